@@ -3,6 +3,7 @@ import { keysFor, Ledger, refusalFacts } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Owner } from '../../gateway/ports/owner.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
+import { Expiries } from './memory-expiry.js';
 import { Tallies } from './memory-tally.js';
 
 /** One process only: other replicas cannot see it, and a restart loses it. */
@@ -22,9 +23,14 @@ interface Entry {
   value: string;
   /** Milliseconds since the epoch at which the entry expires. */
   expiresAt: number;
+  /** When it is looked at to find out whether it has expired: never later than that. */
+  dueAt: number;
   /** The key's owner. */
   owner: Owner;
 }
+
+/** Times of keys that are gone are forgotten once there are so many more of them than of keys. */
+const MOST_STALE = 1000;
 
 /** A state store in the process's own memory. Every verb runs in one turn of the event loop, so it is atomic. */
 export function create(
@@ -33,8 +39,8 @@ export function create(
 ): StateStore {
   const entries = new Map<string, Entry>();
   const ledger = new Ledger({ limit: 'state.maxKeys', total: config.maxKeys, sharing });
-  /** Earliest expiry of any entry. Without it a full store would check all its keys for each refusal. */
-  let earliest = Number.POSITIVE_INFINITY;
+  /** In the order of their times: a full store would otherwise check all its keys for each refusal. */
+  const expiries = new Expiries();
 
   const forget = (key: string, entry: Entry): void => {
     entries.delete(key);
@@ -48,13 +54,29 @@ export function create(
     return undefined;
   };
 
+  /** A key whose life is extended is looked at when it would have expired before. */
+  const expire = (key: string, entry: Entry): void => {
+    if (entry.expiresAt >= entry.dueAt) return;
+    entry.dueAt = entry.expiresAt;
+    expiries.add({ at: entry.dueAt, key });
+    if (expiries.size <= 2 * entries.size + MOST_STALE) return;
+    for (const one of entries.values()) one.dueAt = one.expiresAt;
+    expiries.replace(Array.from(entries, ([name, { dueAt }]) => ({ at: dueAt, key: name })));
+  };
+
   const purge = (): void => {
     const now = clock.now();
-    if (now < earliest) return;
-    earliest = Number.POSITIVE_INFINITY;
-    for (const [key, entry] of entries) {
-      if (entry.expiresAt <= now) forget(key, entry);
-      else earliest = Math.min(earliest, entry.expiresAt);
+    for (let due = expiries.first; due && due.at <= now; due = expiries.first) {
+      expiries.removeFirst();
+      const entry = entries.get(due.key);
+      // it is gone, or another time of it counts
+      if (entry?.dueAt !== due.at) continue;
+      if (entry.expiresAt <= now) {
+        forget(due.key, entry);
+        continue;
+      }
+      entry.dueAt = Number.POSITIVE_INFINITY;
+      expire(due.key, entry);
     }
   };
 
@@ -78,8 +100,9 @@ export function create(
       }
       if (refusal) throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - keys });
       const expiresAt = clock.now() + ttlMs;
-      entries.set(key, { value, expiresAt, owner });
-      earliest = Math.min(earliest, expiresAt);
+      const entry = { value, expiresAt, dueAt: Number.POSITIVE_INFINITY, owner };
+      entries.set(key, entry);
+      expire(key, entry);
       return true;
     },
 
@@ -102,7 +125,7 @@ export function create(
       ledger.add(keysFor(value), entry.owner);
       entry.value = value;
       entry.expiresAt = clock.now() + ttlMs;
-      earliest = Math.min(earliest, entry.expiresAt);
+      expire(key, entry);
       return true;
     },
 
@@ -126,6 +149,7 @@ export function create(
     async close() {
       clearInterval(timer);
       entries.clear();
+      expiries.replace([]);
       tallies.clear();
     },
   };

@@ -16,6 +16,9 @@ export interface TooLongArgument {
 /** Where to look for a data: URI's type: the part before the base64 is shorter than this. */
 const HEAD = 1024;
 
+/** A body is one value: a second one makes it malformed, and more of them would only take memory, of which each takes much. */
+const MOST_VALUES = 2;
+
 /**
  * Reads a client's message with a file that is too long for it to the end, without the file. Its sender is a model,
  * which needs to be told what to do instead, in an answer to its call, whose id often comes last. Long strings in the
@@ -69,7 +72,7 @@ export class ShortenedBody {
           counted = holding;
         },
         message: (message) => {
-          this.#messages.push(Buffer.from(message.skeleton()));
+          if (this.#messages.length < MOST_VALUES) this.#messages.push(Buffer.from(message.skeleton()));
         },
       },
     });

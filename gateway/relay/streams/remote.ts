@@ -138,7 +138,8 @@ async function messageIn(body: Readable, id: string, { deps, principal, signal }
   const bytes = paced(body, { server, pace: deps.pace, signal: end.signal });
   try {
     for await (const chunk of bytes) {
-      reader.feed(chunk);
+      const reading = reader.feed(chunk);
+      if (reading) await reading;
       if (reader.answer) break;
     }
     if (!reader.answer) throw new GatewayError('upstream_closed', { server });

@@ -38,9 +38,29 @@ export async function* listedTools(
   }
 }
 
+/** The tools of a message, by the first step of their paths: the index of an answer in a batch, else `result`. */
+const BY_ANSWER = new WeakMap<HeldMessage, { count: number; tools: Map<string | number | undefined, WatchRange[]> }>();
+
 /** Ranges of the list's entries, unread: there may be tens of thousands, and `tools` may be repeated. */
 export function* toolRanges(message: HeldMessage, at: JsonPath): Generator<WatchRange> {
-  for (const range of message.ranges) if (range.name === RANGE.tool && isBelow(range.path, at)) yield range;
+  for (const range of toolsOf(message).get(at[0]) ?? []) if (isBelow(range.path, at)) yield range;
+}
+
+/** A batch may have a thousand lists: each would otherwise look at the tools of all of them. */
+function toolsOf(message: HeldMessage): Map<string | number | undefined, WatchRange[]> {
+  const { length: count } = message.ranges;
+  const known = BY_ANSWER.get(message);
+  if (known?.count === count) return known.tools;
+  const tools = new Map<string | number | undefined, WatchRange[]>();
+  for (const range of message.ranges) {
+    if (range.name !== RANGE.tool) continue;
+    const [step] = range.path;
+    const ofAnswer = tools.get(step);
+    if (ofAnswer) ofAnswer.push(range);
+    else tools.set(step, [range]);
+  }
+  BY_ANSWER.set(message, { count, tools });
+  return tools;
 }
 
 function isBelow(path: JsonPath, at: JsonPath): boolean {

@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream';
 import { readBuffered } from '../../budget/buffered.js';
 import { GatewayError } from '../../errors.js';
+import { GatheredBytes } from '../cut/gathered-bytes.js';
 
 /** Bytes within which an event stream must show the type of its first event. */
 const HEAD_BYTES = 16 * 1024;
 
-const BOM = Buffer.from('\ufeff');
+/** As latin1. */
+const BOM = '\u00ef\u00bb\u00bf';
 
 /**
  * The type of an event stream's first event, if it has one. All bytes read are put back for the next reader.
@@ -14,7 +16,8 @@ const BOM = Buffer.from('\ufeff');
  */
 export function firstEventOf(body: Readable, server: string, ms: number): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    let head: Buffer = Buffer.alloc(0);
+    const head = new GatheredBytes();
+    const lines = new FirstLines();
     const stop = (): void => {
       clearTimeout(timer);
       body.off('readable', read);
@@ -31,17 +34,17 @@ export function firstEventOf(body: Readable, server: string, ms: number): Promis
     const closed = (): void => fail(body.errored ?? new GatewayError('upstream_closed', { server }));
     const found = (event: string | undefined): void => {
       stop();
-      if (head.length > 0) body.unshift(head);
+      if (head.size > 0) body.unshift(head.whole());
       resolve(event);
     };
     const ended = (): void => fail(new GatewayError('upstream_closed', { server }));
     const read = (): void => {
       const chunk = readBuffered(body);
       if (chunk === null) return;
-      head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
-      const event = eventIn(head);
+      head.add(chunk);
+      const event = lines.take(chunk);
       if (event !== 'more') found(event.type);
-      else if (head.length >= HEAD_BYTES) found(undefined);
+      else if (head.size >= HEAD_BYTES) found(undefined);
     };
     const timer = setTimeout(
       () => fail(new GatewayError('upstream_timeout', { server, limit: 'timeouts.upstream', allowed: ms })),
@@ -56,13 +59,29 @@ export function firstEventOf(body: Readable, server: string, ms: number): Promis
   });
 }
 
-/** An incomplete line is not interpreted yet. */
-function eventIn(head: Buffer): { type: string | undefined } | 'more' {
-  const start = head.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
-  const lines = head.toString('latin1', start, HEAD_BYTES).split(/\r\n|\n|\r/);
-  for (const line of lines.slice(0, -1)) {
-    if (line.startsWith('event:')) return { type: line.slice(6).trim() };
-    if (line.startsWith('data')) return { type: undefined };
+/** Reads the lines of a head as they come, each byte once: a server may send it byte by byte. */
+class FirstLines {
+  /** What has come of a line. An incomplete one is not interpreted yet. */
+  #line = '';
+  #isFirst = true;
+  #read = 0;
+
+  take(chunk: Buffer): { type: string | undefined } | 'more' {
+    const [begin = '', ...others] = chunk.toString('latin1', 0, HEAD_BYTES - this.#read).split(/\r\n|\n|\r/);
+    this.#read += chunk.length;
+    this.#line += begin;
+    for (const next of others) {
+      const event = this.#eventIn(this.#line);
+      if (event) return event;
+      this.#line = next;
+    }
+    return 'more';
   }
-  return 'more';
+
+  #eventIn(whole: string): { type: string | undefined } | undefined {
+    const line = this.#isFirst && whole.startsWith(BOM) ? whole.slice(BOM.length) : whole;
+    this.#isFirst = false;
+    if (line.startsWith('event:')) return { type: line.slice(6).trim() };
+    return line.startsWith('data') ? { type: undefined } : undefined;
+  }
 }

@@ -1,4 +1,5 @@
 import type { HeldBudget } from '../../budget/held.js';
+import { nextTurn } from '../../budget/turn.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { RANGE } from '../../mcp/ranges.js';
 import { answersIn } from '../../mcp/responses.js';
@@ -7,6 +8,9 @@ import type { Owner } from '../../ports/owner.js';
 import { WireError } from '../../wire/errors.js';
 import { createReader, type HeldMessage, type MessageReader } from '../../wire/json/reader.js';
 import { compileWatchTree, type WatchTree } from '../../wire/json/watch-tree.js';
+
+/** Messages after which others have a turn: a chunk may hold tens of thousands. */
+const MOST_AT_ONCE = 1000;
 
 /** Finds an answer by its id alone. */
 const ANSWER_TREE = compileWatchTree({
@@ -46,6 +50,7 @@ export class OwnAnswerReader {
       tree,
       maxHeld: limits.response,
       maxDepth: limits.depth,
+      mostAtOnce: MOST_AT_ONCE,
       handler: {
         held: (delta) => this.#count(delta),
         limit: (error, message) => {
@@ -70,10 +75,22 @@ export class OwnAnswerReader {
     return this.#answer;
   }
 
-  /** @throws GatewayError `response_too_large`, `held_full`, `too_deep`, `upstream_invalid` */
-  feed(chunk: Buffer): void {
-    if (this.#answer) return;
-    this.#run(() => this.#reader.feed(chunk));
+  /**
+   * Reads a chunk; a promise where it holds so many messages that others have a turn between them.
+   * @throws GatewayError `response_too_large`, `held_full`, `too_deep`, `upstream_invalid`
+   */
+  feed(chunk: Buffer): Promise<void> | undefined {
+    const rest = this.#feed(chunk);
+    return rest && this.#feedRest(rest);
+  }
+
+  async #feedRest(rest: Buffer): Promise<void> {
+    for (let left: Buffer | undefined = rest; left; left = this.#feed(left)) await nextTurn();
+  }
+
+  /** @returns what is left of it */
+  #feed(chunk: Buffer): Buffer | undefined {
+    return this.#answer ? undefined : this.#run(() => this.#reader.feed(chunk));
   }
 
   /** Ends the body. @throws GatewayError as `feed` does */
@@ -88,13 +105,15 @@ export class OwnAnswerReader {
     this.#options.held.add(-held, this.#options.owner);
   }
 
-  #run(step: () => void): void {
+  #run<Value>(step: () => Value): Value {
+    let value: Value;
     try {
-      step();
+      value = step();
     } catch (error) {
       throw this.#translate(error);
     }
     if (this.#failure) throw this.#failure;
+    return value;
   }
 
   #count(delta: number): void {

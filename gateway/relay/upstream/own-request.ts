@@ -154,10 +154,14 @@ async function ask(
   const { principal, signal } = sender.exchange;
   const owner = { principal, server };
   const reader = new OwnAnswerReader(kind, { id, limits, held: cut.held, owner, ...(read && { tree: LIST_TREE }) });
-  const take = (chunk: Buffer) => {
-    reader.feed(chunk);
+  const found = () => {
     // a stream may continue
     if (reader.answer && kind === 'sse') body.destroy();
+  };
+  const take = (chunk: Buffer) => {
+    const reading = reader.feed(chunk);
+    if (reading) return reading.then(found);
+    found();
     return undefined;
   };
   try {

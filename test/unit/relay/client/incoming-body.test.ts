@@ -51,3 +51,15 @@ describe('a body that comes byte by byte', () => {
     expect(held.used).toBe(0);
   });
 });
+
+describe('a body with an argument that is too long, and very many values behind', () => {
+  it('keeps what shows that it is malformed, and none of the rest', () => {
+    const limits = { ...DEFAULT_LIMITS, message: 200_000, inlineArgument: 100_000 };
+    const held = heldBudget(10_000_000);
+    const body = new IncomingBody(limits, new HeldRequest(held, limits, {}));
+    const call = (text: string) => `{"method":"tools/call","params":{"arguments":{"f":"${text}"}}}`;
+    body.take(Buffer.from(call('A'.repeat(250_000))));
+    body.take(Buffer.from(' 1'.repeat(50_000)));
+    expect(body.whole().toString()).toBe(`${call('')}1`);
+  });
+});
