@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { shortText } from '../budget/short-text.js';
 import type { AuditEntry } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 
@@ -5,6 +7,10 @@ const WINDOW_MS = 60_000;
 
 /** The subject of the line that counts what one caller is refused beyond its part. */
 const FURTHER = 'further refusals';
+
+/** Characters of a key, beyond which its digest is kept; and of a text in an entry: its line has less. */
+const LONGEST_KEY = 1000;
+const LONGEST_TEXT = 1000;
 
 /** A refusal, and how many like it have come since its line. */
 interface Counted {
@@ -51,14 +57,14 @@ export class RepeatedRefusals {
     }
     const { what, address, principal, server, tool, subject, rule, reason, code = '', files } = entry;
     const ids = files?.map(({ id }) => id);
-    const key = JSON.stringify([what, address, principal, server, tool, subject, rule, reason, code, ids]);
+    const key = keyOf([what, address, principal, server, tool, subject, rule, reason, code, ids]);
     const known = this.#known.get(key);
     const caller = principal ?? address ?? '';
     const ofCaller = this.#ofCaller.get(caller) ?? 0;
     const isFull = ofCaller >= mostOfOne;
     if (known) known.more += 1;
     else if (this.#known.size < most && !isFull) {
-      this.#known.set(key, { entry, more: 0 });
+      this.#known.set(key, { entry: shortened(entry), more: 0 });
       this.#ofCaller.set(caller, ofCaller + 1);
       write(entry);
       return;
@@ -89,4 +95,19 @@ export class RepeatedRefusals {
     this.#others.clear();
     this.#begin = 0;
   }
+}
+
+/** A caller may name a tool as long as a message in each of its calls. */
+function keyOf(facts: readonly unknown[]): string {
+  const text = JSON.stringify(facts);
+  return text.length <= LONGEST_KEY ? text : createHash('sha256').update(text).digest('base64');
+}
+
+function shortened(entry: AuditEntry): AuditEntry {
+  const { tool, subject } = entry;
+  return {
+    ...entry,
+    ...(tool !== undefined && { tool: shortText(tool, LONGEST_TEXT) }),
+    ...(subject !== undefined && { subject: shortText(subject, LONGEST_TEXT) }),
+  };
 }

@@ -1,3 +1,4 @@
+import { shortText } from '../budget/short-text.js';
 import type { ClientMessages } from '../mcp/request.js';
 import type { SpanFacts } from '../ports/telemetry.js';
 import { redactText } from '../redact.js';
@@ -125,7 +126,7 @@ function plain(id: string): string {
 
 /** A text that a peer has chosen: short, and without what the log would not have either. */
 export function fromPeer(text: string): string {
-  return redactText(text.slice(0, MAX_TEXT)).slice(0, MAX_TEXT);
+  return redactText(shortText(text, MAX_TEXT)).slice(0, MAX_TEXT);
 }
 
 /** What grants access to a resource is usually in its query; a `data:` URI is the resource. */

@@ -95,6 +95,24 @@ export const LISTS: Readonly<Record<string, Attack>> = {
       return tools(`{"name":"t","inputSchema":${own}}`);
     },
   },
+  'one argument that is named many times': {
+    most: 3000,
+    make: (shape) => {
+      const back = '{"$ref":"#/$defs/n"}';
+      const union = `"$defs":{"n":{"anyOf":[${many({ count: 2000, blank: '' }, () => back)}]}}`;
+      const names = `"_meta":{"openai/fileParams":[${many(shape, () => '"a"')}]}`;
+      return tools(`{"name":"t","inputSchema":{"properties":{"a":${back}},${union}},${names}}`);
+    },
+  },
+  'files with one long list of types that they accept': {
+    most: 900,
+    make: (shape) => {
+      const files = many({ count: 100, blank: '' }, (at) => `"p${at}":{"$ref":"#/x"}`);
+      const accept = many(shape, (at) => `"image/${'a'.repeat(60)}${at}"`);
+      const file = `{"type":"string","format":"uri","x-mcp-file":{"accept":[${accept}]}}`;
+      return tools(`{"name":"t","inputSchema":{"properties":{${files}},"x":${file}}}`);
+    },
+  },
   'many resources': {
     most: 30_000,
     make: (shape) => asked('resources/list', result(`{"resources":[${many(shape, (at) => `{"uri":"a://${at}"}`)}]}`)),

@@ -1,7 +1,7 @@
 import { isObject, own } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
-import { budgetOfTool } from '../../../gateway/schema/budget.js';
+import { type Budget, budgetOfTool } from '../../../gateway/schema/budget.js';
 import { alternatives } from '../../../gateway/schema/walk.js';
 import { META_KEY, NAME } from './file-param.js';
 
@@ -15,13 +15,15 @@ const MEMBERS: readonly (readonly [string, string])[] = [
 
 /** The arguments that a server declares to take such objects. Names without an object property are ignored. */
 export function slotsOf(tool: JsonObject): FileSlot[] {
+  // for all names together: one argument may be named a thousand times
+  const budget = budgetOfTool();
   return fileParamsOf(tool).flatMap((name) => {
     const { inputSchema } = tool;
     if (!isObject(inputSchema) || !isObject(inputSchema.properties)) return [];
     const property = own(inputSchema.properties, name);
-    const single = shapeOf(property, inputSchema);
+    const single = shapeOf(property, inputSchema, budget);
     if (single?.type === 'array') {
-      const item = shapeOf(single.items, inputSchema);
+      const item = shapeOf(single.items, inputSchema, budget);
       return item ? [slot([name, '[]'], item)] : [];
     }
     return single ? [slot([name], single)] : [];
@@ -47,8 +49,8 @@ function slot(path: string[], schema: JsonObject): FileSlot {
 }
 
 /** The object or array schema of a property, through local references and unions with null. */
-function shapeOf(schema: JsonValue | undefined, root: JsonObject): JsonObject | undefined {
-  for (const one of alternatives(schema, root, budgetOfTool())) {
+function shapeOf(schema: JsonValue | undefined, root: JsonObject, budget: Budget): JsonObject | undefined {
+  for (const one of alternatives(schema, root, budget)) {
     const types = Array.isArray(one?.type) ? one.type : [one?.type];
     const type = types.find((each) => each === 'object' || each === 'array');
     if (type !== undefined) return { ...one, type };

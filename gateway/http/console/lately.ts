@@ -1,3 +1,4 @@
+import { shortText } from '../../budget/short-text.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Exchange } from '../../relay/exchange.js';
 
@@ -37,7 +38,7 @@ export class Lately {
   note(server: string, { principal, facts }: Pick<Exchange, 'principal' | 'facts'>): void {
     const { error: code, client, method, name, limit, allowed, actual } = facts;
     if (code === undefined) return;
-    const cut = (text: string | undefined) => text?.slice(0, MAX_NAME);
+    const cut = (text: string | undefined) => text && shortText(text, MAX_NAME);
     const of = { server, principal, client: cut(client), method: cut(method), name: cut(name) };
     this.#kept.unshift({ at: this.#clock.now(), ...of, code, limit, allowed, actual });
     if (this.#kept.length > MAX_KEPT) this.#kept.pop();

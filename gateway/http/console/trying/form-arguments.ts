@@ -27,16 +27,16 @@ export function argumentsOf(fields: readonly Field[], { values, others }: Filled
   const problems = new Map<number | 'others', string>();
   const written = others.trim() === '' ? {} : jsonIn(others);
   if (!isObject(written)) problems.set('others', 'This is not a JSON object.');
-  let args: JsonObject = isObject(written) ? written : {};
+  // made here, so that values are put into it: a copy of it for each of a hundred fields took seconds
+  const args: JsonObject = isObject(written) ? written : {};
   for (const [index, field] of fields.entries()) {
     const read = readValue(field, values.get(index) ?? '');
     if ('problem' in read) problems.set(index, read.problem);
     else if (read.value !== undefined) {
-      const put = field.path.includes(EACH)
-        ? placedInItems(args, field.path, read.value)
-        : placed(args, field.path, read.value);
-      if (put) args = put;
-      else problems.set(index, aroundText(field.path));
+      const isPut = field.path.includes(EACH)
+        ? putInItems(args, field.path, read.value)
+        : put(args, field.path, read.value);
+      if (!isPut) problems.set(index, aroundText(field.path));
     }
   }
   for (const [index, { hasInner, isRequired, path }] of fields.entries())
@@ -91,31 +91,33 @@ function numberOf(text: string, kind: 'number' | 'integer'): Read {
   return { value };
 }
 
-/** Arguments with a value at a path; undefined where something else than an object is on the way. */
-function placed(args: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue): JsonObject | undefined {
+/** Puts a value at a path, as the last member. @returns false where something else than an object is on the way */
+function put(args: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue): boolean {
+  if (rest.length === 0) return putMember(args, key, value);
   const inner = Object.hasOwn(args, key) ? args[key] : undefined;
   const within = inner === undefined ? {} : inner;
-  const put = rest.length === 0 ? value : isObject(within) ? placed(within, rest, value) : undefined;
-  // not by assignment, which would set the prototype by a key of that name
-  return put === undefined
-    ? undefined
-    : Object.fromEntries([...Object.entries(args).filter(([one]) => one !== key), [key, put]]);
+  return isObject(within) && put(within, rest, value) && putMember(args, key, within);
 }
 
-/** Arguments with one value for each item of a list that has none yet, in order, and with new items for the rest. */
-function placedInItems(args: JsonObject, path: readonly string[], values: JsonValue): JsonObject | undefined {
+function putMember(args: JsonObject, key: string, value: JsonValue): true {
+  delete args[key];
+  // not by assignment, which would set the prototype by a key of that name
+  Object.defineProperty(args, key, { value, enumerable: true, writable: true, configurable: true });
+  return true;
+}
+
+/** Puts one value into each item of a list that has none yet, in order, and into new items for the rest. */
+function putInItems(args: JsonObject, path: readonly string[], values: JsonValue): boolean {
   const list = path.indexOf(EACH);
   const [above, within] = [path.slice(0, list), path.slice(list + 1)];
-  const written = valueAt(args, above) ?? [];
-  if (!Array.isArray(written) || !Array.isArray(values)) return undefined;
-  const items = [...written];
+  const items = valueAt(args, above) ?? [];
+  if (!Array.isArray(items) || !Array.isArray(values)) return false;
   let index = 0;
   for (const value of values) {
     while (valueAt(items[index], within) !== undefined) index += 1;
     const item = items[index] ?? {};
-    const put = isObject(item) ? placed(item, within, value) : undefined;
-    if (!put) return undefined;
-    items[index] = put;
+    if (!isObject(item) || !put(item, within, value)) return false;
+    items[index] = item;
   }
-  return placed(args, above, items);
+  return put(args, above, items);
 }
