@@ -14,7 +14,7 @@ export const TELEMETRY: readonly Mutant[] = [
     name: 'secret-in-span',
     fault: 'A span has a secret of an address, a name or an error in it.',
     file: 'gateway/telemetry/words.ts',
-    find: '  return redactText(text.slice(0, MAX_TEXT)).slice(0, MAX_TEXT);',
+    find: '  return redactText(shortText(text, MAX_TEXT)).slice(0, MAX_TEXT);',
     replace: '  return text.slice(0, MAX_TEXT);',
     suites: ['e2e/telemetry/traces'],
   },
