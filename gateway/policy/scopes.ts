@@ -33,7 +33,8 @@ export function scopesOfTool({ own, tools }: ServerScopes, tool: string): readon
 export function widened(granted: readonly string[], implies: ScopeRules): readonly string[] {
   const found = new Set(granted);
   // a set is walked with what is added on the way, so that a chain is followed, and a circle ends
-  for (const scope of found) for (const more of implies[scope] ?? []) found.add(more);
+  for (const scope of found)
+    for (const more of Object.hasOwn(implies, scope) ? (implies[scope] ?? []) : []) found.add(more);
   return [...found];
 }
 
