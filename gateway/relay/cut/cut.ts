@@ -1,10 +1,10 @@
 import { GatewayError } from '../../errors.js';
 import type { Ingest, Stored } from '../../files/ingest/ingest.js';
 import type { PartLease } from '../../files/ingest/part-lease.js';
-import { Base64Decoder } from '../../wire/base64/decode.js';
+import type { Base64Decoder } from '../../wire/base64/decode.js';
 import type { WireError } from '../../wire/errors.js';
 import type { SlotSink, SlotValue } from '../../wire/json/reader.js';
-import { GatheredString, pieces, RAW_PIECE, type SpelledIn, wireErrorOrThrow } from './gathered-string.js';
+import { decoderOf, GatheredString, pieces, RAW_PIECE, type SpelledIn, wireErrorOrThrow } from './gathered-string.js';
 import { Spelling } from './spelling.js';
 
 /**
@@ -77,7 +77,7 @@ export class Cut implements SlotSink {
     this.value = value;
     this.path = options.path;
     this.#options = options;
-    this.#decoder = new Base64Decoder({ nested: options.nested ?? false });
+    this.#decoder = decoderOf(options);
     this.#gathered = new GatheredString(options, options.inlineLimit, LEASED_FROM, options.account);
     this.#spelling = new Spelling(options.spoolLimit, options.account);
   }
@@ -313,7 +313,7 @@ export class Cut implements SlotSink {
    */
   #breakOff(ingest: Ingest, begun: Buffer, piece: Buffer, bad: number): void {
     const text = Buffer.concat([begun, piece.subarray(0, bad)]);
-    const decoder = new Base64Decoder({ nested: this.#options.nested ?? false });
+    const decoder = decoderOf(this.#options);
     ingest.take(decoder.push(text, 0, text.length, ingest.buffer, ingest.offset));
     const before = (this.#decoder.canonicalChars / 4) * 3;
     const again = decoder.canonicalChars - (decoder.canonicalChars % 4);

@@ -18,6 +18,13 @@ export interface SpelledIn {
   encoding: 'base64' | 'dataUri';
   /** The string is part of JSON that is itself a JSON string. Default false. */
   nested?: boolean;
+  /** As of `Base64DecoderOptions`, where only a file may be. Default false. */
+  anyBlanks?: boolean;
+}
+
+/** What reads a string in this encoding. */
+export function decoderOf({ nested = false, anyBlanks = false }: SpelledIn): Base64Decoder {
+  return new Base64Decoder({ nested, anyBlanks });
 }
 
 /**
@@ -32,8 +39,7 @@ export class GatheredString {
   /** A `data:` URI's head as it came. */
   head: Buffer = Buffer.alloc(0);
 
-  readonly #encoding: 'base64' | 'dataUri';
-  readonly #nested: boolean;
+  readonly #spelled: SpelledIn;
   readonly #limit: number;
   readonly #account: (delta: number) => void;
   readonly #raw = new ByteStore();
@@ -51,8 +57,7 @@ export class GatheredString {
    * @param account called with raw bytes taken into memory (+) or released (-)
    */
   constructor(spelled: SpelledIn, limit: number, firstLook: number, account: (delta: number) => void) {
-    this.#encoding = spelled.encoding;
-    this.#nested = spelled.nested ?? false;
+    this.#spelled = spelled;
     this.#probe = this.#newDecoder();
     this.#limit = limit;
     this.#nextLook = Math.min(lengthPast(limit), firstLook);
@@ -119,10 +124,10 @@ export class GatheredString {
   /** False when a data URI is required and this is not one. Some servers write one where MCP has bare base64. */
   findHead(): boolean {
     if (this.dataUri) return true;
-    const isBare = this.#encoding === 'base64';
+    const isBare = this.#spelled.encoding === 'base64';
     if (isBare && this.#raw.slice(0, SCHEME.length).toString('latin1').toLowerCase() !== SCHEME) return true;
     const start = this.#raw.slice(0, Math.min(MAX_DATA_URI_HEAD, this.#raw.size));
-    const head = parseDataUriHead(start, this.#nested);
+    const head = parseDataUriHead(start, this.#spelled.nested);
     if (typeof head === 'string' || !head.base64) return isBare;
     this.dataUri = { mimeType: head.mimeType, ...(head.name === undefined ? {} : { name: head.name }) };
     this.head = Buffer.from(start.subarray(0, head.dataStart));
@@ -152,7 +157,7 @@ export class GatheredString {
   }
 
   #newDecoder(): Base64Decoder {
-    return new Base64Decoder({ nested: this.#nested });
+    return decoderOf(this.#spelled);
   }
 
   /** Decodes without keeping the bytes. Returns false and sets `fault` when it is not base64. */

@@ -146,7 +146,7 @@ export class MessageCuts {
       const definite = place?.encoding === 'base64';
       const inlineLimit = definite ? Math.min(usual, this.#roomInline()) : usual;
       const isShown = place?.kind === 'content' || place?.kind === 'prompt';
-      const cut = this.#newCut(value, { encoding }, { definite, inlineLimit, isShown });
+      const cut = this.#newCut(value, { encoding, anyBlanks: definite }, { definite, inlineLimit, isShown });
       value.attachment = cut;
       return cut;
     };

@@ -114,7 +114,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 async function* decoded(pieces: readonly Buffer[], path: string): AsyncGenerator<Buffer> {
-  const decoder = new Base64Decoder({ trackCanonical: false });
+  const decoder = new Base64Decoder({ trackCanonical: false, anyBlanks: true });
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; at += PIECE) yield decode(decoder, piece.subarray(at, at + PIECE), path);
   }

@@ -184,7 +184,7 @@ class LiveContent implements SlotSink {
   complete = false;
   /** The beginning, until it is known whether it is the head of a `data:` URI, which some servers write here. */
   #head: Buffer | undefined = Buffer.alloc(0);
-  readonly #decoder = new Base64Decoder({ trackCanonical: false });
+  readonly #decoder = new Base64Decoder({ trackCanonical: false, anyBlanks: true });
   readonly #path: string;
 
   constructor(answer: ByteAnswer, path: string) {

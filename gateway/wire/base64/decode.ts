@@ -35,17 +35,24 @@ export interface Base64DecoderOptions {
   nested?: boolean;
   /** The string has been parsed already: it has no escapes, and its line breaks are literal. */
   parsed?: boolean;
+  /**
+   * Spaces and tabs may be anywhere, as for `atob`, by which SDK clients check a file. Default false: in a text that may
+   * be a file they tell words from base64.
+   */
+  anyBlanks?: boolean;
 }
 
 /**
  * Decodes the raw bytes of a JSON string, in pieces of any size. Besides RFC 4648's standard alphabet it accepts: the
  * url-safe alphabet, also mixed in; JSON escapes of all these characters; CR and LF anywhere, escaped as JSON demands,
- * and spaces and tabs directly before or after them; missing padding; leftover bits that do not form a byte. Anything
- * else is an error. After the padding only line breaks may follow.
+ * and spaces and tabs directly before or after them, or anywhere (`anyBlanks`); missing padding; leftover bits that do not form a byte. Anything
+ * else is an error. After the padding only line breaks and such blanks may follow.
  */
 export class Base64Decoder {
   readonly #trackCanonical: boolean;
   readonly #levels: number;
+  /** What a blank after text is. */
+  readonly #blank: typeof AFTER_BREAK | typeof BLANK;
   #chars = 0;
   #bytes = 0;
   #canonical = true;
@@ -64,6 +71,7 @@ export class Base64Decoder {
   constructor(options: Base64DecoderOptions = {}) {
     this.#trackCanonical = options.trackCanonical ?? true;
     this.#levels = options.parsed ? 0 : options.nested ? 2 : 1;
+    this.#blank = options.anyBlanks ? AFTER_BREAK : BLANK;
   }
 
   /** Bytes decoded so far. */
@@ -283,7 +291,7 @@ export class Base64Decoder {
       throw this.#error('padding where none is due', offset);
     }
     if (char === LF || char === CR) this.#blanks = AFTER_BREAK;
-    else if (char === SPACE || char === TAB) this.#blanks = this.#blanks === AFTER_BREAK ? AFTER_BREAK : BLANK;
+    else if (char === SPACE || char === TAB) this.#blanks = this.#blanks === AFTER_BREAK ? AFTER_BREAK : this.#blank;
     else throw this.#error('not a base64 character', offset);
     this.#canonical = false;
     return at;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Base64Decoder } from '../../../../gateway/wire/base64/decode.js';
+import { Base64Decoder, type Base64DecoderOptions } from '../../../../gateway/wire/base64/decode.js';
 import { WireError } from '../../../../gateway/wire/errors.js';
 import { chunkings } from '../../../helpers/chunked.js';
 
@@ -9,8 +9,11 @@ interface Decoded {
   canonicalChars: number;
 }
 
-function decodeChunks(chunks: readonly Buffer[]): Decoded | { error: string; offset: number } {
-  const decoder = new Base64Decoder();
+function decodeChunks(
+  chunks: readonly Buffer[],
+  options: Base64DecoderOptions = {},
+): Decoded | { error: string; offset: number } {
+  const decoder = new Base64Decoder(options);
   const parts: Buffer[] = [];
   try {
     for (const chunk of chunks) {
@@ -29,11 +32,11 @@ function decodeChunks(chunks: readonly Buffer[]): Decoded | { error: string; off
   return { text: bytes.toString('latin1'), canonical, canonicalChars };
 }
 
-function decode(raw: string): ReturnType<typeof decodeChunks> {
+function decode(raw: string, options?: Base64DecoderOptions): ReturnType<typeof decodeChunks> {
   const bytes = Buffer.from(raw);
-  const whole = decodeChunks([bytes]);
+  const whole = decodeChunks([bytes], options);
   for (const { name, chunks } of chunkings(bytes))
-    expect({ name, ...decodeChunks(chunks) }).toEqual({ name, ...whole });
+    expect({ name, ...decodeChunks(chunks, options) }).toEqual({ name, ...whole });
   return whole;
 }
 
@@ -127,6 +130,21 @@ describe('what is not base64 is refused, with its place', () => {
     ['padding in a later line', `${LONG.slice(0, 76)}\\n${LONG.slice(76, 150)}==${LONG.slice(152)}`, 154],
   ])('%s', (_, raw, offset) => {
     expect(decode(raw)).toEqual({ error: 'base64', offset });
+  });
+
+  it.each([
+    ['in the text', 'QUJD REVG', 'ABCDEF'],
+    ['at the start', ' \\tQUJD', 'ABC'],
+    ['at the end', 'QUJD ', 'ABC'],
+    ['before and behind padding', 'QQ = = ', 'A'],
+    ['within a quad', 'Q U J D', 'ABC'],
+    ['in long lines', `${LONG.slice(0, 154)} ${LONG.slice(154)}`, Buffer.from(LONG, 'base64').toString('latin1')],
+  ])('but blanks %s, where only base64 may be', (_, raw, text) => {
+    expect(decode(raw, { anyBlanks: true })).toMatchObject({ text, canonical: false });
+  });
+
+  it('and a stray character, where blanks may be anywhere', () => {
+    expect(decode('QUJD U!JD', { anyBlanks: true })).toEqual({ error: 'base64', offset: 6 });
   });
 
   it.each([
