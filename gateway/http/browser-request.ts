@@ -12,6 +12,12 @@ export function isPageVisit(method: string | undefined, headers: IncomingHttpHea
   );
 }
 
+/** True for a program that asks for whatever there is, such as curl; not for a part of another site's page. */
+export function takesAnything({ accept = '*/*', 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
+  const isOwn = site === 'none' || site === 'same-origin';
+  return isOwn && accept.trim().startsWith('*/*');
+}
+
 /**
  * Refuses requests that a browser sends to an MCP endpoint and an MCP client never does: for a page, or a part of one.
  * The answer would be a server's own bytes under Wharf's address. Old browsers do not say what a request is for, but

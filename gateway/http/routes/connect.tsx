@@ -1,8 +1,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { COPY_MODULES } from '../browser-files.js';
-import { isPageVisit } from '../browser-request.js';
+import { isPageVisit, takesAnything } from '../browser-request.js';
 import { ConnectPage, ServersPage } from '../pages/connect-page.js';
+import { connectText, serversText } from '../pages/connect-text.js';
 import { PAGE_POLICY } from '../pages/layout.js';
 
 export interface ConnectDeps {
@@ -22,22 +23,27 @@ const MAX_LISTED = 100;
 /** A server's name, as the config allows it. */
 const NAME = /^[a-z0-9-]{1,64}$/;
 
+const TEXT = { headers: { 'content-type': 'text/plain; charset=utf-8' } };
+
 /** Stands for a server's name. */
 const SOME_SERVER = 'SERVER';
 
 /**
- * `GET /`, and the MCP paths when a browser opens them: what this is, and what to paste into which host. Made of Wharf's
- * own texts; no server hears of it.
+ * `GET /`, and the MCP paths when a browser opens them: what this is, and what to paste into which host. In a terminal
+ * `GET /` says it as text. Made of Wharf's own texts; no server hears of it.
  */
 export function connect({ servers, asksKey, baseUrl }: ConnectDeps): App {
   const app: App = new Hono();
   const urlOf = (path: string) => `${baseUrl()}${path}`;
   const one = (endpoint: { name: string; url: string }, root: string) =>
     page(<ConnectPage {...endpoint} asksKey={asksKey} modules={modulesFrom(root)} />, 200);
-  const all = (status: 200 | 404, root: string) => {
+  const list = () => {
     const names = servers();
     const listed = names.slice(0, MAX_LISTED).map((name) => ({ name, url: urlOf(`/${name}/mcp`) }));
-    const more = names.length - listed.length;
+    return { listed, more: names.length - listed.length };
+  };
+  const all = (status: 200 | 404, root: string) => {
+    const { listed, more } = list();
     return page(<ServersPage servers={listed} more={more} modules={modulesFrom(root)} />, status);
   };
   const atRoot = (status: 200 | 404) => {
@@ -45,7 +51,17 @@ export function connect({ servers, asksKey, baseUrl }: ConnectDeps): App {
     if (asksKey) return one({ name: 'wharf', url: urlOf(`/${SOME_SERVER}/mcp`) }, '');
     return others.length === 0 ? one({ name: only, url: urlOf('/mcp') }, '') : all(status, '');
   };
-  app.get('/', (c) => (isVisit(c) ? atRoot(200) : c.notFound()));
+  const asText = () => {
+    const [only = '', ...others] = servers();
+    if (asksKey) return connectText({ name: 'wharf', url: urlOf(`/${SOME_SERVER}/mcp`), asksKey });
+    if (others.length === 0) return connectText({ name: only, url: urlOf('/mcp'), asksKey });
+    const { listed, more } = list();
+    return serversText(listed, more);
+  };
+  app.get('/', (c) => {
+    if (isVisit(c)) return atRoot(200);
+    return takesAnything(c.env.incoming.headers) ? new Response(asText(), TEXT) : c.notFound();
+  });
   app.get('/mcp', (c) => {
     if (!isVisit(c)) return c.notFound();
     return asksKey ? one({ name: 'wharf', url: urlOf('/mcp') }, '') : atRoot(404);

@@ -61,22 +61,34 @@ describe('the page at / and at an MCP path', () => {
       expect([path, page.status]).toEqual([path, status]);
       for (const name of ['docs', 'mail']) expect(page.body).toContain(`<a href="${wharf.url}/${name}/mcp">`);
     }
+    const { body } = await visit('/', '*/*');
+    for (const name of ['docs', 'mail']) expect(body).toContain(`\n  ${name}  ${wharf.url}/${name}/mcp\n`);
   });
 
   it('says nothing of servers and callers where callers have keys', async () => {
     wharf = await startWharf({ servers: { docs: { url }, mail: { url } }, config: { auth: KEYS } });
     const [root, known, unknown] = [await visit('/'), await visit('/docs/mcp'), await visit('/nope/mcp')];
-    expect(root.body).not.toMatch(/docs|mail|caller-of-mine/);
-    expect(root.body).toContain(`${wharf.url}/SERVER/mcp`);
+    for (const { body } of [root, await visit('/', '*/*')]) {
+      expect(body).not.toMatch(/docs|mail|caller-of-mine/);
+      expect(body).toContain(`${wharf.url}/SERVER/mcp`);
+    }
     expect([known.status, unknown.status]).toEqual([200, 200]);
     expect(unknown.body.replaceAll('nope', 'docs')).toBe(known.body);
     expect(known.body).toContain('Bearer KEY');
   });
 
-  it('is only for browsers: programs hear that there is nothing here', async () => {
+  it('is for browsers; at / also for programs that take whatever there is, and others hear that nothing is here', async () => {
     wharf = await startWharf({ servers: { docs: { url } } });
-    for (const accept of ['*/*', 'application/json', 'text/event-stream, text/html'])
+    for (const accept of ['application/json', 'text/event-stream, text/html', 'text/event-stream, */*'])
       expect([accept, (await visit('/', accept)).status]).toEqual([accept, 404]);
+    const { status, type, body } = await visit('/', '*/*');
+    expect([status, type]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(body).toContain(`\n\nMCP URL: ${wharf.url}/mcp\n\n`);
+    expect(body).toContain(`\n  claude mcp add --transport http docs ${wharf.url}/mcp\n`);
+    expect(await (await fetch(`${wharf.url}/`)).text()).toBe(body);
+    for (const path of ['/mcp', '/docs/mcp']) expect((await visit(path, '*/*')).status).toBe(406);
+    const ofOther = { accept: '*/*', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+    expect((await fetch(`${wharf.url}/`, { headers: ofOther })).status).toBe(404);
   });
 
   it('shows no path that cannot be the name of a server', async () => {
