@@ -61,7 +61,8 @@ export function createAdminApp({
   app.notFound(nowhere(refused));
   app.onError((thrown) => {
     const error = asGatewayError(thrown);
-    const headers = { 'content-type': 'application/json' };
+    const allow = error.code === 'method_not_allowed' && { allow: String(error.facts.allow) };
+    const headers = { 'content-type': 'application/json', ...allow };
     return new Response(errorAnswer(error, undefined), { status: error.httpStatus, headers });
   });
   return listenerOf(app);

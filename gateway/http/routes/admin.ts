@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { GatewayError } from '../../errors.js';
 import type { FileControl } from '../../files/control/control.js';
 import type { Readiness } from '../console/facts.js';
 import { type PartsBeside, stateNow, WELL } from '../part-state.js';
@@ -13,6 +14,8 @@ export interface AdminDeps {
   isDraining: () => boolean;
   metrics: { text: () => Promise<string>; contentType: string };
 }
+
+const ALLOW = 'GET, HEAD';
 
 /** How long readiness waits for parts it does not depend on: a probe gives up after a second. */
 const PATIENCE_MS = 200;
@@ -29,6 +32,11 @@ export function admin({
     return c.json(found, found.status === 'ready' ? 200 : 503);
   });
   app.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
+  for (const { path } of [...app.routes]) {
+    app.all(path, ({ req }) => {
+      throw new GatewayError('method_not_allowed', { method: req.method, allow: ALLOW });
+    });
+  }
   return app;
 }
 

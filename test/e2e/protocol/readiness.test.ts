@@ -52,6 +52,16 @@ afterAll(async () => {
   await fake?.close();
 });
 
+it.each(['/healthz', '/readyz', '/metrics'])('%s takes GET and HEAD alone, and says so', async (path) => {
+  const ask = (method: string) => fetch(`${wharf.adminUrl}${path}`, { method });
+  expect([(await ask('GET')).status, (await ask('HEAD')).status]).toEqual([200, 200]);
+  for (const method of ['POST', 'DELETE', 'OPTIONS']) {
+    const answer = await ask(method);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect(await answer.json()).toMatchObject({ error: { data: { code: 'method_not_allowed' } } });
+  }
+});
+
 describe('a gateway whose servers are down, and whose previews are slow', () => {
   it('is ready, at once, and says of each what is wrong in words (U3)', async () => {
     const look = async () => {
