@@ -42,7 +42,8 @@ export const ERRORS_OF_UPLOADS = {
   upload_code_needed: {
     http: 403,
     jsonRpc: -32602,
-    text: () => 'This link is used together with a code: the assistant shows it beside the link.',
+    text: () =>
+      'This link is used together with a code: the assistant shows it beside the link. A program sends it in the header Wharf-Code.',
   },
   upload_code_wrong: {
     http: 403,
