@@ -158,13 +158,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 }
 
 /**
- * True when a client takes what is written now as the answer to the bytes that could not be read. Bytes behind a request
- * that is being answered would get theirs in its place, or in the middle of it.
+ * True when a client takes what is written now as an answer. Before the answer to a request begins that is its own: what
+ * follows may be the rest of a body whose length was wrong.
  */
 function isNext(socket: Duplex): boolean {
   // Node's own answer to such bytes looks at it too
   const { _httpMessage: running } = socket as Duplex & { _httpMessage?: ServerResponse | null };
-  return !running || (!running.headersSent && !running.req.complete);
+  return !running?.headersSent;
 }
 
 /** The whole answer to bytes that never became a request, and so have neither route nor response. */

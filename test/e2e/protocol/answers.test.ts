@@ -315,25 +315,19 @@ describe('Wharf’s own answers', () => {
     }
   });
 
-  it('say nothing of bytes that are no HTTP behind a request that is being answered', async () => {
+  it('say nothing of bytes that are no HTTP in the middle of an answer', async () => {
     const body = '{"jsonrpc":"2.0","id":5,"result":{}}';
-    // once before the answer begins, and once in the middle of it
-    const answers: ScriptedAnswer[] = [{ never: true }, { framing: 'chunked', body, chunk: 4, gapMs: 100 }];
-    for (const answer of answers) {
-      fake.queue.push({ contentType: 'application/json', ...answer });
-      const socket = await RawSocket.open(Number(new URL(wharf.url).port));
-      const seen = fake.requests.length;
-      socket.head('POST /mcp', {
-        ...client.headers(),
-        'content-type': 'application/json',
-        'content-length': PING.length,
-      });
-      socket.send(PING);
-      while (fake.requests.length === seen) await new Promise((resolve) => setTimeout(resolve, 10));
-      if (!answer.never) await socket.until(/200 OK/);
-      socket.send('<script>\r\n\r\n');
-      expect(await socket.toEnd()).not.toMatch(/400|http_malformed/);
-    }
+    fake.queue.push({ contentType: 'application/json', framing: 'chunked', body, chunk: 4, gapMs: 100 });
+    const socket = await RawSocket.open(Number(new URL(wharf.url).port));
+    socket.head('POST /mcp', {
+      ...client.headers(),
+      'content-type': 'application/json',
+      'content-length': PING.length,
+    });
+    socket.send(PING);
+    await socket.until(/200 OK/);
+    socket.send('<script>\r\n\r\n');
+    expect(await socket.toEnd()).not.toMatch(/400|http_malformed/);
   });
 });
 
