@@ -281,3 +281,8 @@ export class GatewayError extends Error {
 export function asGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError('internal', {}, thrown);
 }
+
+/** A message nests deeper than `limits.depth`. How deep it is in all is not known: it is not read further. */
+export function tooDeep(allowed: number, cause?: unknown): GatewayError {
+  return new GatewayError('too_deep', { limit: 'limits.depth', allowed, actual: allowed + 1 }, cause);
+}

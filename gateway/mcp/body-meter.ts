@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.js';
+import { GatewayError, tooDeep } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
 import type { JsonPath } from '../ports/json.js';
 import { WireError } from '../wire/errors.js';
@@ -73,7 +73,7 @@ export class BodyMeter {
 export function readingError(error: unknown, maxDepth: number): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof WireError && error.code === 'depth') {
-    return new GatewayError('too_deep', { limit: 'limits.depth', allowed: maxDepth }, error);
+    return tooDeep(maxDepth, error);
   }
   const reason = error instanceof WireError ? error.message : 'it cannot be read';
   return new GatewayError('json_malformed', { reason }, error);

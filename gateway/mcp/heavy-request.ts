@@ -1,5 +1,5 @@
 import { breathe } from '../budget/turn.js';
-import { GatewayError } from '../errors.js';
+import { GatewayError, tooDeep } from '../errors.js';
 import { jsonFault } from '../json/fault.js';
 import type { Limits } from '../policy/limits.js';
 import type { JsonValue } from '../ports/json.js';
@@ -105,8 +105,7 @@ export async function readHeavy(
     reader.end();
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    if (error.code === 'depth')
-      throw new GatewayError('too_deep', { limit: 'limits.depth', allowed: limits.depth }, error);
+    if (error.code === 'depth') throw tooDeep(limits.depth, error);
     throw malformed(bytes, error);
   }
   return parts;

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.js';
+import { GatewayError, tooDeep } from '../errors.js';
 import { JsonDocument } from '../json/document.js';
 import { jsonFault } from '../json/fault.js';
 import { isObject } from '../json/value.js';
@@ -92,7 +92,7 @@ export function readMessages(bytes: Buffer, limits: ReadingLimits): ClientMessag
     case 'light':
       return parseMessages(bytes, limits);
     case 'deep':
-      throw new GatewayError('too_deep', { limit: 'limits.depth', allowed: limits.depth });
+      throw tooDeep(limits.depth);
     case 'heavy':
       return readHeavy(bytes, limits).then(({ messages, isBatch }) => messagesOf(bytes, messages, isBatch));
   }

@@ -1,5 +1,5 @@
 import { breathe, nextTurn } from '../../budget/turn.js';
-import { GatewayError } from '../../errors.js';
+import { GatewayError, tooDeep } from '../../errors.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Owner } from '../../ports/owner.js';
 import type { BodyKind } from '../../ports/upstream.js';
@@ -189,8 +189,7 @@ export class CutReader {
   #translate(error: unknown): unknown {
     if (!(error instanceof WireError)) return error;
     const { limits } = this.#deps;
-    if (error.code === 'depth')
-      return new GatewayError('too_deep', { limit: 'limits.depth', allowed: limits.depth }, error);
+    if (error.code === 'depth') return tooDeep(limits.depth, error);
     return new GatewayError('upstream_invalid', { reason: error.message }, error);
   }
 }

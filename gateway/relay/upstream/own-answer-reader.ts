@@ -1,6 +1,6 @@
 import type { HeldBudget } from '../../budget/held.js';
 import { nextTurn } from '../../budget/turn.js';
-import { asGatewayError, GatewayError } from '../../errors.js';
+import { asGatewayError, GatewayError, tooDeep } from '../../errors.js';
 import { RANGE } from '../../mcp/ranges.js';
 import { answersIn } from '../../mcp/responses.js';
 import type { Limits } from '../../policy/limits.js';
@@ -135,7 +135,7 @@ export class OwnAnswerReader {
     if (!(error instanceof WireError)) return error;
     const { depth } = this.#options.limits;
     if (error.code === 'held') return this.#tooLarge(error);
-    if (error.code === 'depth') return new GatewayError('too_deep', { limit: 'limits.depth', allowed: depth }, error);
+    if (error.code === 'depth') return tooDeep(depth, error);
     return new GatewayError('upstream_invalid', { reason: error.message }, error);
   }
 }

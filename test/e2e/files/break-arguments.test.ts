@@ -100,7 +100,7 @@ describe('calls of a hostile client', () => {
       400,
       {
         ...(place !== 'id' && { id: 1 }),
-        error: { data: { code: 'too_deep', limit: 'limits.depth', allowed: 1000 } },
+        error: { data: { code: 'too_deep', limit: 'limits.depth', allowed: 1000, actual: 1001 } },
       },
     ]);
     await large.stop();

@@ -251,7 +251,7 @@ describe('an answer deeper than limits.depth', () => {
           const [message] = (await client.post(PING)).messages;
           if (depth === 998) expect(message).toEqual(JSON.parse(nested(depth)));
           else {
-            const data = { code: 'too_deep', limit: 'limits.depth', allowed: 1000 };
+            const data = { code: 'too_deep', limit: 'limits.depth', allowed: 1000, actual: 1001 };
             expect(message).toMatchObject({ id: 7, error: { data } });
           }
         }

@@ -246,7 +246,7 @@ describe('2026-07-28', () => {
 describe('what is at no address', () => {
   it.each([
     ['PUT', '/mcp', 405],
-    ['GET', '/', 404],
+    ['POST', '/', 404],
     ['POST', '/other/mcp', 404],
     ['GET', '/d/unknown', 404],
   ])('%s %s is %i', async (method, path, status) => {

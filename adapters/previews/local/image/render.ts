@@ -1,6 +1,6 @@
 import type { Metadata } from 'sharp';
 import type { PreviewLimits, Size } from '../../../../gateway/ports/previewer.js';
-import type { RenderResult } from '../protocol.js';
+import type { Job, RenderResult } from '../protocol.js';
 import { withoutIdleAlpha } from './alpha.js';
 import { encode } from './encode.js';
 import { inSrgb, profileOf } from './profile.js';
@@ -33,7 +33,11 @@ const UPRIGHT: Readonly<Record<number, { turn: number; mirror: boolean }>> = {
  * Renders one image: reads the header first, scales the first frame down while decoding it, turns it upright, and
  * encodes bare pixels, so that no metadata of the source survives.
  */
-export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits): Promise<RenderResult> {
+export async function render(
+  sharp: Sharp,
+  image: Buffer,
+  limits: PreviewLimits & Pick<Job, 'maxMemory'>,
+): Promise<RenderResult> {
   const options = {
     failOn: 'error',
     // The header's size is checked here first, to distinguish "too many pixels" from "damaged"; libvips enforces it
@@ -51,6 +55,7 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
     const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
     const height = header.pageHeight ?? header.height;
     if (header.width * height > limits.maxPixels) return { kind: 'refused', reason: 'too-many-pixels' };
+    if (leastMemory(header) > limits.maxMemory) return { kind: 'refused', reason: 'memory' };
     const longest = Math.max(header.width, height);
     const { edge, kernel, ...rest } = scalingOf({ ...header, bytes: image.length, longest }, limits);
     ({ mayBePng } = rest);
@@ -79,6 +84,17 @@ async function turnUpright(sharp: Sharp, raster: Raster, orientation: number | u
   if (upright === undefined) return raster;
   const turned = upright.turn === 0 ? raster : await toRaster(fromRaster(sharp, raster).rotate(upright.turn));
   return upright.mirror ? toRaster(fromRaster(sharp, turned).flop()) : turned;
+}
+
+/** Bytes that the process has before it decodes: 63 MiB, measured. */
+const LEAST_RESIDENT = 60 * 1024 * 1024;
+
+/** An AVIF is decoded whole: 19 to 27 bytes for each pixel, measured from 4 to 24 megapixels, with 8 and 10 bits. */
+const LEAST_OF_AVIF = 18;
+
+/** Bytes without which it cannot be decoded. On a busy machine the process is looked at too late to stop it in time. */
+function leastMemory({ format, width, height }: Metadata): number {
+  return format === 'heif' ? LEAST_RESIDENT + width * height * LEAST_OF_AVIF : 0;
 }
 
 /** Bytes of pixels that may be in memory at once, in a process that has 256 MiB and is given up to 32. */

@@ -135,7 +135,7 @@ describe('what passes a limit is an error for its own request', () => {
       );
       expect(JSON.parse(String(messages[0]))).toMatchObject({
         id: 1,
-        error: { data: { code: 'too_deep', limit: 'limits.depth', allowed: 1000 } },
+        error: { data: { code: 'too_deep', limit: 'limits.depth', allowed: 1000, actual: 1001 } },
       });
       if (kind !== 'json') expect(String(messages[1])).toBe(fine);
       expect(await lab.leaks()).toEqual(NO_LEAKS);
