@@ -12,7 +12,7 @@ export function isPageVisit(method: string | undefined, headers: IncomingHttpHea
   );
 }
 
-/** True for a program that asks for whatever there is, such as curl; not for a part of another site's page. */
+/** True for a program that takes any type, such as curl; false for a part of another site's page. */
 export function takesAnything({ accept = '*/*', 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
   const isOwn = site === 'none' || site === 'same-origin';
   return isOwn && accept.trim().startsWith('*/*');

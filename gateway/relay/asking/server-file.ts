@@ -45,7 +45,7 @@ export function readQuestion(
     const question = dialect.asks?.fromServer(params);
     if (!question) continue;
     if ('problem' in question) return { dialect, question };
-    // a form the client answers itself, if it fills such fields with bytes, or if there is no other way to ask it
+    // the client answers a form itself where it fills such fields with bytes, or can be asked in no other way
     const isInForm = question.files.every(({ endpoint }) => !endpoint);
     if (isInForm && givesBytes(dialect, client)) return undefined;
     const problem = tooMuchIn(question, deps.limits.files);
