@@ -12,7 +12,8 @@ import { errorAnswer } from '../mcp/error-response.js';
 import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
-import { createGuard, type GuardSettings } from './guard.js';
+import { letPageRead } from './origin/cross-origin.js';
+import { createGuard, type GuardSettings } from './origin/guard.js';
 import type { RefusedRequest } from './refusals.js';
 import { SAFE_HEADERS, SafeResponse } from './response.js';
 
@@ -78,7 +79,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const connections = new Connections(sockets.allowed, idleMs);
   const check = createGuard(guard);
   const handle = lateApp(options.app);
-  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+  const onRequest = (request: IncomingMessage, response: SafeResponse) => {
     const { socket } = request;
     // Node parses the rest of a packet even after its connection was closed
     if (socket.destroyed) return;
@@ -90,7 +91,11 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     response.on('close', () => connections.end(socket));
     try {
       if (!connections.begin(socket)) throw new GatewayError('sockets_full', sockets);
-      check(request);
+      const page = check(request);
+      if (page !== undefined && letPageRead(page, request, response)) {
+        discardRest(request);
+        return;
+      }
       if (isDraining()) throw new GatewayError('draining');
     } catch (thrown) {
       const error = asGatewayError(thrown);

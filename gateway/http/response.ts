@@ -22,6 +22,9 @@ const DEFAULTS = Object.entries(SAFE_HEADERS);
  * An answer of either port with these headers, whatever its route and status. The route's own headers override them.
  */
 export class SafeResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  /** Headers of this answer beside those, which its route's own override too. */
+  declare further?: Readonly<Record<string, string>>;
+
   override writeHead(status: number, reason?: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
   override writeHead(status: number, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
   override writeHead(
@@ -31,10 +34,11 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
   ): this {
     // a head of its own names is written from one object, without a map of headers: 4 µs of a short exchange
     if (isPlain(reason) && this.getHeaderNames().length === 0) {
-      return super.writeHead(status, { ...SAFE_HEADERS, ...reason });
+      return super.writeHead(status, { ...SAFE_HEADERS, ...this.further, ...reason });
     }
     // set first, so that the head's own headers win in any of Node's three forms
     for (const [name, value] of DEFAULTS) if (!this.hasHeader(name)) this.setHeader(name, value);
+    for (const name in this.further) if (!this.hasHeader(name)) this.setHeader(name, this.further[name] as string);
     return typeof reason === 'string' ? super.writeHead(status, reason, headers) : super.writeHead(status, reason);
   }
 

@@ -4,9 +4,9 @@ import type { Admission, UploadBody } from '../files/upload.js';
 import { tooLarge } from '../files/upload-intent.js';
 import type { UploadClaims } from '../files/uploaded.js';
 import { refuseCodings } from './codings.js';
-import { occurrences } from './guard.js';
 import { mostOverhead, readFiles, readMultipart } from './multipart.js';
 import { boundaryOf, malformed } from './multipart-head.js';
+import { occurrences } from './origin/guard.js';
 
 /** Headers with checksums. Each is compared with the bytes, or the request is refused. */
 const CHECKSUM = /^(?:content-md5|digest|content-digest|repr-digest|x-amz-checksum-.*|x-goog-hash)$/;

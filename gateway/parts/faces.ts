@@ -1,8 +1,8 @@
 import { formatAddress } from '../config/schema/fields.js';
 import { socketsFor } from '../descriptors.js';
 import { Lately } from '../http/console/lately.js';
-import { guardSettings } from '../http/guard.js';
 import { listen } from '../http/listener.js';
+import { guardSettings } from '../http/origin/guard.js';
 import { gaugeBuild, gaugeServers, partsBeside } from '../http/part-state.js';
 import { Refusals } from '../http/refusals.js';
 import { lateAdminApp, lateApp } from '../http/routes/late-apps.js';
@@ -94,7 +94,7 @@ export async function openFaces(
     (await listen({
       ...adminAddress,
       app: adminApp,
-      guard: { ...guard, answersToAddresses: true },
+      guard: { ...guard, answersToAddresses: true, isReadByPages: false },
       // readiness is still reported while draining
       isDraining: () => false,
       sockets: ADMIN_SOCKETS,

@@ -51,7 +51,13 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
     }),
   );
   app.route('/', assets());
-  const guard = { allowedHosts: [], allowedOrigins: [], trustsLoopbackPages: true, answersToAddresses: false };
+  const guard = {
+    allowedHosts: [],
+    allowedOrigins: [],
+    trustsLoopbackPages: true,
+    isReadByPages: false,
+    answersToAddresses: false,
+  };
   const face = await listen({
     host: '127.0.0.1',
     port: 0,

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { COPY_MODULES } from '../browser-files.js';
-import { isPageVisit, takesAnything } from '../browser-request.js';
+import { isPageVisit, takesAnything } from '../origin/browser-request.js';
 import { ConnectPage, ServersPage } from '../pages/connect-page.js';
 import { connectText, serversText } from '../pages/connect-text.js';
 import { PAGE_POLICY } from '../pages/layout.js';

@@ -2,9 +2,9 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { GatewayError } from '../../errors.js';
 import type { ConsoleUser } from '../../ports/console.js';
-import { isPageVisit } from '../browser-request.js';
 import { consolePage, LoginPage, mayAct } from '../console/console-layout.js';
 import type { Logins } from '../console/logins.js';
+import { isPageVisit } from '../origin/browser-request.js';
 
 export type ConsoleEnv = { Bindings: HttpBindings };
 export type ConsoleContext = Context<ConsoleEnv>;

@@ -69,7 +69,9 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       // a HEAD hands over no bytes
       if (deps.audit.isOn && method === 'GET') await deps.audit.record({ ...auditOf(incoming, record), allowed: true });
       const seconds = Math.min(MAX_PRESIGNED_SECONDS, Math.floor((expiresAt - deps.clock.now()) / 1000));
-      if (deps.redirect && deps.objects.presign !== undefined && method === 'GET' && seconds >= 1) {
+      // a script of another site's page: after a redirect a browser tells the store the origin "null", which few let in
+      const isOfPage = incoming.headers.origin !== undefined;
+      if (deps.redirect && deps.objects.presign !== undefined && method === 'GET' && seconds >= 1 && !isOfPage) {
         const location = await deps.objects.presign(record.key, {
           ttlSeconds: seconds,
           ...servedAs(record, isSaved),

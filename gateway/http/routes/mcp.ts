@@ -14,7 +14,6 @@ import { type Exchange, noFacts } from '../../relay/exchange.js';
 import { logExchange, noteFailure } from '../../relay/exchange-log.js';
 import type { Server } from '../../relay/server.js';
 import { readBody } from '../body.js';
-import { isPageVisit, refusePages } from '../browser-request.js';
 import { CLIENT_GONE } from '../client-gone.js';
 import type { Lately } from '../console/lately.js';
 import { discardRest } from '../discard.js';
@@ -22,6 +21,7 @@ import { refuse } from '../error-response.js';
 import { type Entered, enter, type GateDeps } from '../gate.js';
 import { idOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
+import { isPageVisit, refusePages } from '../origin/browser-request.js';
 
 export interface McpDeps extends GateDeps {
   servers: ReadonlyMap<string, Server>;

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { GatewayError } from '../../errors.js';
 import { errorAnswer } from '../../mcp/error-response.js';
-import { isPageVisit } from '../browser-request.js';
+import { isPageVisit } from '../origin/browser-request.js';
 import { NowherePage } from '../pages/nowhere-page.js';
 import { page } from '../pages/page-response.js';
 

@@ -22,7 +22,7 @@ const PAIR = /^([\x21-\x2b\x2d-\x7e]+)(?: ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]
 const NUMBER = /^\d{1,30}$/;
 
 /**
- * True for a request of this protocol. OPTIONS counts too, unless a browser uses it for CORS, which is not supported.
+ * True for a request of this protocol. OPTIONS counts too, unless a browser asks by it whether a page may call.
  */
 export function speaksTus({ method, headers }: IncomingMessage): boolean {
   const isQuestion = method === 'OPTIONS' && headers['access-control-request-method'] === undefined;

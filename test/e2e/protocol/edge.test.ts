@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
@@ -38,11 +38,12 @@ function raw(
   path: string,
   headers: Record<string, string> | string[],
   method = 'GET',
-): Promise<{ status: number; body: string }> {
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, path, method, headers, setHost: false }, (response) => {
-      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+      const { statusCode: status = 0, headers } = response;
+      text(response).then((body) => resolve({ status, headers, body }), reject);
     });
     sent.on('error', reject);
     sent.end();
@@ -121,6 +122,57 @@ describe.each(FACES)('the %s port', (face) => {
 
   it.each(['http://evil.example/mcp', '//evil.example/mcp', '/mcp\\..\\x'])('refuses the target %s', async (path) => {
     expect(await statusOf(base(face), path, { host: 'localhost' })).toBe(400);
+  });
+});
+
+describe('a page of another site', () => {
+  const HOST = { host: 'mcp.example.com' };
+  const LISTED = { ...HOST, origin: 'https://app.example.com' };
+  const ASKING = { 'access-control-request-method': 'POST' };
+  const ofCors = (headers: IncomingHttpHeaders) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => /^access-control-|^vary$/.test(name)));
+  const READ = {
+    'access-control-allow-origin': 'https://app.example.com',
+    'access-control-expose-headers': '*',
+    vary: 'Origin',
+  };
+
+  it.each(['/mcp', '/d/x', '/u/x', '/nothing'])(
+    'may call %s and read the answer, where it is listed (T-CORS)',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+        const { status, headers } = await raw(port, path, LISTED, method);
+        expect([method, status, ofCors(headers)]).toEqual([method, expect.any(Number), READ]);
+        expect(status).not.toBe(403);
+      }
+    },
+  );
+
+  it.each(['/mcp', '/d/x', '/u/x'])('hears before its requests to %s what it may send (T-CORS)', async (path) => {
+    const { status, headers, body } = await raw(port, path, { ...LISTED, ...ASKING }, 'OPTIONS');
+    expect([status, body]).toEqual([204, '']);
+    expect(ofCors(headers)).toEqual({
+      ...READ,
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+      'access-control-allow-headers': '*, Authorization',
+      'access-control-max-age': '7200',
+    });
+  });
+
+  it('reads nothing where it is not listed, and programs see nothing of this (T-CORS, BASE-13)', async () => {
+    for (const headers of [{ ...HOST, origin: 'https://evil.example' }, { ...HOST, origin: 'null' }, HOST]) {
+      for (const method of ['POST', 'OPTIONS']) {
+        const answer = await raw(port, '/mcp', { ...headers, ...ASKING }, method);
+        expect([headers, answer.status < 300, ofCors(answer.headers)]).toEqual([headers, false, {}]);
+      }
+    }
+  });
+
+  it('reads nothing on the admin port, also where it is listed (T-CORS)', async () => {
+    for (const method of ['GET', 'OPTIONS']) {
+      const { headers } = await raw(wharf.adminUrl, '/metrics', { ...LISTED, ...ASKING }, method);
+      expect(ofCors(headers)).toEqual({});
+    }
   });
 });
 

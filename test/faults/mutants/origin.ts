@@ -2,8 +2,8 @@ import type { Mutant } from './mutant.js';
 
 const HEADERS = 'gateway/mcp/headers.ts';
 const RESPONSE = 'gateway/http/response.ts';
-const BROWSER = 'gateway/http/browser-request.ts';
-const GUARD = 'gateway/http/guard.ts';
+const BROWSER = 'gateway/http/origin/browser-request.ts';
+const GUARD = 'gateway/http/origin/guard.ts';
 const ANSWERS = { suites: ['e2e/protocol/answers'], tests: 'an upstream answers GET with HTML' };
 const PAGES = { suites: ['e2e/protocol/answers'], tests: 'what a browser sends' };
 const EDGE = { suites: ['e2e/protocol/edge'], tests: 'BASE-13|answers to any IP address' };

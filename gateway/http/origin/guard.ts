@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { GatewayError } from '../errors.js';
-import { LOGIN_DOCUMENTS } from '../identity/resource.js';
+import { GatewayError } from '../../errors.js';
+import { LOGIN_DOCUMENTS } from '../../identity/resource.js';
 
 /** Names of this machine for itself. A foreign page cannot make a browser send them as Host. */
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -16,6 +16,8 @@ export interface GuardSettings {
   allowedOrigins: readonly string[];
   /** Allows web pages that this machine serves at any port; otherwise only those of this port. */
   trustsLoopbackPages: boolean;
+  /** Whether pages of other sites that may call may also read the answers. */
+  isReadByPages: boolean;
   /**
    * Accepts every IP address as Host, for a port whose addresses are not known beforehand. A page that rebinds a name
    * sends that name as Host.
@@ -34,16 +36,18 @@ export function guardSettings({
     allowedHosts: [...allowedHosts, ...own.map(({ host }) => host)],
     allowedOrigins: [...allowedOrigins, ...own.map(({ origin }) => origin)],
     trustsLoopbackPages: publicUrl === undefined,
+    isReadByPages: true,
     answersToAddresses: false,
   };
 }
 
 /**
  * Makes the function that refuses what must not reach a route: a foreign Host (DNS rebinding), a foreign Origin (a page
- * in a user's browser) unless it asks only where clients log in, and targets that two parsers could read in two ways.
+ * in a user's browser) unless it asks only where clients log in, and targets that two parsers could read in two ways. It
+ * returns the origin of a page of another site that may read the answer.
  * @throws GatewayError `host_forbidden`, `origin_forbidden`, `request_invalid`
  */
-export function createGuard(settings: GuardSettings): (request: IncomingMessage) => void {
+export function createGuard(settings: GuardSettings): (request: IncomingMessage) => string | undefined {
   const hosts = new Set(settings.allowedHosts);
   const origins = new Set(settings.allowedOrigins);
   const isAddress = (host: string) => settings.answersToAddresses && isIP(host.replace(/^\[|\]$/g, '')) !== 0;
@@ -76,11 +80,12 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     if (host === undefined || occurrences(request, 'host') > 1 || !isOwnHost(host)) {
       throw new GatewayError('host_forbidden', { host: shown(host) });
     }
-    if (origin === undefined || LOGIN_DOCUMENTS.some((path) => target.startsWith(path))) return;
+    if (origin === undefined || LOGIN_DOCUMENTS.some((path) => target.startsWith(path))) return undefined;
     const isOwn = isOwnOrigin(origin.toLowerCase(), host.toLowerCase(), request.socket.localPort);
     if (occurrences(request, 'origin') > 1 || !isOwn) {
       throw new GatewayError('origin_forbidden', { origin: shown(origin) });
     }
+    return settings.isReadByPages && !origin.toLowerCase().endsWith(`//${host.toLowerCase()}`) ? origin : undefined;
   };
 }
 

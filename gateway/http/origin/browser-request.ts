@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError } from '../errors.js';
+import { GatewayError } from '../../errors.js';
 
 /** True when a person opens an address in a browser, not an MCP client and not a part of some page. */
 export function isPageVisit(method: string | undefined, headers: IncomingHttpHeaders): boolean {
