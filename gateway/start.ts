@@ -86,6 +86,8 @@ export async function start(
         const until = clock.now() + timeouts.drain;
         while (faces.open.count > 0 && clock.now() < until)
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+        if (faces.open.count > 0)
+          log.warn({ running: faces.open.count, limit: 'timeouts.drain' }, 'Exchanges that still run are cut off.');
         // removals need the store for a little longer
         await filing.cleanUps.settled(Math.max(LAST_CLEAN_UPS_MS, until - clock.now()));
         await closers.close();

@@ -60,4 +60,29 @@ describe('draining', () => {
     await expect(asked('/healthz')).rejects.toThrow();
     await fake.close();
   });
+
+  it('says how many exchanges it cuts off when the time is over', async () => {
+    const fake = await startFakeUpstream({ transport: 'sse', session: true });
+    const servers = { fake: { url: fake.url, transport: 'streamable-http' } };
+    const wharf = await startWharf({ servers, config: { timeouts: { drain: '100ms' } } });
+    const client = await RawClient.connect(wharf.mcp);
+    fake.queue.push({
+      contentType: 'text/event-stream',
+      framing: 'chunked',
+      body: ': x\n\n',
+      cutAfter: 9999,
+      cut: 'stall',
+    });
+    const running = client.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'echo' } });
+    running.catch(() => {});
+    while (!fake.requests.at(-1)?.body.includes('"id":5')) await new Promise((resolve) => setTimeout(resolve, 5));
+    await wharf.stop();
+    expect(wharf.lines).toContainEqual({
+      level: 'warn',
+      fields: { running: 1, limit: 'timeouts.drain' },
+      text: 'Exchanges that still run are cut off.',
+    });
+    await expect(running).rejects.toThrow();
+    await fake.close();
+  });
 });
