@@ -21,21 +21,24 @@ describe('an answer', () => {
   let url = '';
 
   beforeEach(async () => {
+    [isAnnounced, isOnce] = [true, true];
     url = `http://127.0.0.1:${await listen(server)}`;
   });
   afterEach(() => close(server));
 
   const ask = async (method = 'GET') => {
-    const answer = await fetch(url, { method });
+    // a kept connection may be closed by its server while a busy machine sends the next request
+    const answer = await fetch(url, { method, headers: { connection: 'close' } });
     return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
   };
 
   const lengths = [1, 256, 12 * 1024 - 1, 12 * 1024, 12 * 1024 + 1, 200_000];
   it.each(lengths)('has every byte of a body of %i, with its length and without', async (length) => {
     body = Buffer.alloc(length, EVERY_BYTE);
-    for (isAnnounced of [true, false]) for (isOnce of [true, false]) expect((await ask()).bytes).toEqual(body);
-    isAnnounced = true;
-    isOnce = true;
+    for (isAnnounced of [true, false]) {
+      // not toEqual, which takes a second for the longest
+      for (isOnce of [true, false]) expect((await ask()).bytes.equals(body)).toBe(true);
+    }
   });
 
   it('has the headers of every answer, and no body where none belongs', async () => {
