@@ -55,6 +55,8 @@ export type CountedFile = Pick<FileRecord, 'principal' | 'size' | 'createdAt'>;
 
 /** What each owner may store, and what becomes of files that were counted. */
 export interface FileAccount {
+  /** Whether a caller may upload a file of a size. @throws GatewayError `upload_too_large` */
+  fits(principal: string, size: number): Promise<void>;
   /** Whether a caller may upload files of a type. @throws GatewayError `upload_type_refused` */
   admits(principal: string, mimeType: string): Promise<void>;
   /** A file is used, and lives longer. Does not fail. */

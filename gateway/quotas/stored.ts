@@ -56,6 +56,11 @@ export class StoredQuotas implements FileAccount {
     return this.#deps.allowances.ofPrincipal(principal);
   }
 
+  async fits(principal: string, size: number): Promise<void> {
+    const { file } = await this.allowance(principal);
+    if (file && size > file.value) throw tooLargeUpload(file, size);
+  }
+
   async admits(principal: string, mimeType: string): Promise<void> {
     const { accept = [] } = await this.allowance(principal);
     const refusing = accept.find(({ types }) => !isAccepted(types, mimeType));
@@ -166,13 +171,18 @@ class StoringFile implements Tap {
   #size = 0;
   #leased = 0;
   #isLeased = false;
+  /** Its first bytes that are in the account. */
+  #counted: number;
+  #isFileCounted: boolean;
   /** Resolves once it is taken into the account; undefined before its end. */
   #taking: Promise<(() => Promise<void>) | undefined> | undefined;
 
   constructor(quotas: StoredQuotas, file: TappedFile & { principal: string }) {
     this.#quotas = quotas;
     this.#file = file;
-    this.#leased = file.continued ?? 0;
+    this.#counted = file.continued ?? 0;
+    this.#leased = this.#counted;
+    this.#isFileCounted = file.continued !== undefined;
   }
 
   take(bytes: Buffer): Promise<void> | undefined {
@@ -190,20 +200,31 @@ class StoringFile implements Tap {
     return this.#quotas.lease(this.#file.principal, this.#file.id, { by, limit: storedBytes });
   }
 
+  keep(size: number): Promise<() => Promise<void>> {
+    return this.#take(size);
+  }
+
   async end(): Promise<void> {
-    const taking = this.#take();
+    const taking = this.#take(this.#size);
     this.#taking = taking.catch(() => undefined);
     await taking;
   }
 
-  /** @returns gives it back */
-  async #take(): Promise<() => Promise<void>> {
-    const { principal, id, continued } = this.#file;
+  /**
+   * Takes its first bytes into the account, as far as they are not in it.
+   * @returns gives them back
+   */
+  async #take(upTo: number): Promise<() => Promise<void>> {
+    const { principal, id } = this.#file;
     const allowance = await this.#quotas.allowance(principal);
     if (allowance.file && this.#size > allowance.file.value) throw this.#tooLarge(allowance.file);
     // a file that comes in several requests counts once, and so does each of its bytes
-    const files = continued === undefined ? 1 : 0;
-    const giveBack = await this.#quotas.take(principal, id, { size: this.#size - (continued ?? 0), files, allowance });
+    const files = this.#isFileCounted ? 0 : 1;
+    const giveBack = await this.#quotas.take(principal, id, { size: upTo - this.#counted, files, allowance });
+    this.#counted = upTo;
+    this.#isFileCounted = true;
+    // the step has ended its lease, too
+    this.#leased = upTo;
     this.#isLeased = false;
     return giveBack;
   }
@@ -222,12 +243,15 @@ class StoringFile implements Tap {
     this.#quotas.endLease(this.#file.principal, this.#file.id).catch(() => undefined);
   }
 
-  #tooLarge({ value: allowed }: SetLimit): GatewayError {
-    const facts = { limit: 'limits.file', allowed, actual: this.#size };
-    return this.#file.owner.server === undefined
-      ? new GatewayError('upload_too_large', { ...facts, reason: 'maxSizeExceeded' })
-      : new GatewayError('file_too_large', { ...facts, path: 'a file of the answer' });
+  #tooLarge(limit: SetLimit): GatewayError {
+    if (this.#file.owner.server === undefined) return tooLargeUpload(limit, this.#size);
+    const facts = { limit: 'limits.file', allowed: limit.value, actual: this.#size };
+    return new GatewayError('file_too_large', { ...facts, path: 'a file of the answer' });
   }
+}
+
+function tooLargeUpload({ value: allowed }: SetLimit, actual: number): GatewayError {
+  return new GatewayError('upload_too_large', { limit: 'limits.file', allowed, actual, reason: 'maxSizeExceeded' });
 }
 
 /** More than any file has. */

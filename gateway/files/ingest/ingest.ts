@@ -267,6 +267,16 @@ export class Ingest implements Quieting {
     this.#filled -= partSize;
   }
 
+  /** As `Tap.keep`. */
+  async keep(size: number): Promise<() => Promise<void>> {
+    return (await this.#taps?.keep(size)) ?? (async () => undefined);
+  }
+
+  /** What `commit` has stored is not noted anywhere: the taps take back what they have done for it. */
+  undo(): void {
+    this.#taps?.undo();
+  }
+
   /** Ends the bytes and returns the digest; `commit` sends the last part. */
   seal(): { size: number; digest: string } {
     this.#digest ??= this.#hash.digest('base64url');

@@ -17,6 +17,13 @@ export interface Tap {
    * @throws GatewayError when the file is refused: nothing of it stays in the store
    */
   end(digest: string): Promise<void>;
+  /**
+   * Of an upload in several requests, the first bytes of this request stay in the store, whatever becomes of the rest.
+   * @param size how many of the bytes taken so far
+   * @returns takes back what that has done since the call before
+   * @throws GatewayError when they may not stay
+   */
+  keep?(size: number): Promise<() => Promise<void>>;
   /** The file is given up. Ends the wait that `take` returned; `end` does not follow, or has failed already. */
   abort(): void;
   /** The file is refused after `end` was called, by another reader or by the store: what `end` has done is taken back. */
@@ -57,6 +64,14 @@ export class Taps {
       if (wait) waits = [...(waits ?? []), wait];
     }
     return waits && Promise.all(waits);
+  }
+
+  /** Bytes stay in the store. @returns takes back what that has done */
+  async keep(size: number): Promise<() => Promise<void>> {
+    const kept = await Promise.all(this.#taps.map((tap) => tap.keep?.(size)));
+    return async () => {
+      await Promise.all(kept.map((takeBack) => takeBack?.()));
+    };
   }
 
   /** The file does not come about, although all its bytes have been taken. */

@@ -3,7 +3,7 @@ import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';
 import type { ResumableWrites, ResumedWrite } from '../../ports/object-store.js';
-import type { FileAccount, FileRecord } from '../file.js';
+import type { CountedFile, FileAccount, FileRecord } from '../file.js';
 import { objectKey } from '../handle.js';
 import { fill } from '../ingest/fill.js';
 import { Ingest, type IngestDeps } from '../ingest/ingest.js';
@@ -17,7 +17,7 @@ import { type Noted, newName, type Progress, type ProgressNotes, takenOver } fro
 
 export interface AppendDeps {
   ingest: IngestDeps;
-  account?: Pick<FileAccount, 'admits'> | undefined;
+  account?: Pick<FileAccount, 'fits' | 'admits' | 'released'> | undefined;
   writes: ResumableWrites;
   library: Library;
   notes: ProgressNotes;
@@ -147,14 +147,18 @@ export class Append {
     const noteParts = async () => {
       const stored = base + write.written;
       if (checked || stored - this.#progress.offset < NOTED_BYTES) return;
-      await this.#note({ key: ingest.key, place: await writer.save(NO_BYTES), offset: stored, moved });
+      const place = await writer.save(NO_BYTES);
+      // what stays counts, even if its caller never completes the file
+      const giveBack = await ingest.keep(write.written);
+      await this.#note({ key: ingest.key, place, offset: stored, moved }, giveBack);
     };
     /** All bytes so far, unless there are none, or the file is complete: it counts once it has a record. */
     const save = async () => {
       const offset = base + ingest.size;
       if (offset === this.#progress.offset || offset === length) return;
       await ingest.commit();
-      if (write.place !== undefined) await this.#note({ key: ingest.key, place: write.place, offset, moved });
+      const { place } = write;
+      if (place !== undefined) await this.#note({ key: ingest.key, place, offset, moved }, () => ingest.undo());
     };
     try {
       await fill(ingest, rest);
@@ -236,7 +240,7 @@ export class Append {
     if (isFirst) return record;
     const winner = await library.find(fileId);
     if (winner?.key === key) return winner;
-    library.discard(key);
+    library.discard(key, this.#counted(size));
     throw uploadDone();
   }
 
@@ -257,8 +261,8 @@ export class Append {
 
   /** Removes everything of the upload. */
   async #drop(key: string): Promise<void> {
-    const { notes, library, writes, ingest } = this.#deps;
-    const { place } = this.#progress;
+    const { account, notes, library, writes, ingest } = this.#deps;
+    const { place, offset, length } = this.#progress;
     try {
       // the request that continues it may still complete the file
       if (!(await notes.end(this.#admission.fileId, this.#noted))) return;
@@ -266,17 +270,27 @@ export class Append {
       this.#warn(error);
       return;
     }
-    if (this.#isFinished) library.discard(key);
-    else if (place !== undefined) ingest.cleanUps.run(key, () => writes.discard(key, place));
+    if (this.#isFinished) library.discard(key, this.#counted(length));
+    else if (place !== undefined) {
+      ingest.cleanUps.run(key, () => writes.discard(key, place));
+      void account?.released(this.#counted(offset));
+    }
   }
 
-  /** @throws GatewayError `upload_taken_over` when another request has claimed the upload, or ended it */
-  async #note(change: Partial<Progress>): Promise<void> {
+  #counted(size: number): CountedFile {
+    return { principal: this.#admission.intent.principal, size, createdAt: this.#progress.createdAt };
+  }
+
+  /**
+   * @param undo called when it is not noted, and never will be
+   * @throws GatewayError `upload_taken_over` when another request has claimed the upload, or ended it */
+  async #note(change: Partial<Progress>, undo?: () => unknown): Promise<void> {
     this.#isShared ||= change.place !== undefined;
     const noted = await this.#deps.notes.replace(this.#admission.fileId, this.#noted, { ...this.#progress, ...change });
     if (!noted) {
       this.#isLost = true;
       this.#isShared = this.#progress.place !== undefined;
+      await undo?.();
       throw takenOver();
     }
     this.#noted = noted;

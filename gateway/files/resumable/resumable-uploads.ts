@@ -86,6 +86,7 @@ export class ResumableUploads {
     if (length > largest.allowed) throw tooLarge(largest, length);
     if (intent.size !== undefined && length !== intent.size) throw sizeDiffers(intent.size, length);
     checkDeclared(intent, announced);
+    await this.#deps.account?.fits(intent.principal, length);
     await this.#interrupt(fileId);
     const createdAt = clock.now();
     const longest = Math.min(LONGEST_MS, settings.retentionMs);
@@ -104,7 +105,7 @@ export class ResumableUploads {
     await tickets.keep(ticket, expiresAt);
     const { principal, purpose } = intent;
     const { noted, before } = await notes.begin(fileId, progress, { principal, server: purpose?.server });
-    if (before) this.#discard(before.progress);
+    if (before) this.#discard(before.progress, principal);
     return { admission, noted };
   }
 
@@ -168,7 +169,7 @@ export class ResumableUploads {
     const noted = await this.#deps.notes.find(fileId);
     if (noted?.progress.id !== progress.id) return;
     if (!(await this.#deps.notes.end(fileId, noted))) throw takenOver();
-    this.#discard(noted.progress);
+    this.#discard(noted.progress, admission.intent.principal);
   }
 
   /** Ends whatever is under way with a ticket whose file is no longer wanted. */
@@ -177,6 +178,19 @@ export class ResumableUploads {
     const admission = await uploads.find(ticket);
     const noted = admission && (await notes.find(admission.fileId));
     if (admission && noted) await this.end({ admission, noted });
+  }
+
+  /** Ends what is under way for a file that has come in another way: no request can go on with it. Does not fail. */
+  async passedBy({ id, principal }: Pick<FileRecord, 'id' | 'principal'>): Promise<void> {
+    const { notes, log } = this.#deps;
+    try {
+      await this.#interrupt(id);
+      const noted = await notes.find(id);
+      if (noted && (await notes.end(id, noted))) this.#discard(noted.progress, principal);
+    } catch (err) {
+      // the sweep removes it a day after its beginning
+      log.warn({ file: id, err }, 'could not end an upload whose file has come in another way');
+    }
   }
 
   async #ticket(ticket: string): Promise<Admission & { isExpired: boolean; isRevoked: boolean; isLocked: boolean }> {
@@ -221,9 +235,11 @@ export class ResumableUploads {
     await running?.ended;
   }
 
-  #discard({ key, place }: Progress): void {
-    const { ingest, writes } = this.#deps;
-    if (key !== undefined && place !== undefined) ingest.cleanUps.run(key, () => writes.discard(key, place));
+  #discard({ key, place, offset, createdAt }: Progress, principal: string): void {
+    const { account, ingest, writes } = this.#deps;
+    if (key === undefined || place === undefined) return;
+    ingest.cleanUps.run(key, () => writes.discard(key, place));
+    void account?.released({ principal, size: offset, createdAt });
   }
 }
 

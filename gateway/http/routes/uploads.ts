@@ -136,6 +136,8 @@ async function receive(
     },
     recordsOf: (stored) => stored,
   });
+  const [only] = isForSeveral ? [] : records;
+  if (only) void deps.resumable?.passedBy(only);
   const files = records.map((record) => library.describe(record));
   return isForSeveral ? storedAll(files, accept) : stored(files[0] as DescribedFile, accept);
 }
