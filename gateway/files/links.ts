@@ -162,7 +162,8 @@ export class Links {
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 function isSameHost(url: URL, base: URL): boolean {
-  if (url.protocol !== base.protocol || url.port !== base.port) return false;
+  // a link that was written with the other scheme still has the ticket
+  if (url.port !== base.port) return false;
   return url.hostname === base.hostname || (LOOPBACK.has(url.hostname) && LOOPBACK.has(base.hostname));
 }
 

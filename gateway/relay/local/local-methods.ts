@@ -7,6 +7,7 @@ import type { Dialect, DialectMethod, FileOperation, FileOutcome } from '../../p
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalAnswer } from '../client/local-answer.js';
 import { type ResourceFileDeps, resourceAsFile } from '../results/resource-file.js';
+import { ownUri } from './own-uri.js';
 
 export interface LocalMethodDeps extends ResourceFileDeps {
   dialects: readonly Dialect[];
@@ -61,9 +62,7 @@ export class LocalMethods {
       return { kind: 'upload', file: { uri, ...wanted }, upload: { url, expiresAt } };
     }
     const { kind, uri } = operation;
-    const found = HANDLE.test(uri)
-      ? await library.open(uri, principal, caller.signal)
-      : await this.#resource(uri, caller);
+    const found = await this.#find(uri, caller);
     if (found.kind !== 'ready') {
       const [reason, text] = WHY[found.kind];
       throw new GatewayError('params_invalid', { reason, text });
@@ -72,6 +71,13 @@ export class LocalMethods {
     // descriptors need a link that answers 200: their readers do not follow redirects
     const ref = await library.refer(found.record, 'direct');
     return { kind: kind === 'stat' ? 'stat' : 'download', uri, ref };
+  }
+
+  async #find(uri: string, caller: MethodCaller): Promise<Opened | { kind: 'expiredLink' }> {
+    const { library } = this.#deps;
+    const own = HANDLE.test(uri) ? { uri, handle: uri } : await ownUri(library, uri);
+    if (!own) return this.#resource(uri, caller);
+    return 'why' in own ? { kind: own.why } : library.open(own.handle, caller.principal, caller.signal);
   }
 
   /** Some clients expect to fetch every URI in a result here, including the server's resources. */
@@ -87,6 +93,7 @@ export class LocalMethods {
 const WHY = {
   pending: ['uploadIncomplete', 'the file has not been uploaded yet'],
   expired: ['fileExpired', 'the file has expired'],
+  expiredLink: ['fileExpired', 'this link has expired; the handle of its file may still be good'],
   unknown: ['fileNotFound', 'there is no such file of yours'],
 } as const;
 

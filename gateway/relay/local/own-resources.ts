@@ -13,6 +13,7 @@ import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { LocalAnswer } from '../client/local-answer.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { OutgoingFileDeps } from '../results/outgoing-files.js';
+import { type OwnUri, ownUri } from './own-uri.js';
 
 export interface OwnResourceDeps {
   library: Library;
@@ -42,9 +43,6 @@ export function concernsResources(method: string): boolean {
 
 /** Nothing can follow an address that is whole. */
 const NO_COMPLETION: LocalAnswer = { result: { completion: { values: [], total: 0, hasMore: false } } };
-
-/** A URI of Wharf's own: the handle that it is, or leads to, or why it leads to none. */
-type OwnUri = { uri: string } & ({ handle: string } | { why: 'expiredLink' | 'unknown' });
 
 interface Reader {
   principal: string;
@@ -78,7 +76,7 @@ export class OwnResources {
   ): Promise<(() => Promise<LocalAnswer>) | undefined> {
     const { uri } = params;
     if (method === COMPLETION) return (await this.#completesOwn(params)) ? async () => NO_COMPLETION : undefined;
-    const own = METHODS.has(method) && typeof uri === 'string' && (await this.#ownUri(uri));
+    const own = METHODS.has(method) && typeof uri === 'string' && (await ownUri(this.#deps.library, uri));
     if (!own) return undefined;
     return () => (method === 'resources/read' ? this.#read(own, reader) : this.#watch(own, reader));
   }
@@ -93,17 +91,6 @@ export class OwnResources {
       if (typeof value === 'string' && (await this.#deps.library.owns(value))) return true;
     }
     return false;
-  }
-
-  /** Undefined for a server's own URI. A link that no longer works is Wharf's all the same. */
-  async #ownUri(uri: string): Promise<OwnUri | undefined> {
-    const { library } = this.#deps;
-    // parsers of addresses ignore blanks around them
-    if (library.claims(uri.trim())) return { uri, handle: uri };
-    const link = await library.readLink(uri);
-    if (!link) return undefined;
-    if (link.kind === 'ok') return { uri, handle: link.handle };
-    return { uri, why: link.kind === 'expired' ? 'expiredLink' : 'unknown' };
   }
 
   async #read(own: OwnUri, { principal, client, signal }: Reader): Promise<LocalAnswer> {

@@ -11,6 +11,7 @@ import { CollectedReply } from '../client/collected-reply.js';
 import { answerLocally, onlyRequest } from '../client/local-answer.js';
 import { type Exchange, noteError } from '../exchange.js';
 import { reportError } from '../exchange-log.js';
+import { type OwnUri, ownUri } from '../local/own-uri.js';
 import type { AnswerEdit, PendingRequest } from '../pending-request.js';
 import type { Reply } from '../reply.js';
 import type { ResultDeps } from '../results/deps.js';
@@ -120,7 +121,10 @@ export class ResourceStreams {
     const edits = new Map<PendingRequest, AnswerEdit>();
     for (const request of asked.messages.requests) {
       if (request.method !== streaming.method) continue;
-      edits.set(request, linkInstead(this.#sender(request, streaming, asked), remote, this.#deps));
+      const sender = this.#sender(request, streaming, asked);
+      if (await ownUri(this.#deps.cut.library, sender.order.uri))
+        throw new GatewayError('request_invalid', { reason: `${request.method} of Wharf's own cannot be in a batch` });
+      edits.set(request, linkInstead(sender, remote, this.#deps));
     }
     await this.#host.forward(asRead(asked, edits, streaming));
   }
@@ -142,7 +146,8 @@ export class ResourceStreams {
     const { exchange, inquire } = asked;
     const { streaming, uri } = sender.order;
     const { library } = this.#deps.cut;
-    if (library.names(uri)) return sender.send(await this.#ownFile(uri, exchange));
+    const own = await ownUri(library, uri);
+    if (own) return sender.send(await this.#ownFile(own, exchange));
     const remote = this.#remote(asked, streaming);
     if (!this.#host.opener(asked)) return this.#serveShared(request, sender, asked);
     // for an answer that is refused by its HTTP status
@@ -207,10 +212,11 @@ export class ResourceStreams {
     }
   }
 
-  async #ownFile(uri: string, { principal, signal }: Exchange): Promise<StreamItem> {
+  async #ownFile(own: OwnUri, { principal, signal }: Exchange): Promise<StreamItem> {
     const { library } = this.#deps.cut;
-    const found = await library.open(uri, principal, signal);
-    if (found.kind !== 'ready' || !(await library.touch(found.record.id))) {
+    const { uri } = own;
+    const found = 'handle' in own ? await library.open(own.handle, principal, signal) : own;
+    if (!('kind' in found) || found.kind !== 'ready' || !(await library.touch(found.record.id))) {
       throw new GatewayError('stream_refused', { reason: 'resourceNotFound', uri, text: 'There is no such file.' });
     }
     const { record } = found;

@@ -172,6 +172,36 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
     upstream.requests.length = 0;
   });
 
+  describe.each([
+    ['resources/stream', { resourceStreaming: {} }],
+    ['files/authorizeDownload', { files: { download: true } }],
+    ['resources/read', {}],
+  ])('by %s', (method, capabilities) => {
+    const client = (key: string) =>
+      RawClient.connect(wharf.mcp, '2025-03-26', { headers: { authorization: `Bearer ${key}` }, capabilities });
+
+    it('is answered to its owner alone, in every spelling, and not shown to the server', async () => {
+      const handle = await uploaded('notes.md', Buffer.from('mine'));
+      const { result: given } = await ada.call('get_file_link', { handle });
+      const { url } = (given?.structuredContent ?? {}) as { url: string };
+      const own = await client(KEYS.ada);
+      const other = await client(KEYS.bob);
+      const ask = (one: RawClient, uri: string) => one.post({ jsonrpc: '2.0', id: 1, method, params: { uri } });
+      for (const uri of [handle, url, `${url}?download`, url.replace('/d/', '/%64/'), url.replace('http:', 'https:')]) {
+        const { text, messages } = await ask(own, uri);
+        expect([uri, messages[0]?.error]).toEqual([uri, undefined]);
+        expect(text).toMatch(/mine|notes\.md|"size":4/);
+        expect((await ask(other, uri)).messages[0]?.error).toBeDefined();
+      }
+      for (const uri of [`${handle}?x`, ` ${handle}`, `${url}x`, url.replace('/d/', '/u/')])
+        expect((await ask(own, uri)).messages[0]?.error).toBeDefined();
+      expect((await ask(own, ` ${url}`)).text).not.toContain('made up');
+      const batch = [handle, url].map((uri, id) => ({ jsonrpc: '2.0', id, method, params: { uri } }));
+      expect((await own.post(batch as never)).text).toContain('cannot be in a batch');
+      expect(upstream.with('resources/read')).toEqual([]);
+    });
+  });
+
   it('is taken out of what a server is asked to watch', async () => {
     const handle = await uploaded('notes.md', Buffer.from('mine'));
     const { result: given } = await ada.call('get_file_link', { handle });
