@@ -1,5 +1,6 @@
 import { shortText } from '../../budget/short-text.js';
 import type { Clock } from '../../ports/clock.js';
+import { redactText } from '../../redact.js';
 import type { Exchange } from '../../relay/exchange.js';
 
 /** Refusals that are kept for the console. The log has all of them. */
@@ -38,7 +39,8 @@ export class Lately {
   note(server: string, { principal, facts }: Pick<Exchange, 'principal' | 'facts'>): void {
     const { error: code, client, method, name, limit, allowed, actual } = facts;
     if (code === undefined) return;
-    const cut = (text: string | undefined) => text && shortText(text, MAX_NAME);
+    // a resource's name may be a link, which is a right: users of the console only look at refusals
+    const cut = (text: string | undefined) => text && shortText(redactText(text), MAX_NAME);
     const of = { server, principal, client: cut(client), method: cut(method), name: cut(name) };
     this.#kept.unshift({ at: this.#clock.now(), ...of, code, limit, allowed, actual });
     if (this.#kept.length > MAX_KEPT) this.#kept.pop();
