@@ -50,6 +50,9 @@ export function asStat(key: string, { size, mtimeNs }: BigIntStats): ObjectStat 
   return { key, size: Number(size), modifiedAt: Number(mtimeNs / NS_PER_MS) };
 }
 
+/** Node ends the process when a handle is collected that was never closed: a forgotten body closes its own. */
+const forgotten = new FinalizationRegistry<FileHandle>((handle) => void handle.close().catch(() => undefined));
+
 class FileBody extends Readable {
   readonly #handle: FileHandle;
   readonly #end: number;
@@ -76,6 +79,7 @@ class FileBody extends Readable {
     this.#signal = signal;
     this.#onAbort = () => this.destroy(signal.reason);
     signal.addEventListener('abort', this.#onAbort, { once: true });
+    forgotten.register(this, handle, this);
   }
 
   override _read(): void {
@@ -86,6 +90,7 @@ class FileBody extends Readable {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#signal.removeEventListener('abort', this.#onAbort);
+    forgotten.unregister(this);
     // If a handle is closed during a read, the read can hit another file that gets the same descriptor.
     void this.#reading
       .then(() => this.#handle.close())

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -187,10 +188,13 @@ async function stream(
   if (refusal) throw new GatewayError('downloads_full', refusalFacts(refusal));
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
-  outgoing.once('close', onClose);
+  // a client that went while its link was looked up has closed the answer already
+  if (outgoing.destroyed) onClose();
+  else outgoing.once('close', onClose);
+  let source: Readable | undefined;
   let storeFailed = false;
   try {
-    const source = await openDownload(deps.objects, record, body, gone.signal);
+    source = await openDownload(deps.objects, record, body, gone.signal);
     // Record which side failed as it happens: afterwards both streams are closed.
     source.once('error', () => {
       storeFailed = !gone.signal.aborted;
@@ -207,6 +211,8 @@ async function stream(
     deps.log.warn({ file: record.id, err: thrown }, 'A download broke off.');
     return 'failed';
   } finally {
+    // a pipeline into a closed answer refuses to begin, and leaves its source open
+    source?.destroy();
     deps.streams.give(1, { principal, server });
     outgoing.off('close', onClose);
   }

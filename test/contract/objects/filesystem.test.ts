@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/objects/filesystem.js';
+import { collector } from '../../../gateway/budget/collector.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { describeObjectStore, fetchBytes, store } from '../object-store.contract.js';
@@ -41,6 +42,25 @@ describe('filesystem object store', () => {
       expect((await stat(join(path, folder))).mode & 0o777).toBe(0o700);
     }
     expect((await stat(join(path, 'objects/f/deep/one'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('closes a file that nobody reads, so that its collection does not end the process', async () => {
+    const objects = await freshStore(await freshFolder());
+    await store(objects, 'f/one', randomBytes(10));
+    const forget = async () => {
+      for (let times = 0; times < 20; times++) await objects.get('f/one', { signal: new AbortController().signal });
+    };
+    const open = async () => {
+      const links = await readdir('/proc/self/fd').catch(() => []);
+      const paths = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')));
+      return paths.filter((path) => path.endsWith('/objects/f/one')).length;
+    };
+    await forget();
+    for (let tries = 0; tries < 100 && (await open()) > 0; tries++) {
+      collector()({ type: 'major', flavor: 'last-resort' });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(await open()).toBe(0);
   });
 
   it.each([true, false])('reads a file into the same memory if its chunks are released (%s)', async (isReleased) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createAdaptorServer } from '@hono/node-server';
@@ -41,6 +41,8 @@ interface World {
   presigned: unknown[];
   outcomes: string[];
   asked: string[];
+  /** What a step waits for. */
+  wait?: (step: string) => Promise<void>;
   signal?: AbortSignal;
 }
 
@@ -59,12 +61,15 @@ const deps: DownloadDeps = {
   audit: noAudit({}),
   async resolveTicket(ticket) {
     world.asked.push(ticket);
+    await world.wait?.('its link is looked up');
     if (world.ticket instanceof Error) throw world.ticket;
     return world.ticket;
   },
   objects: {
     async get(key, { range, signal }): Promise<ObjectRead> {
       world.signal = signal;
+      signal.throwIfAborted();
+      await world.wait?.('its file is opened');
       if (world.bytes === undefined) return { kind: 'missing' };
       const part = range === undefined ? world.bytes : world.bytes.subarray(range.start, range.end + 1);
       return { kind: 'found', stat: { key, size: world.bytes.length, modifiedAt: NOW }, body: world.body(part) };
@@ -397,6 +402,26 @@ describe('a download that breaks off', () => {
     expect(world.signal?.aborted).toBe(true);
     expect(await outcome()).toBe('aborted');
   });
+
+  it.each(['its link is looked up', 'its file is opened'])(
+    'lets go of the store when the client goes while %s',
+    async (step) => {
+      const body = Readable.from([BYTES]);
+      world.body = () => body;
+      world.wait = async (at) => {
+        if (at !== step) return;
+        const left = once(server, 'left');
+        client.resetAndDestroy();
+        await left;
+      };
+      server.once('connection', (socket) => socket.once('close', () => setImmediate(() => server.emit('left'))));
+      const client = connect(port, '127.0.0.1', () => client.write('GET /d/ticket HTTP/1.1\r\nHost: a\r\n\r\n'));
+      expect(await outcome()).toBe('aborted');
+      // either it was never opened, or it is closed
+      expect([world.signal?.aborted, body.destroyed]).toEqual([true, step === 'its file is opened']);
+      expect(deps.streams.used).toBe(0);
+    },
+  );
 
   it('takes a place of limits.downloads while it is under way, and leaves it (safety 12)', async () => {
     world.body = (bytes) => {
