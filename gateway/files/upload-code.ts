@@ -1,4 +1,5 @@
-import { randomInt, timingSafeEqual } from 'node:crypto';
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Owner } from '../ports/owner.js';
@@ -10,6 +11,8 @@ const SIGNS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 6;
 /** With 30 characters, three tries find one code in 243 million. */
 const TRIES = 3;
+/** Links whose right code this process has seen. */
+const MOST_PROVEN = 10_000;
 /** After the end of its link, like the ticket itself. */
 const REMEMBERED_MS = 60 * 60 * 1000;
 
@@ -37,6 +40,9 @@ export class UploadCodes {
   readonly #state: StateStore;
   readonly #keys: StateKeys;
   readonly #clock: Clock;
+  /** Right codes that were given here, and codes that are being compared, as hashes with their file's id. */
+  readonly #proven = new LRUCache<string, true>({ max: MOST_PROVEN });
+  readonly #comparing = new Map<string, Promise<void>>();
 
   constructor(state: StateStore, keys: StateKeys, clock: Clock) {
     this.#state = state;
@@ -60,16 +66,33 @@ export class UploadCodes {
   }
 
   /**
-   * Each try takes one of the places in the store before the code is compared, so that simultaneous tries
-   * cannot exceed the limit; the right code gives its place back.
+   * A code that comes in many requests at once is one try, and the right code is compared once: programs send it with
+   * each request.
    * @throws GatewayError `upload_code_wrong`, `upload_locked`
    */
-  async check({ fileId, codeSeal, expiresAt, owner }: Guarded, code: string): Promise<void> {
+  async check(guarded: Guarded, code: string): Promise<void> {
+    const signs = signsOf(code);
+    const name = createHash('sha256').update(`${guarded.fileId}:${signs}`).digest('base64url');
+    if (this.#proven.has(name)) return;
+    let comparing = this.#comparing.get(name);
+    if (!comparing) {
+      comparing = this.#compare(guarded, signs).finally(() => this.#comparing.delete(name));
+      this.#comparing.set(name, comparing);
+    }
+    await comparing;
+    this.#proven.set(name, true);
+  }
+
+  /**
+   * Each try takes one of the places in the store before the code is compared, so that simultaneous tries
+   * cannot exceed the limit; the right code gives its place back.
+   */
+  async #compare({ fileId, codeSeal, expiresAt, owner }: Guarded, signs: string): Promise<void> {
     const ttlMs = Math.max(0, expiresAt - this.#clock.now()) + REMEMBERED_MS;
     for (let number = 1; number <= TRIES; number++) {
       const key = this.#keys.of('code', tryOf(fileId, number));
       if (!(await this.#state.create(key, 'tried', ttlMs, owner))) continue;
-      if (this.#isRight(fileId, codeSeal, code)) return this.#state.remove(key);
+      if (this.#isRight(fileId, codeSeal, signs)) return this.#state.remove(key);
       if (number === TRIES) break;
       throw new GatewayError('upload_code_wrong', { left: TRIES - number });
     }
@@ -86,10 +109,14 @@ export class UploadCodes {
     return this.#keys.seals('pass', fileId).some((seal) => isSame(seal, pass));
   }
 
-  #isRight(fileId: string, codeSeal: string, code: string): boolean {
-    const signs = code.toUpperCase().replace(/[\s-]/g, '');
+  #isRight(fileId: string, codeSeal: string, signs: string): boolean {
     return this.#keys.seals('code', `${fileId}:${signs}`).some((seal) => isSame(seal, codeSeal));
   }
+}
+
+/** The characters of a code, however a person writes them. */
+function signsOf(code: string): string {
+  return code.toUpperCase().replace(/[\s-]/g, '');
 }
 
 function tryOf(fileId: string, number: number): string {

@@ -12,6 +12,8 @@ export interface Bundle {
   status: 'open' | 'complete' | 'cancelled';
   /** Ids of its files: as their places were made, and in the chosen order once it is complete. */
   files: readonly string[];
+  /** Places that were ever made, where some were given up. */
+  made?: number;
   /** When the right to upload them ends, milliseconds since the Unix epoch. */
   until: number;
 }
@@ -32,6 +34,9 @@ export interface BundlesDeps {
 
 /** After its end a bundle is remembered like a ticket, so that its holder gets "expired" and not "unknown". */
 const REMEMBERED_MS = 60 * 60 * 1000;
+
+/** Places that may be made for each file that there may be: each is remembered, also when it is given up. */
+const MOST_PLACES = 20;
 
 /** Steps of one change, where several requests change a bundle at once. */
 const MOST_TRIES = 50;
@@ -64,14 +69,16 @@ export class Bundles {
   /**
    * Makes a place for one more file.
    * @param isFree whether a place may be given to another file, once there are as many as there may be
-   * @returns false when it is full, or closed
+   * @returns false when it is full, or closed, or places were made and given up too often
    */
   async add(id: string, file: string, most: number, isFree: (file: string) => Promise<boolean>): Promise<boolean> {
     const changed = await this.#change(id, async (bundle) => {
       const { files } = bundle;
-      if (files.length < most) return { ...bundle, files: [...files, file] };
+      const made = (bundle.made ?? files.length) + 1;
+      if (made > MOST_PLACES * most) return undefined;
+      if (files.length < most) return { ...bundle, made, files: [...files, file] };
       for (const one of files)
-        if (await isFree(one)) return { ...bundle, files: [...files.filter((other) => other !== one), file] };
+        if (await isFree(one)) return { ...bundle, made, files: [...files.filter((other) => other !== one), file] };
       return undefined;
     });
     return changed !== undefined;

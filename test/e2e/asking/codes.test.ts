@@ -108,6 +108,22 @@ describe('a link for a person, where callers are told apart', () => {
     await decline();
   });
 
+  it('is not locked by its right code, however many requests give it at a time (FB-09)', async () => {
+    const { url, code, decline } = await ask();
+    const burst = (times: number) =>
+      Promise.all(
+        Array.from({ length: times }, async (_, at) => (await give(at % 2 ? url : elsewhere(url), code)).status),
+      );
+    expect(new Set(await burst(30))).toEqual(new Set([303]));
+    // a wrong code still counts, and the right one takes no place from it
+    const first = await give(url, WRONG);
+    expect(await first.text()).toContain('2 more tries are left');
+    expect(new Set(await burst(10))).toEqual(new Set([303]));
+    for (const at of [url, elsewhere(url)]) await give(at, WRONG);
+    expect(new Set(await burst(10))).toEqual(new Set([403]));
+    await decline();
+  });
+
   it('needs the code for every request of a resumable upload (FB-09)', async () => {
     const { call, url, code } = await ask();
     const tus = { 'tus-resumable': '1.0.0' };

@@ -187,4 +187,18 @@ describe('a link for several files', () => {
     expect(await finish(...ids)).toEqual(ids);
     expect(await given()).toEqual(ids);
   });
+
+  it('makes only so many places, however many are given up, because each is remembered', async () => {
+    const { lab, add, put, finish } = await begin();
+    await put('1');
+    let made = 1;
+    for (; made < 1000; made++) {
+      const place = await add().catch(() => undefined);
+      if (!place) break;
+      if (made % 2 === 0) await lab.several.remove(place.ticket);
+    }
+    expect(made).toBe(20 * several.most);
+    await expect(add()).rejects.toEqual(reason('tooManyFiles'));
+    await expect(finish()).rejects.toEqual(reason('tooFewFiles'));
+  });
 });
