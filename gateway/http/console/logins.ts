@@ -82,7 +82,7 @@ export class Logins {
     return this.#cookieOf(user);
   }
 
-  /** `Set-Cookie` of a login; a browser sends it to this port alone, and with no request that another site causes. */
+  /** `Set-Cookie` of a login: no request that another site causes has it, but every port of this host gets it. */
   #cookieOf(user: ConsoleUser): string {
     const sealed: Sealed = {
       name: user.name,
