@@ -109,7 +109,8 @@ export async function create(
       if (client.status !== 'ready') throw new Error(`The connection to Redis is "${client.status}".`);
       return await patience.within(step(), late);
     } catch (error) {
-      throw new GatewayError('state_unavailable', {}, withoutValues(error));
+      const cause = withoutValues(error);
+      throw new GatewayError(isFull(cause) ? 'state_full' : 'state_unavailable', {}, cause);
     }
   };
 
@@ -199,6 +200,11 @@ function watch(client: Redis, log: StateStoreDeps['log']): () => void {
     reason = undefined;
   });
   return () => client.off('close', onClose);
+}
+
+/** Its `maxmemory` is reached, and its policy lets it remove no key. A script that cannot write says it in its own words. */
+function isFull({ message }: Error): boolean {
+  return /^(?:ERR Error running script.*)?-?OOM /s.test(message);
 }
 
 /** Redis takes whole milliseconds and refuses zero. */

@@ -147,7 +147,9 @@ export const ERRORS_OF_LACK = {
     jsonRpc: INTERNAL,
     text: (f) =>
       shareText(f, 'sessions, files and links kept', String(f.allowed)) ??
-      `The state store is full: it holds ${f.actual} sessions, files and links. Try again later.`,
+      (f.actual === undefined
+        ? 'The state store is full. Try again later.'
+        : `The state store is full: it holds ${f.actual} sessions, files and links. Try again later.`),
   },
   audit_unavailable: {
     http: 503,

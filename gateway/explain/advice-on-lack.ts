@@ -103,8 +103,8 @@ export const OF_LACK = {
     todo: 'The log holds the cause. Check `state.url`, and the rights of the Redis user (STORAGE.md lists them).',
   },
   state_full: {
-    why: 'As many sessions, files and links are kept as allowed.',
-    todo: 'An operator can raise `state.maxKeys`, or lower `retention`; with Redis also its `maxmemory`.',
+    why: 'As many sessions, files and links are kept as allowed, or Redis has reached its `maxmemory`.',
+    todo: 'An operator can raise `state.maxKeys`, or lower `retention`; with Redis also raise its `maxmemory`.',
     facts: { allowed: 100_000, actual: 100_000 },
   },
   audit_unavailable: {

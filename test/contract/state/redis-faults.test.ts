@@ -121,10 +121,13 @@ describe('redis state store when Redis', () => {
     expect(await store.create('other', 'v', HOUR)).toBe(true);
   });
 
-  it('is out of memory: writes fail, reads go on', async () => {
+  it('is out of memory: writes fail and say so, reads go on', async () => {
     await store.create('k', 'v', HOUR);
     await redis.command('config', 'set', 'maxmemory', '1');
-    await expect(store.create('other', 'v', HOUR)).rejects.toMatchObject(UNAVAILABLE);
+    const full = { code: 'state_full', message: 'The state store is full. Try again later.' };
+    await expect(store.create('other', 'v', HOUR)).rejects.toMatchObject(full);
+    await expect(store.replace('k', 'v', 'w', HOUR)).rejects.toMatchObject(full);
+    await expect(store.tally('sum', [{ part: 'a', by: 1, ttlMs: HOUR }])).rejects.toMatchObject(full);
     expect(await store.read('k')).toBe('v');
     await redis.command('config', 'set', 'maxmemory', '0');
     expect(await store.create('other', 'v', HOUR)).toBe(true);
