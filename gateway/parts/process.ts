@@ -31,7 +31,7 @@ export async function openProcess(config: Config, adapters: AdapterList, log: Lo
     const adapter = list[choice.use];
     if (!adapter) throw new Error(`there is no adapter called ${choice.use}`);
     const part = await adapter.create(choice.settings, adapterDeps);
-    closers.add(() => part.close());
+    closers.addPart(() => part.close());
     return part;
   };
   const stores = await openStores(open, adapters, config, { metrics, clock });

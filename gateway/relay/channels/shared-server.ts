@@ -27,6 +27,8 @@ class Open {
   readonly sessions = new Map<string, SharedSession>();
   /** By caller and limits, so that no message is judged by those of another. */
   readonly stateless = new Map<string, Promise<SharedSession>>();
+  /** Removals under way of sessions whose channel has ended. */
+  readonly removals = new Set<Promise<void>>();
   /** SharedServers that share this. */
   count = 0;
 }
@@ -108,6 +110,17 @@ export class SharedServer {
     clearInterval(this.#idleCheck);
     await Promise.allSettled(this.#open.stateless.values());
     await Promise.all([...this.#open.channels].map((channel) => channel.close()));
+    await Promise.all(this.#open.removals);
+  }
+
+  #removeSession(id: string): void {
+    const { sessions, log } = this.#deps;
+    const { removals } = this.#open;
+    const removal = sessions
+      .end(id)
+      .catch((error) => log.warn({ err: error }, 'could not end a session'))
+      .finally(() => removals.delete(removal));
+    removals.add(removal);
   }
 
   /** A channel lives in one process: after a restart, or on another replica, the client must initialize again. */
@@ -131,7 +144,7 @@ export class SharedServer {
         end();
         this.#open.channels.delete(channel);
         if (id === undefined || !this.#open.sessions.delete(id)) return;
-        this.#deps.sessions.end(id).catch((error) => this.#deps.log.warn({ err: error }, 'could not end a session'));
+        this.#removeSession(id);
       },
     });
     this.#open.channels.add(channel);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { startFaultUpstream } from '../../helpers/fault-upstream.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { freshName, redisUrl } from '../../helpers/services.js';
 import { startWharf } from '../../helpers/wharf.js';
 
 describe('draining', () => {
@@ -84,5 +87,19 @@ describe('draining', () => {
     });
     await expect(running).rejects.toThrow();
     await fake.close();
+  });
+
+  it('removes the sessions of its processes from Redis before it leaves Redis', async () => {
+    const { server } = await startFaultUpstream('stdio');
+    const keyPrefix = `${freshName('drain')}:`;
+    const wharf = await startWharf({ servers: { one: server }, stores: 's3+redis', keyPrefix });
+    const redis = new Redis(redisUrl());
+    const sessions = () => redis.keys(`${keyPrefix}session:*`);
+    for (let n = 0; n < 3; n++) await RawClient.connect(wharf.mcp);
+    expect(await sessions()).toHaveLength(3);
+    await wharf.stop();
+    expect(await sessions()).toEqual([]);
+    expect(wharf.lines.filter(({ level }) => level !== 'info')).toEqual([]);
+    redis.disconnect();
   });
 });
