@@ -104,7 +104,7 @@ export class Child implements SharedConnection {
     this.#lines.flush();
     const options = { stallMs: this.#takeMs, isOver: () => !this.#takes, prepare: onOneLine };
     const fed = await Promise.race([feed(message, this.#process.stdin, options), this.#ending]);
-    if (fed === undefined || fed.end === 'over') throw this.#failure();
+    if (fed === undefined || fed.end === 'over') throw await this.#lastWords();
     if (fed.end === 'stalled') throw this.#stalled();
     if (fed.end === 'complete') return this.#endLine();
     if (fed.written > 0) this.#endLine(CANCEL).catch(() => undefined);
@@ -116,8 +116,9 @@ export class Child implements SharedConnection {
     if (!this.#takes) return Promise.reject(this.#failure());
     return new Promise((resolve, reject) => {
       this.#lines.end(rest, (error) => {
-        if (error) reject(error instanceof GatewayError ? error : this.#failure(error));
-        else resolve();
+        if (!error) resolve();
+        else if (error instanceof GatewayError) reject(error);
+        else void this.#lastWords(error).then(reject);
       });
     });
   }
@@ -175,6 +176,12 @@ export class Child implements SharedConnection {
     if (this.#closing) this.body.stop();
     else this.#failSoon();
     this.#gone();
+  }
+
+  /** A closed pipe is seen before the end of its process, and before what that has last written to stderr. */
+  async #lastWords(error?: Error): Promise<GatewayError> {
+    await new Promise((resolve) => setTimeout(resolve, LAST_STDERR_MS));
+    return this.#failure(error);
   }
 
   #failure(error?: Error): GatewayError {

@@ -161,6 +161,17 @@ describe('stdio', () => {
     expect((await failureOf(connection.send(request(2, 'ping')))).code).toBe('upstream_closed');
   });
 
+  it('says so too when the pipe breaks before the process has ended', async () => {
+    const script = 'exec <&-; sleep 0.03; echo no licence >&2; exit 7';
+    const connection = await open(['sh', '-c', script]);
+    connection.body.on('error', () => undefined).resume();
+    let failure: unknown;
+    for (let at = 0; failure === undefined; at++) {
+      failure = await connection.send(request(at, 'ping')).catch((error: unknown) => error);
+    }
+    expect((failure as Error).cause).toHaveProperty('message', 'exit code 7; its last words: no licence');
+  });
+
   it('hands over all that a process wrote before it died, also to a slow reader', async () => {
     const script = 'process.stdin.once("data", () => process.stdout.write("x".repeat(3e6), () => process.exit(3)))';
     const connection = await open([process.execPath, '-e', script]);
