@@ -6,7 +6,7 @@ import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import { noteRefusal } from './audit-exchange.js';
-import { type Exchange, noteError } from './exchange.js';
+import { type Exchange, type ExchangeFacts, noteError } from './exchange.js';
 
 const TAG_LENGTH = 10;
 
@@ -39,6 +39,12 @@ export function logError(log: Log, { code, facts, cause }: GatewayError, what: s
  */
 export function reportError({ log, metrics }: Tellers, error: GatewayError, what: string, level?: 'warn'): void {
   logError(log, error, what, level);
+  metrics.count('wharf_errors_total', { code: error.code });
+}
+
+/** Notes and counts an error that a client gets in an answer with a success status. Its line is that of the exchange. */
+export function tellError(metrics: Metrics, facts: ExchangeFacts, error: GatewayError): void {
+  noteError(facts, error);
   metrics.count('wharf_errors_total', { code: error.code });
 }
 

@@ -25,7 +25,8 @@ import { checkOpening } from './channels/open-session.js';
 import type { Transports } from './channels/transports.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/local-answer.js';
 import type { RelayDeps } from './deps.js';
-import { type Exchange, noteError, noteMessages } from './exchange.js';
+import { type Exchange, noteMessages } from './exchange.js';
+import { tellError } from './exchange-log.js';
 import { calledTools, countedCalls, measureAgain, noteTooLong, tooLongError } from './limited-calls.js';
 import { letServerJudge } from './local/accepted.js';
 import { callLocally, type LocalTool } from './local/local-tools.js';
@@ -208,7 +209,7 @@ export class Server {
         const error = new GatewayError('tool_unknown', { tool: request.subject ?? '' });
         exchange.facts.rule = this.#deps.offered.ruleFor(request.subject ?? '', exchange.identity);
         if (!onlyRequest(messages)) throw error;
-        noteError(exchange.facts, error);
+        tellError(this.#deps.metrics, exchange.facts, error);
         answerLocally(exchange, messages, errorOf(error));
         return undefined;
       }
@@ -288,14 +289,11 @@ export class Server {
     }
     const work = (await this.#ownWork(request, asked)) ?? (await this.#absence(request, asked));
     if (!work) return false;
-    let answer: LocalAnswer;
-    try {
-      answer = await work();
-    } catch (error) {
-      answer = errorOf(error);
-      noteError(exchange.facts, asGatewayError(error));
+    const answer = await work().catch((error): LocalAnswer => {
+      tellError(this.#deps.metrics, exchange.facts, asGatewayError(error));
       this.#deps.log.warn({ code: exchange.facts.error, method: request.method, err: error }, 'a request was refused');
-    }
+      return errorOf(error);
+    });
     answerLocally(exchange, messages, answer);
     return true;
   }
@@ -309,7 +307,8 @@ export class Server {
     if (methods.has(method)) {
       await letServerJudge(asked, this.#deps, this.#transports.overHttp);
       const inquire = this.#inquire(asked);
-      return () => methods.answer(method, params, { client, principal, inquire, signal });
+      const refused = (error: GatewayError) => tellError(this.#deps.metrics, exchange.facts, error);
+      return () => methods.answer(method, params, { client, principal, inquire, signal, refused });
     }
     const own = await resources.answerTo(request, { principal, client, signal });
     if (own) return own;

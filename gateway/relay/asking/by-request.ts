@@ -4,7 +4,7 @@ import type { ClientMessages } from '../../mcp/request.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { Asked } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
-import { noteError } from '../exchange.js';
+import { tellError } from '../exchange-log.js';
 import type { PendingRequest } from '../pending-request.js';
 import { askUntilGiven } from './ask-until-given.js';
 import { AskedReply } from './asked-reply.js';
@@ -123,7 +123,7 @@ export class AskingByRequest {
       if (!reply.hasAsked) throw thrown;
       // its head is out: only a message can say it
       const error = asGatewayError(thrown);
-      noteError(exchange.facts, error);
+      tellError(this.#deps.metrics, exchange.facts, error);
       this.#deps.log.warn({ code: error.code, err: error.cause ?? thrown }, 'a call that had asked for a file failed');
       reply.fail(error);
     } finally {

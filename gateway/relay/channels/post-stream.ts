@@ -2,10 +2,12 @@ import type { GatewayError } from '../../errors.js';
 import type { Era } from '../../mcp/era.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import type { ClientFacts } from '../../ports/client.js';
+import type { Metrics } from '../../ports/metrics.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Asked } from '../caller.js';
 import type { Piece } from '../cut/splice.js';
 import { type Exchange, noteError } from '../exchange.js';
+import { tellError } from '../exchange-log.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { Reply, ReplyHead } from '../reply.js';
 import type { Session } from '../session.js';
@@ -58,6 +60,7 @@ export class PostStream {
   /** Its head will be this one, whenever it is written. */
   readonly #isSettled: boolean;
   readonly #statusOfError: Era['statusOfError'];
+  readonly #metrics: Metrics;
   #headTimer: NodeJS.Timeout | undefined;
   #resolve: () => void = () => {};
   #reject: (error: GatewayError) => void = () => {};
@@ -65,7 +68,12 @@ export class PostStream {
   /**
    * @param head `soon`, or `later` when the first message affects it (a session id, a status)
    */
-  constructor(asked: Asked, pending: ReadonlyMap<string, PendingRequest>, head: 'soon' | 'later') {
+  constructor(
+    asked: Asked,
+    pending: ReadonlyMap<string, PendingRequest>,
+    { head, metrics }: { head: 'soon' | 'later'; metrics: Metrics },
+  ) {
+    this.#metrics = metrics;
     const { exchange, messages } = asked;
     this.#asked = asked;
     this.exchange = exchange;
@@ -181,12 +189,16 @@ export class PostStream {
 
   /** Gives every open request this error, as the answer's status if that is still possible. */
   async fail(error: GatewayError, originalId: (id: string) => string): Promise<void> {
-    noteError(this.exchange.facts, error);
+    const { facts } = this.exchange;
     if (!this.begun && !this.gone) {
       clearTimeout(this.#headTimer);
+      // the awaiter counts it
+      noteError(facts, error);
       this.#reject(error);
       return;
     }
+    if (this.gone) noteError(facts, error);
+    else tellError(this.#metrics, facts, error);
     for (const id of [...this.pending.keys()]) await this.send([errorAnswer(error, originalId(id))], [id]);
   }
 

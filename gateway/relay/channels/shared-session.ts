@@ -133,7 +133,8 @@ export class SharedSession {
       await outgoing.done?.();
       throw error;
     }
-    const stream = new PostStream(asked, pending, opened || isShared ? 'later' : 'soon');
+    const head = opened || isShared ? 'later' : 'soon';
+    const stream = new PostStream(asked, pending, { head, metrics: this.#options.deps.metrics });
     await this.#converse(stream, { outgoing, renamed, opened });
   }
 

@@ -21,6 +21,8 @@ export interface MethodCaller {
   /** Undefined when there is no channel to the server yet. */
   inquire: Inquire | undefined;
   signal: AbortSignal;
+  /** Hears of an error that the dialect has words of its own for. */
+  refused: (error: GatewayError) => void;
 }
 
 /** Handles of files are not resources of a server. */
@@ -47,9 +49,10 @@ export class LocalMethods {
     try {
       return { result: handler.write(await this.#perform(handler.read(params), caller), caller.client) };
     } catch (thrown) {
-      const refused = thrown instanceof GatewayError ? refusalOf(thrown, handler) : undefined;
-      if (!refused) throw thrown;
-      return refused;
+      const answer = thrown instanceof GatewayError ? refusalOf(thrown, handler) : undefined;
+      if (!answer) throw thrown;
+      caller.refused(thrown as GatewayError);
+      return answer;
     }
   }
 

@@ -7,9 +7,10 @@ import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { Log } from '../../ports/log.js';
+import type { Metrics } from '../../ports/metrics.js';
 import type { Asked } from '../caller.js';
 import { type LocalAnswer, refusalAnswer } from '../client/local-answer.js';
-import { noteError } from '../exchange.js';
+import { tellError } from '../exchange-log.js';
 import { atMost, offerOf, offerOfSeveral } from './upload-steps.js';
 
 /** Key in a tool result's `_meta` with the offer to upload a missing or refused file, for programs. */
@@ -24,15 +25,16 @@ export interface OfferDeps {
 export interface RefusalDeps extends Omit<OfferDeps, 'principal'> {
   dialects: readonly Dialect[];
   log: Log;
+  metrics: Metrics;
 }
 
 /** Notes a call that lacks a file, or has one that is refused, and answers it: the model can mend that. */
 export async function answerRefusedFile(
   error: GatewayError,
   { exchange: { facts, principal }, client }: Pick<Asked, 'exchange' | 'client'>,
-  { server, uploads, dialects, log }: RefusalDeps,
+  { server, uploads, dialects, log, metrics }: RefusalDeps,
 ): Promise<LocalAnswer> {
-  noteError(facts, error);
+  tellError(metrics, facts, error);
   const { reason, argument } = error.facts;
   const { limit, allowed, actual } = facts;
   log.info({ principal, reason, argument, limit, allowed, actual, err: error.cause }, 'a file was refused');

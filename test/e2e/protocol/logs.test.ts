@@ -2,6 +2,7 @@ import { createServer, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { startFaultUpstream } from '../../helpers/fault-upstream.js';
 import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
@@ -198,5 +199,38 @@ describe('an answer that breaks off before anything of it is out', () => {
       await alone.stop();
       await close(server);
     }
+  });
+});
+
+describe('an error that a client gets on a stream that has begun', () => {
+  const counted = async ({ adminUrl }: Wharf, code: string) => {
+    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+    return Number(new RegExp(`^wharf_errors_total\\{code="${code}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
+  };
+
+  it('is counted when a process ends in the middle of a call', async () => {
+    const upstream = await startFaultUpstream('stdio');
+    const alone = await startWharf({ servers: { one: upstream.server } });
+    const client = await RawClient.connect(alone.mcp);
+    const answer = client.call('blob', { size: 100_000, stopAfter: 50_000 });
+    await until(() => upstream.busy() > 0);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    upstream.die();
+    expect((await answer).error).toMatchObject({ data: { code: 'upstream_closed' } });
+    await until(async () => (await counted(alone, 'upstream_closed')) === 1);
+    await alone.stop();
+  });
+
+  it('is counted when Wharf answers by itself', async () => {
+    const upstream = await startFaultUpstream('json');
+    const alone = await startWharf({ servers: { one: upstream.server } });
+    const client = await RawClient.connect(alone.mcp);
+    const params = { uri: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' };
+    const { messages } = await client.post({ jsonrpc: '2.0', id: 5, method: 'files/authorizeDownload', params });
+    expect(messages[0]).toMatchObject({ error: { data: { reason: expect.any(String) } } });
+    await until(async () => (await counted(alone, 'params_invalid')) === 1);
+    expect(alone.lines.at(-1)).toMatchObject({ text: 'exchange', fields: { error: 'params_invalid' } });
+    await alone.stop();
+    await upstream.close();
   });
 });

@@ -9,6 +9,7 @@ const CALLER = {
   principal: 'ada',
   inquire: undefined,
   signal: new AbortController().signal,
+  refused: () => {},
 };
 
 describe('the methods of SEP-2631 when a store is down', () => {

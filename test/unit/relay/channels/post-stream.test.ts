@@ -45,6 +45,7 @@ class Told extends EventEmitter implements HttpResponse {
   setTimeout(): void {}
 }
 
+const UNCOUNTED = { count() {}, observe() {}, gauge() {} };
 const EVENTS = 'application/json, text/event-stream';
 const ANSWER = '{"result":{},"id":1}';
 const OTHER = '{"result":{},"id":2}';
@@ -57,7 +58,7 @@ function streamTo(told: Told, { accept = EVENTS, ids = ['1'], head = 'soon' as '
     facts: noFacts(),
   } as unknown as Exchange;
   const asked = { exchange, messages: { era: ASSUMED_ERA } } as Asked;
-  return new PostStream(asked, new Map(ids.map((id) => [id, { id } as PendingRequest])), head);
+  return new PostStream(asked, new Map(ids.map((id) => [id, { id } as PendingRequest])), { head, metrics: UNCOUNTED });
 }
 
 const pieces = (text: string) => [Buffer.from(text)];
