@@ -191,9 +191,15 @@ async function manageFiles({ from, ...asked }: Extract<Action, { kind: 'files' }
     (isDone ? print : printError)(text);
     return isDone ? 0 : 1;
   } catch (error) {
-    printError(`The admin port at ${base} cannot be reached: ${error instanceof Error ? error.message : error}\n`);
+    printError(`The admin port at ${base} cannot be reached: ${reasonOf(error)}\n`);
     return 1;
   }
+}
+
+/** `fetch` says only that it failed; its cause says why. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;
 }
 
 async function verifyAudit({ files, file, points }: Extract<Action, { kind: 'audit-verify' }>): Promise<number> {

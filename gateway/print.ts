@@ -1,6 +1,6 @@
 /**
  * Writes text for people to standard output and standard error. `| head` closes the pipe early: the rest is not wanted,
- * and that is not a failure of the command, least of all of a running gateway.
+ * and that is not a failure of the command, least of all of a running gateway. A full disk is told in one line.
  */
 
 /** The reader, or the terminal, has gone. */
@@ -23,7 +23,10 @@ function write(stream: NodeJS.WriteStream, text: string): void {
   if (!watched.has(stream)) {
     watched.add(stream);
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (!GONE.has(error.code ?? '')) throw error;
+      if (GONE.has(error.code ?? '')) return;
+      // a full disk: a command has failed, and a running gateway goes on
+      process.exitCode = 1;
+      if (stream === process.stdout) printError(`The output cannot be written: ${error.message}\n`);
     });
   }
   stream.write(text);

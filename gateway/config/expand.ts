@@ -24,9 +24,13 @@ export function expand(root: unknown, environment: Environment): Expanded {
     return text.replace(/\$\$\{|\$\{([^}]*)(\})?/g, (whole, inner: string | undefined, closed: string | undefined) => {
       if (whole === '$${') return '${';
       const [, name, fallback] = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inner ?? '') ?? [];
-      if (closed === undefined || name === undefined) {
+      // a variable within a default would end at the first "}", and the rest would stay as it is
+      if (closed === undefined || name === undefined || fallback?.includes('${')) {
         problems.push(
-          problem(path, `has a "\${" that is not a variable; write \${NAME}, \${NAME:-default}, or $\${ for "\${"`),
+          problem(
+            path,
+            `has a "\${" that is not a variable; write \${NAME}, \${NAME:-default} (without another variable), or $\${ for "\${"`,
+          ),
         );
         return '';
       }

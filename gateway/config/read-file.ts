@@ -79,7 +79,10 @@ function parseConfigText(bytes: Uint8Array, file: string): FileRead {
       const problems = faults.slice(0, 20).map((fault) => {
         const at = fault.linePos?.[0];
         // Only the first line of the library's text: later lines quote the file, which may hold secrets.
-        const message = (fault.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
+        const message =
+          fault.code === 'MULTIPLE_DOCS'
+            ? 'holds multiple documents; a config is one, without a line "---" in it'
+            : (fault.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
         return { path: at ? `${file}:${at.line}:${at.col}` : file, message };
       });
       return { ok: false, problems };

@@ -39,6 +39,28 @@ describe('wharf', () => {
     expect(await wharf('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });
 
+  // only Linux has a file that is always full
+  (process.platform === 'linux' ? it : it.skip)(
+    'says in one line that a disk is full, and a gateway goes on',
+    async () => {
+      const main = [process.execPath, `${ROOT}dist/gateway/main.js`];
+      const full = await shell('sh', ['-c', 'exec "$0" "$@" >/dev/full', ...main, 'schema'], process.env);
+      expect(full).toEqual({
+        code: 1,
+        out: '',
+        err: 'The output cannot be written: ENOSPC: no space left on device, write\n',
+      });
+      const gateway = [...main, '--listen', '127.0.0.1:0', '--', 'cat'];
+      const running = await shell(
+        'sh',
+        ['-c', '"$0" "$@" >/dev/full & sleep 3; kill $!; wait $!', ...gateway],
+        process.env,
+      );
+      expect(running.err).toContain('Draining');
+      expect(running.code).toBe(0);
+    },
+  );
+
   it('refuses a Node that is too old in one line, before it loads anything that such a Node cannot read', async () => {
     for (const [node, runs] of [
       ['20.20.2', false],

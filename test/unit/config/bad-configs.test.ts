@@ -34,7 +34,12 @@ const FILES: Bad[] = [
     message: /tag/,
   },
   { name: 'an unclosed bracket', text: 'servers: { a: [\n', path: `${FILE}:2:1`, message: /[Ff]low/ },
-  { name: 'two documents', text: `${SERVER}---\n${SERVER}`, path: `${FILE}:2:1`, message: /multiple documents/ },
+  {
+    name: 'two documents',
+    text: `${SERVER}---\n${SERVER}`,
+    path: `${FILE}:2:1`,
+    message: /multiple documents; a config is one/,
+  },
   { name: 'a hundred thousand brackets', text: '['.repeat(100_000), path: FILE, message: /too deep/ },
   { name: 'fifty thousand dashes', text: '- '.repeat(50_000), path: FILE, message: /too deep/ },
   { name: 'fifty thousand question marks', text: '? '.repeat(50_000), path: FILE, message: /too deep/ },
@@ -79,6 +84,12 @@ const VARIABLES: Bad[] = [
     env: { NAME: 'x' },
     path: 'gatewayId',
     message: /not a variable/,
+  },
+  {
+    name: 'a variable within a default',
+    text: withServer(`gatewayId: "\${NAME:-\${OTHER}}"`),
+    path: 'gatewayId',
+    message: /without another variable/,
   },
   {
     name: 'text where a number is due',
