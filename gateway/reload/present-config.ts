@@ -105,7 +105,9 @@ export async function recordConfig(audit: Audit, subject: 'started' | 'reloaded'
 /** The keys that have changed and cannot be replaced in a running process. */
 function keysForRestart(before: Config, after: Config): string[] {
   return [
-    ...keysOf(before, after).filter((key) => !REPLACED.has(key) && !same(before[key], after[key])),
+    ...keysOf(before, after)
+      .filter((key) => !REPLACED.has(key) && !same(before[key], after[key]))
+      .map(asWritten),
     ...authForRestart(before.auth, after.auth),
     // the open port has so many
     ...(before.limits.sockets === after.limits.sockets ? [] : ['limits.sockets']),
@@ -117,6 +119,11 @@ function keysForRestart(before: Config, after: Config): string[] {
 
 function keysOf(before: Config, after: Config): (keyof Config)[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Config)[];
+}
+
+/** What the operator calls it. */
+function asWritten(key: keyof Config): string {
+  return key === 'secrets' ? 'secret' : key;
 }
 
 /** Whether all servers must be made anew: they share the rules about callers and hosts. */

@@ -172,9 +172,14 @@ describe('a config that takes the place of another', () => {
     ['cannot be read', '{ servers: [', /nothing was changed/, 'wharf.yaml'],
     [
       'needs a restart',
-      { servers: {}, limits: { file: '7MB', sockets: 77 }, retention: '7h' },
+      {
+        servers: {},
+        limits: { file: '7MB', sockets: 77 },
+        retention: '7h',
+        secret: 'of thirty-two bytes, or some more',
+      },
       /nothing was changed/,
-      '"keys":["retention","limits.sockets"]',
+      '"keys":["retention","secret","limits.sockets"]',
     ],
   ])('changes nothing when it %s, and says why (12.12)', async (_why, config, told, named) => {
     const servers = { a: { url: one.url } };
