@@ -4,11 +4,24 @@ import { Counter } from './metrics/counter.js';
 import { Histogram } from './metrics/histogram.js';
 import type { Labels } from './metrics/series.js';
 
-const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
+interface CounterRow {
+  help: string;
+  labels: string[];
+  /** Series that are there from the start, with 0: to Prometheus one that begins with its first event has not risen. */
+  first?: readonly Labels[];
+}
+
+const COUNTERS: Record<CounterName, CounterRow> = {
   wharf_exchanges_total: { help: 'HTTP exchanges with MCP clients', labels: ['server', 'outcome'] },
   wharf_files_total: { help: 'Files cut out of messages and linked', labels: ['server'] },
   wharf_file_bytes_total: { help: 'Bytes of those files', labels: ['server'] },
-  wharf_errors_total: { help: 'Errors told to a client, by code', labels: ['code'] },
+  wharf_errors_total: {
+    help: 'Errors told to a client, by code',
+    labels: ['code'],
+    first: ['internal', 'audit_unavailable', 'store_unavailable', 'state_unavailable', 'state_full'].map((code) => ({
+      code,
+    })),
+  },
   wharf_refused_requests_total: {
     help: 'Requests that belong to nothing there is: a foreign Host or Origin, an unknown path, server or link',
     labels: ['code'],
@@ -23,7 +36,11 @@ const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
   wharf_uploads_total: { help: 'Tries to upload a file, by outcome', labels: ['outcome'] },
   wharf_ended_sessions_total: { help: 'Sessions at rest that were ended to make room for others', labels: ['server'] },
   wharf_questions_total: { help: 'Files that people were asked for, by what became of it', labels: ['outcome'] },
-  wharf_scans_total: { help: 'Files given to the antivirus, by what became of them', labels: ['outcome'] },
+  wharf_scans_total: {
+    help: 'Files given to the antivirus, by what became of them',
+    labels: ['outcome'],
+    first: ['clean', 'infected', 'passed', 'refused', 'failed'].map((outcome) => ({ outcome })),
+  },
   wharf_kept_out_bytes_total: {
     help: 'Bytes of base64 that clients did not get, because files were cut out',
     labels: ['server'],
@@ -129,8 +146,9 @@ export function createMetrics(): BoundMetrics & SeveralGauges & Registered {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counters = new Map<CounterName, Counter>();
-  for (const [name, { help, labels }] of Object.entries(COUNTERS)) {
+  for (const [name, { help, labels, first = [] }] of Object.entries<CounterRow>(COUNTERS)) {
     const counter = new Counter({ name, help, labels });
+    for (const one of first) counter.add(one, 0);
     registry.registerMetric(counter.forRegistry);
     counters.set(name as CounterName, counter);
   }

@@ -63,6 +63,16 @@ describe.each(expressions)('%s asks for what there is', (_title, expr) => {
 });
 
 describe('the alerts', () => {
+  it('see the first event: what they watch for an increase is there with 0 from the start', () => {
+    const watched = rules.flatMap(({ expr }) => {
+      const series = /\b(?:increase|rate)\((wharf_\w+)\{(\w+)=~?"([^"]+)"\}\[\w+\]\)\)? > 0$/.exec(expr);
+      return series ? (series[3] as string).split('|').map((value) => `${series[1]}{${series[2]}="${value}"} 0`) : [];
+    });
+    expect(watched).toContain('wharf_scans_total{outcome="infected"} 0');
+    expect(watched).toHaveLength(7);
+    for (const series of watched) expect(scraped.split('\n')).toContain(series);
+  });
+
   it('say how bad it is, what it is, and what it means', () => {
     for (const { labels, annotations } of rules) {
       expect(['critical', 'warning', 'info']).toContain(labels.severity);
