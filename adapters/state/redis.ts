@@ -94,6 +94,7 @@ export async function create(
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }) as Redis & ScriptCommands;
   const unwatch = watch(client, deps.log);
+  leaveWrongDatabase(client);
   const { maxKeys } = config;
   const created = maxKeys === undefined ? undefined : new CreatedKeys(maxKeys, deps.sharing, deps.clock);
 
@@ -180,6 +181,16 @@ export async function create(
 }
 
 /**
+ * A Redis that refuses the database of the URL leaves the connection in database 0, among the keys of others, and the
+ * library goes on there. It is closed before anything is asked, and opened again.
+ */
+function leaveWrongDatabase(client: Redis): void {
+  client.on('error', (error: { command?: { name?: unknown } }) => {
+    if (error.command?.name === 'select') client.disconnect(true);
+  });
+}
+
+/**
  * Logs one line when the connection is lost and one when it is back, however many attempts lie between.
  * @returns stops it, so that closing on purpose is not logged as a loss
  */
@@ -191,7 +202,8 @@ function watch(client: Redis, log: StateStoreDeps['log']): () => void {
     lost = true;
   };
   client.on('error', (error: unknown) => {
-    reason = error;
+    // what follows it on the same connection is its consequence
+    reason ??= error;
   });
   client.on('close', onClose);
   client.on('ready', () => {

@@ -133,6 +133,26 @@ describe('redis state store when Redis', () => {
     expect(await store.create('other', 'v', HOUR)).toBe(true);
   });
 
+  it('refuses the database that the URL names: nothing is written into another one', async () => {
+    await redis.command('acl', 'setuser', 'wharf', 'on', '>password', '~*', '+@all', '-select');
+    for (const url of [`${redis.url}/99`, `${redis.url.replace('//', '//wharf:password@')}/3`]) {
+      const astray = await open(url);
+      for (const [, verb] of VERBS) await expect(verb(astray)).rejects.toMatchObject(UNAVAILABLE);
+      await astray.close();
+    }
+    expect(await redis.command('dbsize')).toBe('0');
+    expect(logged.map(([, { err }]) => (err as Error).message)).toEqual([
+      'ERR DB index is out of range',
+      expect.stringMatching(/^NOPERM .*'select'/),
+    ]);
+    await redis.command('acl', 'setuser', 'wharf', '+select');
+    await store.close();
+    store = await open(`${redis.url.replace('//', '//wharf:password@')}/3`);
+    await recover();
+    expect(await store.create('k', 'v', HOUR)).toBe(true);
+    expect(await redis.command('-n', '3', 'dbsize')).toBe('1');
+  });
+
   it('forgets its scripts: they are sent again', async () => {
     await store.create('k', 'v', HOUR);
     await store.extend('k', HOUR);
