@@ -93,7 +93,7 @@ export async function create(
     // A primary that became a replica only shows it on writes: reconnect to the server that the name points to now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }) as Redis & ScriptCommands;
-  const unwatch = watch(client, deps.log);
+  const watched = watch(client, deps.log);
   leaveWrongDatabase(client);
   const { maxKeys } = config;
   const created = maxKeys === undefined ? undefined : new CreatedKeys(maxKeys, deps.sharing, deps.clock);
@@ -107,7 +107,7 @@ export async function create(
   const run = async <T>(step: () => Promise<T>): Promise<T> => {
     try {
       if (client.status !== 'ready') await patience.within(opening, late);
-      if (client.status !== 'ready') throw new Error(`The connection to Redis is "${client.status}".`);
+      if (client.status !== 'ready') throw watched.notReady();
       return await patience.within(step(), late);
     } catch (error) {
       const cause = withoutValues(error);
@@ -174,7 +174,7 @@ export async function create(
 
     async close() {
       // Not QUIT, which would wait for a Redis that may not answer. Callers have awaited every step.
-      unwatch();
+      watched.end();
       client.disconnect();
     },
   };
@@ -192,9 +192,9 @@ function leaveWrongDatabase(client: Redis): void {
 
 /**
  * Logs one line when the connection is lost and one when it is back, however many attempts lie between.
- * @returns stops it, so that closing on purpose is not logged as a loss
+ * @returns why there is no connection now, and the end of it, so that closing on purpose is not logged as a loss
  */
-function watch(client: Redis, log: StateStoreDeps['log']): () => void {
+function watch(client: Redis, log: StateStoreDeps['log']): { notReady: () => Error; end: () => void } {
   let lost = false;
   let reason: unknown;
   const onClose = () => {
@@ -211,7 +211,11 @@ function watch(client: Redis, log: StateStoreDeps['log']): () => void {
     lost = false;
     reason = undefined;
   });
-  return () => client.off('close', onClose);
+  const notReady = () => {
+    const why = reason === undefined ? '' : `: ${withoutValues(reason).message}`;
+    return new Error(`The connection to Redis is "${client.status}"${why}`);
+  };
+  return { notReady, end: () => client.off('close', onClose) };
 }
 
 /** Its `maxmemory` is reached, and its policy lets it remove no key. A script that cannot write says it in its own words. */

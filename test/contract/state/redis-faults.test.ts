@@ -165,7 +165,9 @@ describe('redis state store when Redis', () => {
     await redis.command('config', 'set', 'requirepass', 'the-right-one');
     const stranger = await open(redis.url.replace('//', '//:the-wrong-password@'));
     const error = await stranger.create('the-key', 'the-value', HOUR).catch((thrown: unknown) => thrown);
+    const { cause } = (await stranger.check().catch((thrown: unknown) => thrown)) as Error;
     await stranger.close();
+    expect(cause).toHaveProperty('message', expect.stringMatching(/^The connection to Redis is "\w+": WRONGPASS /));
     expect(error).toMatchObject(UNAVAILABLE);
     const texts = [error, (error as Error).cause, ...logged.map(([, fields]) => fields.err)];
     for (const text of texts) {
