@@ -63,9 +63,12 @@ function causesOf(error: unknown): string {
   const texts: string[] = [];
   let cause = error;
   for (let depth = 0; depth < MAX_CAUSES; depth++) {
-    const { message, cause: next } = Object(cause) as { message?: unknown; cause?: unknown };
+    const { name, message, cause: next } = Object(cause) as { name?: unknown; message?: unknown; cause?: unknown };
     if (typeof message !== 'string') break;
-    texts.push((cause instanceof GatewayError ? cause.forOperator : message).replaceAll(/\s+/g, ' '));
+    const text = cause instanceof GatewayError ? cause.forOperator : message;
+    // what S3 calls it is its name: the text is optional, and often missing
+    const code = typeof name === 'string' && !/(?:Error|^Unknown)$/.test(name) ? `${name}: ` : '';
+    texts.push(`${code}${text}`.replaceAll(/\s+/g, ' '));
     cause = next;
   }
   return texts.join(' Because: ') || 'it failed';

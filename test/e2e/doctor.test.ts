@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
+import { startRefusingS3 } from '../helpers/fault-s3.js';
 import { freePorts } from '../helpers/gateway-process-ports.js';
 import { OwnClamd } from '../helpers/own-clamd.js';
 import { freshName, redisUrl, s3Config } from '../helpers/services.js';
@@ -83,6 +84,18 @@ describe('wharf doctor', () => {
     }
     const { of } = await doctor({ antivirus: clamd.config }, '--json', '--only', 'antivirus');
     expect(of('antivirus')).toMatchObject({ state: 'failed', todo: expect.stringContaining('antivirus.host') });
+  });
+
+  it('says by which code S3 refuses a step', async () => {
+    const stored = s3Config(freshName('doctor'));
+    const s3 = await startRefusingS3(stored.endpoint);
+    s3.refuse({ what: /^DELETE /, status: 403, code: 'AccessDenied' });
+    const objects = { use: 's3', ...stored, endpoint: s3.url };
+    const { code, of } = await doctor({ objects }, '--json', '--only', 'objects');
+    await s3.close();
+    expect(code).toBe(1);
+    const text = expect.stringMatching(/Because: AccessDenied: /);
+    expect(of('objects', 'store, read and remove')).toMatchObject({ state: 'failed', text });
   });
 
   it('says what is wrong and what to do, and exits with 1 (12.11)', async () => {
