@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { AdapterList } from './adapter-list.js';
 import type { Config } from './config.js';
 import type { Environment } from './expand.js';
@@ -110,7 +110,7 @@ async function withStore(
   const { use, settings } = config.objects;
   if (use !== DEFAULT_STORE || settings.path !== undefined) return config;
   const listen = formatAddress(config.listen);
-  const identity = { file: file && (await realpath(file).catch(() => resolve(file))), servers, listen };
+  const identity = { file: file && (await placeOf(file)), servers, listen };
   const folder = stateFolder(identity, environment);
   const ofProcess = [() => privateFolder(), () => folder && privateFolder(dirname(folder))];
   // when the system chooses the port, two gateways of one config can run at the same time
@@ -118,6 +118,15 @@ async function withStore(
   const chosen = await defaultStore(places, config);
   const store = adapters.objects[chosen.use];
   return { ...config, objects: { ...chosen, settings: store?.settings.parse(chosen.settings) ?? chosen.settings } };
+}
+
+/**
+ * Where a config is, whatever it is a link to: Kubernetes replaces a config by pointing the link to another file, and the
+ * gateway is the same.
+ */
+async function placeOf(file: string): Promise<string> {
+  const folder = dirname(resolve(file));
+  return join(await realpath(folder).catch(() => folder), basename(file));
 }
 
 /** Rewrites a problem's path to the one its author knows: an option, or the host's own name of a server. */

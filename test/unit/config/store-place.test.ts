@@ -42,6 +42,20 @@ const placeOf = async (...parameters: Parameters<typeof load>) => {
 };
 const at = (path: string) => ({ use: 'filesystem', path });
 
+describe('the store of a config that names none', () => {
+  it('stays where it is when the config is a link that now leads elsewhere, as in Kubernetes', async () => {
+    const server = { url: 'http://127.0.0.1:9/mcp' };
+    const before = await placeOf(server);
+    for (const version of ['one', 'two']) {
+      await mkdir(join(root, version));
+      await writeFile(join(root, version, 'wharf.yaml'), JSON.stringify({ servers: { s: server } }));
+      await rm(join(root, 'wharf.yaml'));
+      await symlink(join(root, version, 'wharf.yaml'), join(root, 'wharf.yaml'));
+      expect(await placeOf(server)).toEqual(before);
+    }
+  });
+});
+
 describe('a store in a folder that a stdio server is given', () => {
   it.each<[string, () => object, () => string]>([
     ['an argument', () => ({ command: ['server', join(root, 'docs')] }), () => join(root, 'docs/store')],
