@@ -9,6 +9,7 @@ import type { Clock } from '../../gateway/ports/clock.js';
 import type { Log } from '../../gateway/ports/log.js';
 import { isThere, linesBackwards } from './file-backwards.js';
 import { firstLine, lastLine } from './file-lines.js';
+import { type FileLock, lockFile } from './file-lock.js';
 
 const SYNC_EVERY_MS = 1000;
 
@@ -36,9 +37,15 @@ interface Current {
   first: { seq: number; time: number };
 }
 
+interface Opened {
+  current: Current;
+  end: ChainEnd;
+}
+
 /** A file of lines that goes on where an earlier process has ended, and is put aside when it is full. */
 export class ChainFile implements Sink {
   readonly #options: ChainFileOptions;
+  readonly #lock: FileLock;
   #current: Current;
   #end: ChainEnd;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -48,8 +55,9 @@ export class ChainFile implements Sink {
   #failure: unknown;
   #isTorn = false;
 
-  private constructor(options: ChainFileOptions, current: Current, end: ChainEnd) {
+  private constructor(options: ChainFileOptions, lock: FileLock, { current, end }: Opened) {
     this.#options = options;
+    this.#lock = lock;
     this.#current = current;
     this.#end = end;
     if (!options.isSynced) this.#timer = setInterval(() => this.#syncSoon(), SYNC_EVERY_MS).unref();
@@ -58,27 +66,15 @@ export class ChainFile implements Sink {
   /** @throws an error of the system, or one that says why the file is not a chain that can go on */
   static async open(written: ChainFileOptions): Promise<ChainFile> {
     const options = { ...written, path: resolve(written.path) };
-    const { path, log } = options;
+    const { path } = options;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const file = await openOrCreate(path);
+    // before anything is read: a line that another process is writing looks like one that broke off
+    const lock = await lockFile(path);
+    if (!lock) throw new Error(`audit.path, ${written.path}, is written by another process: name another file.`);
     try {
-      const last = await lastLine(file);
-      if (last.torn > 0) {
-        // the line was never acknowledged
-        await file.truncate(last.end);
-        log.warn({ bytes: last.torn }, 'The audit log ended within a line, which has been removed.');
-      }
-      const before = last.text === undefined ? await endAside(path) : endIn(last.text, path);
-      const end = before ?? newChain();
-      const { ino } = await file.stat();
-      const begin = readLine((await firstLine(file)) ?? '');
-      const first = begin
-        ? { seq: begin.seq, time: Date.parse(begin.time) }
-        : { seq: end.seq + 1, time: options.clock.now() };
-      log.info({ chain: end.chain, seq: end.seq, hash: end.hash }, 'The audit log goes on here.');
-      return new ChainFile(options, { file, ino, size: last.end, first }, end);
+      return new ChainFile(options, lock, await goOnIn(options));
     } catch (error) {
-      await file.close();
+      await lock.release();
       throw error;
     }
   }
@@ -129,6 +125,7 @@ export class ChainFile implements Sink {
       if (this.#isDirty) await this.#sync();
     } finally {
       await this.#current.file.close();
+      await this.#lock.release();
     }
   }
 
@@ -206,6 +203,28 @@ export class ChainFile implements Sink {
     void this.#syncing.finally(() => {
       this.#syncing = undefined;
     });
+  }
+}
+
+async function goOnIn({ path, log, clock }: ChainFileOptions): Promise<Opened> {
+  const file = await openOrCreate(path);
+  try {
+    const last = await lastLine(file);
+    if (last.torn > 0) {
+      // the line was never acknowledged
+      await file.truncate(last.end);
+      log.warn({ bytes: last.torn }, 'The audit log ended within a line, which has been removed.');
+    }
+    const before = last.text === undefined ? await endAside(path) : endIn(last.text, path);
+    const end = before ?? newChain();
+    const { ino } = await file.stat();
+    const begin = readLine((await firstLine(file)) ?? '');
+    const first = begin ? { seq: begin.seq, time: Date.parse(begin.time) } : { seq: end.seq + 1, time: clock.now() };
+    log.info({ chain: end.chain, seq: end.seq, hash: end.hash }, 'The audit log goes on here.');
+    return { current: { file, ino, size: last.end, first }, end };
+  } catch (error) {
+    await file.close();
+    throw error;
   }
 }
 

@@ -1,4 +1,6 @@
-import { appendFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -197,10 +199,38 @@ describe('an audit log in a file', () => {
   });
 
   it('is not shared by two processes: the one that comes second to write is refused (12.7)', async () => {
-    const [first, second] = [await open(), await open()];
+    const first = await open();
     await first.record(CALL);
-    await expect(second.record(CALL)).rejects.toThrow('changed by another program');
-    expect((await readdir(join(folder, 'log'))).length).toBe(1);
+    const [line = ''] = (await readFile(path, 'utf8')).split('\n');
+    await appendFile(path, `${line}\n`);
+    await expect(first.record(CALL)).rejects.toThrow('changed by another program');
+    await first.close();
+    expect(await readdir(join(folder, 'log'))).toEqual(['audit.jsonl']);
+  });
+
+  it('refuses a second process before that touches the file, and the first goes on', async () => {
+    const first = await open();
+    await first.record(CALL);
+    await expect(open()).rejects.toThrow(/audit\.jsonl, is written by another process: name another file/);
+    await first.record(CALL);
+    expect((await verdict()).faults).toEqual([]);
+    await first.close();
+    await (await open()).record(CALL);
+    expect(await linesIn(path)).toHaveLength(3);
+  });
+
+  it('is taken over from a process that was killed', async () => {
+    const lock = join(folder, 'log', '.audit.jsonl.lock');
+    const holding = `require('node:net').createServer().listen(${JSON.stringify(lock)}, () => console.log('held'))`;
+    await mkdir(join(folder, 'log'));
+    const other = spawn(process.execPath, ['-e', holding]);
+    await once(other.stdout, 'data');
+    await expect(open()).rejects.toThrow('written by another process');
+    const ended = once(other, 'exit');
+    other.kill('SIGKILL');
+    await ended;
+    await (await open()).record(CALL);
+    expect((await verdict()).faults).toEqual([]);
   });
 });
 

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+
+/** The path of a socket has 104 bytes on macOS, 108 on Linux, with the NUL at its end. */
+const MAX_SOCKET_PATH = 103;
+
+/** What a process holds until it ends, in whatever way. */
+export interface FileLock {
+  release(): Promise<void>;
+}
+
+/** The system, or the disk, knows no such sockets: the file is as unprotected as it would be without a lock. */
+const UNLOCKED: FileLock = { release: async () => {} };
+
+/**
+ * Keeps a file for this process: it listens on a socket beside the file. A process that was killed leaves its socket, but
+ * does not answer there.
+ * @returns undefined if another process has the file
+ */
+export async function lockFile(path: string): Promise<FileLock | undefined> {
+  const socket = join(dirname(path), `.${basename(path)}.lock`);
+  if (process.platform === 'win32' || Buffer.byteLength(socket) > MAX_SOCKET_PATH) return UNLOCKED;
+  for (let tries = 0; tries < 2; tries++) {
+    try {
+      return await listenOn(socket);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return UNLOCKED;
+    }
+    if (await answers(socket)) return undefined;
+    await rm(socket, { force: true });
+  }
+  return undefined;
+}
+
+async function listenOn(path: string): Promise<FileLock> {
+  const server: Server = createServer((caller) => caller.destroy());
+  server.listen(path);
+  await once(server, 'listening');
+  server.unref();
+  return { release: () => new Promise((resolve) => server.close(() => resolve())) };
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const caller = connect(path, () => resolve(true));
+    caller.once('error', () => resolve(false));
+    caller.once('close', () => resolve(false));
+  });
+}
