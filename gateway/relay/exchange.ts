@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { GatewayError } from '../errors.js';
+import type { ErrorCode, GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import type { ClientMessages } from '../mcp/request.js';
 import type { Answer } from '../mcp/responses.js';
@@ -44,7 +44,7 @@ export interface ExchangeFacts {
   files: number;
   fileBytes: number;
   bytesOut: number;
-  /** Code of the error that the client got, if any. */
+  /** Code of the error that the client got, if any, or of what it got instead of an answer. */
   error: string | undefined;
   /** For a `resources/read`: the file that its first content has become, if any. */
   content?: FileRecord;
@@ -86,6 +86,14 @@ export function noteMessages(facts: ExchangeFacts, messages: ClientMessages): vo
   facts.method = messages.firstMethod;
   facts.name = messages.requests[0]?.subject;
   facts.version = messages.statelessVersion;
+}
+
+/**
+ * Records that a server answered requests with success and without an answer, such as the page of a login in front of it.
+ * The client gets what came.
+ */
+export function noteNoAnswer(facts: ExchangeFacts): void {
+  facts.error = 'upstream_invalid' satisfies ErrorCode;
 }
 
 /** Records the error that the client gets instead of an answer, for the log and the metrics. */

@@ -10,7 +10,7 @@ import type { FrameFields } from '../../wire/sse/frame.js';
 import type { Caller } from '../caller.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
-import { type Exchange, noteError } from '../exchange.js';
+import { type Exchange, noteError, noteNoAnswer } from '../exchange.js';
 import { logError, reportError } from '../exchange-log.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
 import type { OpenedSession, Reply, ReplyHead } from '../reply.js';
@@ -229,6 +229,8 @@ export class AnswerRelay {
     if (looksLikeJson || cuts.failure) {
       this.#head.body = 'values';
       this.#head.headers = { ...this.#head.headers, 'content-type': 'application/json' };
+    } else if (this.#answer.status < 300 && this.#pending.size > 0) {
+      noteNoAnswer(this.#exchange.facts);
     }
     if (!this.#early) this.#writeHead();
   }

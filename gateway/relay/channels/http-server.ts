@@ -10,7 +10,7 @@ import { argumentsOf } from '../arguments/heavy-arguments.js';
 import { toUpstream } from '../arguments/to-upstream.js';
 import type { Asked, Caller, Sender } from '../caller.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
-import type { Exchange } from '../exchange.js';
+import { type Exchange, noteNoAnswer } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
@@ -141,6 +141,7 @@ export class HttpServer {
     const { kind } = answer;
     if (kind === 'none') {
       answer.body.resume();
+      if (requests.length > 0 && answer.status < 300) noteNoAnswer(exchange.facts);
       exchange.reply.all(headOf(answer));
       return;
     }

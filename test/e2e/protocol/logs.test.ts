@@ -234,3 +234,24 @@ describe('an error that a client gets on a stream that has begun', () => {
     await upstream.close();
   });
 });
+
+describe('a success without an answer', () => {
+  it.each([
+    ['a page', { contentType: 'text/html', body: '<html>Log in</html>' }],
+    ['no body', { contentType: 'application/json', body: '' }],
+  ])('(%s) reaches the client as it came, and is a failure of the server in log and metrics', async (_what, answer) => {
+    const server = await startFakeUpstream({ session: true });
+    const alone = await startWharf({ servers: { one: { url: server.url, transport: 'streamable-http' } } });
+    const client = await RawClient.connect(alone.mcp);
+    server.queue.push({ status: 200, ...answer });
+    const { status } = await client.post({ jsonrpc: '2.0', id: 5, method: 'ping' });
+    expect(status).toBe(200);
+    await until(() => alone.lines.at(-1)?.fields.id === '5');
+    expect(alone.lines.at(-1)).toMatchObject({ text: 'exchange', fields: { status: 200, error: 'upstream_invalid' } });
+    const metrics = await (await fetch(`${alone.adminUrl}/metrics`)).text();
+    expect(metrics).toContain('wharf_exchanges_total{server="one",outcome="upstream_invalid"} 1');
+    expect(metrics).toContain('wharf_upstream_errors_total{server="one",code="upstream_invalid"} 1');
+    await alone.stop();
+    await server.close();
+  });
+});
