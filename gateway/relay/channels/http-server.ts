@@ -135,8 +135,10 @@ export class HttpServer {
   /** @param initialize set where the answer to it may open a session */
   async #relay(caller: Caller, answer: UpstreamAnswer, initialize?: PendingRequest): Promise<void> {
     const { exchange, messages, session } = caller;
-    // the upstream has forgotten its session: so does Wharf, and the client initializes again
-    if (answer.status === 404 && session?.upstreamSession !== undefined) await this.#deps.sessions.end(session.id);
+    // The upstream has forgotten its session: so does Wharf, and the client initializes again. A GET shows no such thing:
+    // a server without that stream often has no route for it, and its next POST tells.
+    const isForgotten = answer.status === 404 && messages !== undefined && session?.upstreamSession !== undefined;
+    if (isForgotten) await this.#deps.sessions.end(session.id);
     const requests = messages?.requests ?? [];
     const { kind } = answer;
     if (kind === 'none') {

@@ -143,6 +143,15 @@ describe('sessions', () => {
     expect((await client.post(LIST)).status).toBe(404);
     expect(fake.requests.length).toBe(before);
   });
+
+  it('go on at a server that has no route for GET', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    fake.queue.push({ status: 404, body: 'Cannot GET /mcp', contentType: 'text/html' });
+    const stream = await fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
+    expect(stream.status).toBe(404);
+    await stream.arrayBuffer();
+    expect((await client.post(LIST)).status).toBe(200);
+  });
 });
 
 describe('what reaches the upstream', () => {
