@@ -13,6 +13,7 @@ interface Caller {
   principal: string;
   /** True without HTTP headers: those that repeat the body are made from it. */
   headersFromBody?: boolean;
+  hasOnlyHttp?: boolean;
 }
 
 /** What a session keeps of its `initialize`. */
@@ -70,6 +71,7 @@ function newFacts(
     capabilities: hoisted(declared),
     ...(name !== undefined && { name }),
     ...(exchange.headersFromBody && { isOverStdio: true as const }),
+    ...(exchange.hasOnlyHttp && { hasOnlyHttp: true as const }),
     dialects,
     ...(elicitation && { elicitation }),
     ...(limits && { limits }),

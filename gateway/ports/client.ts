@@ -12,6 +12,8 @@ export interface ClientFacts {
   name?: string;
   /** The client speaks MCP over stdio, where an answer can only be JSON. */
   isOverStdio?: true;
+  /** Wharf's links are plain http, and no connection of the client's shows that it goes to such addresses. */
+  hasOnlyHttp?: true;
   /** Dialects of a client that cannot declare them itself, configured by the operator (`clients:`). */
   dialects?: readonly string[];
   /** Ways in which its user can be asked for a file, configured by the operator, whatever it declares. */

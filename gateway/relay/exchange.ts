@@ -22,6 +22,8 @@ export interface Exchange {
   address?: string | undefined;
   /** The client has no headers (stdio): those that repeat the body are made from it, so there is nothing to compare. */
   headersFromBody?: boolean;
+  /** As in `ClientFacts`. */
+  hasOnlyHttp?: boolean;
   /** Aborted when the client has gone or Wharf shuts down. */
   signal: AbortSignal;
   /** On the stopwatch: when its first byte came, if that is known. */

@@ -20,6 +20,8 @@ export interface CallDeps {
   output: LineOutput;
   /** The one caller: the program at the other end. */
   identity: Identity;
+  /** What every link of Wharf's begins with. */
+  publicBase: () => string;
   /** Counts the running messages. */
   held: HeldBudget;
   timeouts: Timeouts;
@@ -89,6 +91,7 @@ export class Calls {
       identity,
       principal,
       headersFromBody: true,
+      hasOnlyHttp: !this.#deps.publicBase().startsWith('https:'),
       signal: gone.signal,
       facts: noFacts(),
     };

@@ -15,17 +15,22 @@ const DOWNLOAD = ['download', 'output'] as const;
 const UPLOAD = ['upload', 'input', 'inputTransfer'] as const;
 
 /** True when the client declared that it fetches files by their handles. */
-export function downloads({ capabilities }: ClientFacts): boolean {
+export function downloads({ capabilities, hasOnlyHttp }: ClientFacts): boolean {
   const { files } = capabilities;
   if (!isObject(files) || !DOWNLOAD.some((word) => files[word] === true)) return false;
-  const { transports } = files;
-  return !Array.isArray(transports) || transports.includes('https');
+  return takes(files, hasOnlyHttp ? 'http' : 'https');
 }
 
 /** True when the client declared that it uploads files, or the operator configured it. */
-export function uploads({ capabilities, dialects }: ClientFacts): boolean {
+export function uploads({ capabilities, dialects, hasOnlyHttp }: ClientFacts): boolean {
+  if (dialects?.includes(NAME) === true) return true;
   const { files } = capabilities;
-  return (isObject(files) && UPLOAD.some((word) => files[word] === true)) || dialects?.includes(NAME) === true;
+  return isObject(files) && UPLOAD.some((word) => files[word] === true) && (!hasOnlyHttp || takes(files, 'http'));
+}
+
+/** Another Wharf whose server this is over stdio would refuse an address of this machine, and its result be an error. */
+function takes({ transports }: JsonObject, transport: string): boolean {
+  return !Array.isArray(transports) || transports.includes(transport);
 }
 
 /** True when the client declared that it fetches files, or the operator configured it. */

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256Url } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { filesystemServer } from '../../helpers/sdk-servers.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { ROOT } from '../cli-process.js';
 import { connect, type Json } from './recording-lab.js';
 import { download, OCR_FILES, OCR_TOOL, SPEAKS, upload } from './sep-2631-lab.js';
 
@@ -86,5 +91,33 @@ describe('two gateways in a row', () => {
     expect(item).toMatchObject({ uri: 'docs://huge', mimeType: 'text/uri-list' });
     const bytes = Buffer.from(await (await fetch(String(item?.text))).arrayBuffer());
     expect(sha256Url(bytes)).toBe(sha256Url(HUGE));
+  });
+});
+
+/** As where the servers of a desktop host's file, with Wharf in front of each, are given to another Wharf. */
+describe('a gateway in front of `wharf stdio`', () => {
+  let folder: string;
+  let outer: Wharf;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'wharf-two-'));
+    await writeFile(join(folder, 'out.pdf'), PDF);
+    const command = filesystemServer(folder).command ?? [];
+    const inner = [process.execPath, `${ROOT}dist/gateway/main.js`, 'stdio', '--', ...command];
+    outer = await startWharf({ servers: { inner: { command: inner } } });
+  });
+
+  afterAll(async () => {
+    await outer?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('passes on the link of a file that it may not fetch itself (BR-14)', async () => {
+    const client = await RawClient.connect(outer.mcp, '2025-11-25');
+    const { result } = await client.call('read_media_file', { path: join(folder, 'out.pdf') });
+    expect(result?.isError).toBeUndefined();
+    const link = /http:\/\/127\.0\.0\.1:\d+\/d\/[\w-]+/.exec(JSON.stringify(result?.content))?.[0];
+    const bytes = Buffer.from(await (await fetch(String(link))).arrayBuffer());
+    expect(sha256Url(bytes)).toBe(sha256Url(PDF));
   });
 });
