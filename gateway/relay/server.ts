@@ -131,7 +131,7 @@ export class Server {
   async #answer(exchange: Exchange, messages: ClientMessages): Promise<void> {
     checkStatelessHeaders(exchange.headers, messages);
     if (messages.initialize) checkOpening(messages.initialize, this.#deps.limits.capabilities);
-    const found = messages.initialize ? undefined : this.#session(exchange);
+    const found = messages.initialize || !messages.era.hasSessions ? undefined : this.#session(exchange);
     const session = found instanceof Promise ? await found : found;
     if (session) exchange.facts.version = session.version;
     const caller = this.#caller({ exchange, messages, session });

@@ -222,6 +222,13 @@ describe('2026-07-28', () => {
     expect(fake.requests.at(-1)?.headers).toMatchObject(headers);
   });
 
+  it('ignores the id of a session, which a client may still send', async () => {
+    const client = RawClient.stateless(wharf.mcp, version);
+    const answer = await client.post(body, { ...headers, 'mcp-session-id': 'from-before' });
+    expect(answer).toMatchObject({ status: 200, messages: [{ id: 3, result: { content: [{ text: 'hi' }] } }] });
+    expect(fake.requests.at(-1)?.headers['mcp-session-id']).toBeUndefined();
+  });
+
   it.each([
     ['another name', { ...headers, 'mcp-name': 'die' }],
     ['another method', { ...headers, 'mcp-method': 'tools/list' }],
