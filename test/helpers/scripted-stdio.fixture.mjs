@@ -7,6 +7,7 @@ const opening = (capabilities) => (params) => ({ protocolVersion: params.protoco
 const listed = (tool, properties = {}, more = {}) => ({
   tools: [{ name: tool, inputSchema: { type: 'object', properties }, ...more }],
 });
+let calls = 0;
 const file = { uri: 'mcp-file://stdio/1' };
 
 /** By method: what the server answers to its parameters, as a result unless it has an error. */
@@ -32,6 +33,15 @@ const scripts = {
     'files/authorizeUpload': () => ({ file, upload: { transport: 'https', method: 'PUT', url: argument } }),
     'resources/read': ({ uri }) => ({ contents: [{ uri, text: 'Hello world!' }] }),
   },
+  /** It lists its tool after ARGUMENT milliseconds, and the tool says how often it was called. */
+  counting: {
+    initialize: opening({ tools: {} }),
+    'tools/list': () => new Promise((resolve) => setTimeout(() => resolve(listed('count')), Number(argument))),
+    'tools/call': () => {
+      calls += 1;
+      return { content: [{ type: 'text', text: String(calls) }] };
+    },
+  },
   /** Of SEP-2356's early days: it refuses every file. */
   refusing: {
     initialize: opening({ tools: {} }),
@@ -45,6 +55,8 @@ const scripts = {
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) continue;
-  const result = scripts[name][method]?.(params ?? {}) ?? { error: { code: -32601, message: 'Method not found' } };
+  const result = (await scripts[name][method]?.(params ?? {})) ?? {
+    error: { code: -32601, message: 'Method not found' },
+  };
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...(result.error ? result : { result }) })}\n`);
 }

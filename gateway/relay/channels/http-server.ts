@@ -20,6 +20,7 @@ import { viewOf } from '../upstream/view.js';
 import type { ChannelDeps } from './deps.js';
 import { AnswerRelay, headOf } from './http-answer.js';
 import { openSession } from './open-session.js';
+import { noteCancelled, unlessCancelled } from './preparing.js';
 import { mayNeedWork, mustBeRead, shortAnswer, shortLimit } from './short-answer.js';
 
 /** Time-out for telling a server that a session is over. */
@@ -66,8 +67,11 @@ export class HttpServer {
       hasParamHeaders,
       takesBatches: true,
     };
+    noteCancelled(asked);
     const prepared = toUpstream(messages, context);
-    const outgoing = prepared instanceof Promise ? await prepared : prepared;
+    const outgoing = prepared instanceof Promise ? await unlessCancelled(prepared, asked) : prepared;
+    // as a server answers that has stopped: with nothing
+    if (!outgoing) return exchange.reply.all({ status: 202, body: 'other' });
     try {
       const isSame = outgoing.requests === messages.requests;
       const sent = isSame ? asked : { ...asked, messages: { ...messages, requests: [...outgoing.requests] } };

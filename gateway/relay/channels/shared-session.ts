@@ -17,6 +17,7 @@ import { GetStream } from './get-stream.js';
 import { ChannelInbox, type InboxOptions, type OpenShared } from './inbox.js';
 import { ChannelNames, type Renamed } from './names.js';
 import { PostStream } from './post-stream.js';
+import { noteCancelled, unlessCancelled } from './preparing.js';
 import { Sending } from './send-queue.js';
 import { ChannelStreams } from './streams.js';
 
@@ -108,6 +109,7 @@ export class SharedSession {
     const { exchange, messages } = given;
     const { isShared } = this.#options;
     this.#used();
+    noteCancelled(given);
     if (messages.requests.length === 0) {
       await this.#sending.others(messages);
       await this.#cancel(messages.cancelled);
@@ -119,7 +121,9 @@ export class SharedSession {
     const name = isShared ? this.#names.next(messages) : undefined;
     const called = ({ id }: PendingRequest) => (name === undefined ? id : String(name));
     this.#refuseTaken(messages.requests.map(called));
-    const outgoing = await this.#translated(asked, name, ofCall);
+    const prepared = this.#translated(asked, name, ofCall);
+    const outgoing = prepared instanceof Promise ? await unlessCancelled(prepared, given) : prepared;
+    if (!outgoing) return exchange.reply.all({ status: 202, body: 'other' });
     const pending = new Map(outgoing.requests.map((request) => [called(request), request]));
     const [request] = outgoing.requests;
     const renamed =
@@ -206,11 +210,11 @@ export class SharedSession {
   }
 
   /** @param id of its only request on a channel of several clients */
-  async #translated(
+  #translated(
     { exchange, messages, client, inquire }: Asked,
     id: number | undefined,
     deps: ChannelDeps,
-  ): Promise<ToUpstream> {
+  ): ToUpstream | Promise<ToUpstream> {
     const { principal } = this.#options;
     const { signal, identity } = exchange;
     const asked = { deps, principal, identity, client, inquire, signal };
