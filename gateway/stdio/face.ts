@@ -7,6 +7,7 @@ import { CANCELLED, type ClientMessages, readMessages } from '../mcp/request.js'
 import { idIn } from '../mcp/request-id.js';
 import { knownId } from '../mcp/responses.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
+import type { OpenedSession } from '../relay/reply.js';
 import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
 import { inputLines, type MessageLine } from './input.js';
 import type { LineReply } from './line-reply.js';
@@ -34,22 +35,25 @@ export interface FaceOptions extends CallDeps {
 interface Open {
   reply: LineReply | undefined;
   cancelled: boolean;
+  /** In which it is made. */
+  session: OpenedSession | undefined;
 }
 
 /**
  * MCP over standard input and output in front of one server: each line is an exchange, which the same relay handles as
- * those of HTTP clients. There is one session, whose GET stream goes to the output too.
+ * those of HTTP clients. There is one session, whose GET stream goes to the output too; a second `initialize` opens another
+ * in its place, as programs send that let several clients share one server.
  */
 export class StdioFace {
   readonly #options: FaceOptions;
   readonly #calls: Calls;
   readonly #open = new Map<string, Open>();
   readonly #running = new Set<Promise<void>>();
-  #sessionId: string | undefined;
+  #session: OpenedSession | undefined;
   /** Why there is no session. */
   #notOpened = new GatewayError('session_required', { face: 'stdio' });
-  #version: string | undefined;
-  #isListening = false;
+  /** The session whose stream is read, or was until it ended. */
+  #heard: OpenedSession | undefined;
   #isStopped = false;
   readonly #over: Promise<FaceEnd | 'stopped'>;
   #end: (how: FaceEnd | 'stopped') => void = () => undefined;
@@ -109,11 +113,15 @@ export class StdioFace {
     if (firstMethod === CANCELLED && requests.length === 0) return this.#cancel(messages);
     if (requests.length > 0 && this.#calls.size >= this.#options.server.limits.connections)
       return this.#refuse(messages);
-    const done = this.#post(messages, tooLong);
+    const before = [...this.#running];
+    const session = this.#session;
+    const done = this.#post(messages, { session, tooLong });
     this.#running.add(done);
     void done.finally(() => this.#running.delete(done));
-    if (messages.initialize) await Promise.race([done, this.#over]);
-    else if (requests.length === 0) await Promise.race([done, sleep(IN_ORDER_MS)]);
+    if (messages.initialize) {
+      await Promise.race([done, this.#over]);
+      if (session && this.#session !== session) void this.#leave(session, before);
+    } else if (requests.length === 0) await Promise.race([done, sleep(IN_ORDER_MS)]);
     if (firstMethod === 'notifications/initialized') this.#listen();
   }
 
@@ -123,21 +131,25 @@ export class StdioFace {
     for (const { id } of requests) await output.line(errorAnswer(new GatewayError('connection_limit', facts), id));
   }
 
-  async #post(messages: ClientMessages, tooLong?: TooLongArgument): Promise<void> {
+  async #post(
+    messages: ClientMessages,
+    { session, tooLong }: { session: OpenedSession | undefined; tooLong?: TooLongArgument | undefined },
+  ): Promise<void> {
     const { server, output } = this.#options;
-    const call: Open = { reply: undefined, cancelled: false };
+    const call: Open = { reply: undefined, cancelled: false, session };
     const pending = new Set(messages.requests.map(({ id }) => id));
     for (const id of pending) this.#open.set(id, call);
     const answered = (id: string): void => void pending.delete(knownId(pending, id));
-    const headers = this.#headers(messages);
-    const begun = this.#calls.begin('POST', { headers, body: messages.bytes, tooLong, answered });
+    const begun = this.#calls.begin('POST', {
+      headers: headersOf(messages, session),
+      body: messages.bytes,
+      tooLong,
+      answered,
+    });
     call.reply = begun.reply;
-    const hadSession = this.#sessionId !== undefined;
     let ended = await begun.end;
     if (messages.initialize) {
-      const { session } = begun.reply;
-      this.#sessionId = session?.id;
-      this.#version = session?.version;
+      this.#session = begun.reply.session ?? this.#session;
       if (ended.error) this.#notOpened = ended.error;
     }
     // a stdio client must do something else about it than one over HTTP
@@ -151,7 +163,7 @@ export class StdioFace {
     for (const id of messages.requests.map((request) => request.id)) {
       if (this.#open.get(id) === call) this.#open.delete(id);
     }
-    if (hadSession && isSessionLost(ended)) this.#end('session lost');
+    if (session && session === this.#session && isSessionLost(ended)) this.#end('session lost');
   }
 
   /** MCP 2025-11-25: a stream may end before its answer; the client requests the rest by the last event's id. */
@@ -162,7 +174,7 @@ export class StdioFace {
       if (!resumption || call.cancelled || this.#isStopped) break;
       await Promise.race([sleep(Math.min(resumption.retryMs ?? RESUME_MS, LONGEST_RESUME_MS)), this.#over]);
       if (call.cancelled || this.#isStopped) break;
-      const headers = { ...this.#streamHeaders(), 'last-event-id': resumption.lastEventId };
+      const headers = { ...streamHeaders(call.session), 'last-event-id': resumption.lastEventId };
       const begun = this.#calls.begin('GET', {
         headers,
         answered: (id) => {
@@ -179,27 +191,33 @@ export class StdioFace {
 
   /** Reads the server's own messages from their stream, while there is one. */
   #listen(): void {
-    if (this.#isListening || this.#sessionId === undefined) return;
-    this.#isListening = true;
-    void this.#keepListening();
+    if (!this.#session || this.#heard === this.#session) return;
+    this.#heard = this.#session;
+    void this.#keepListening(this.#session);
   }
 
-  async #keepListening(): Promise<void> {
+  async #keepListening(session: OpenedSession): Promise<void> {
     let lastEventId: string | undefined;
     for (;;) {
-      const headers = this.#streamHeaders();
+      const headers = streamHeaders(session);
       if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
       const { end } = this.#calls.begin('GET', { headers });
       const ended = await end;
-      if (this.#isStopped) return;
+      if (this.#isStopped || session !== this.#session) return;
       if (isSessionLost(ended)) return this.#end('session lost');
       // 405: a server need not offer this stream
       if (ended.reply.refusal !== undefined || ended.error?.code === 'method_not_allowed') return;
       const { resumption } = ended.reply;
       lastEventId = resumption?.lastEventId ?? lastEventId;
       await Promise.race([sleep(Math.min(resumption?.retryMs ?? RESUME_MS, LONGEST_RESUME_MS)), this.#over]);
-      if (this.#isStopped) return;
+      if (this.#isStopped || session !== this.#session) return;
     }
+  }
+
+  /** Ends a session that another has replaced, with its process, once the requests made in it are answered. */
+  async #leave(session: OpenedSession, requests: readonly Promise<void>[]): Promise<void> {
+    await Promise.race([Promise.allSettled(requests), this.#over]);
+    if (!this.#isStopped) await this.#calls.begin('DELETE', { headers: streamHeaders(session) }).end;
   }
 
   /** Tells the server, unless closing the stream does so (2026-07-28); no answer is awaited. */
@@ -207,25 +225,9 @@ export class StdioFace {
     const call = this.#open.get(messages.cancelled[0] ?? '');
     // first: the call may end by what the relay does about it
     if (call) call.cancelled = true;
-    if (this.#sessionId !== undefined) await Promise.race([this.#post(messages), sleep(IN_ORDER_MS)]);
+    const session = call?.session ?? this.#session;
+    if (session) await Promise.race([this.#post(messages, { session }), sleep(IN_ORDER_MS)]);
     call?.reply?.abort();
-  }
-
-  /** Headers that an HTTP client would send, made from the message so that they match it. */
-  #headers(messages: ClientMessages): Record<string, string> {
-    const client = this.#version === undefined ? {} : { 'mcp-protocol-version': this.#version };
-    const headers = toUpstreamHeaders(messages.initialize ? {} : client, messages, undefined);
-    if (this.#sessionId !== undefined && !messages.initialize && messages.era.hasSessions) {
-      headers['mcp-session-id'] = this.#sessionId;
-    }
-    return headers;
-  }
-
-  #streamHeaders(): Record<string, string> {
-    const headers: Record<string, string> = { accept: 'text/event-stream' };
-    if (this.#version !== undefined) headers['mcp-protocol-version'] = this.#version;
-    if (this.#sessionId !== undefined) headers['mcp-session-id'] = this.#sessionId;
-    return headers;
   }
 
   async #settled(): Promise<void> {
@@ -233,9 +235,26 @@ export class StdioFace {
   }
 
   async #farewell(): Promise<void> {
-    if (this.#sessionId === undefined) return;
-    await this.#calls.begin('DELETE', { headers: this.#streamHeaders() }).end;
+    if (this.#session) await this.#calls.begin('DELETE', { headers: streamHeaders(this.#session) }).end;
   }
+}
+
+/** Headers that an HTTP client would send, made from the message so that they match it. */
+function headersOf(messages: ClientMessages, session: OpenedSession | undefined): Record<string, string> {
+  const version = messages.initialize ? undefined : session?.version;
+  const headers = toUpstreamHeaders(
+    version === undefined ? {} : { 'mcp-protocol-version': version },
+    messages,
+    undefined,
+  );
+  if (session && !messages.initialize && messages.era.hasSessions) headers['mcp-session-id'] = session.id;
+  return headers;
+}
+
+function streamHeaders(session: OpenedSession | undefined): Record<string, string> {
+  const headers: Record<string, string> = { accept: 'text/event-stream' };
+  if (session) Object.assign(headers, { 'mcp-protocol-version': session.version, 'mcp-session-id': session.id });
+  return headers;
 }
 
 function isSessionLost({ error }: CallEnd): boolean {
