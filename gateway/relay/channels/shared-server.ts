@@ -132,6 +132,7 @@ export class SharedServer {
 
   async #initialize(asked: Asked, initialize: PendingRequest): Promise<void> {
     const { exchange } = asked;
+    await this.#endProbe(exchange);
     const { connection, end } = await this.#connect(exchange.signal, exchange.identity);
     let id: string | undefined;
     const channel: SharedSession = new SharedSession({
@@ -169,10 +170,23 @@ export class SharedServer {
     }
   }
 
+  /**
+   * Ends the channel on which the same client has learned that the server wants a session: a second process beside it would
+   * fail where a server keeps a port or a file to itself.
+   */
+  async #endProbe(exchange: Exchange): Promise<void> {
+    const channel = await this.#open.stateless.get(this.#keyOf(exchange))?.catch(() => undefined);
+    if (channel?.isProbe) await channel.close();
+  }
+
+  #keyOf({ identity }: Exchange): string {
+    return `${this.#number} ${identity.principal}`;
+  }
+
   #statelessChannel(exchange: Exchange): Promise<SharedSession> {
     const { identity } = exchange;
     const { stateless } = this.#open;
-    const key = `${this.#number} ${identity.principal}`;
+    const key = this.#keyOf(exchange);
     const open = stateless.get(key);
     if (open) return open;
     const opening = this.#openStateless(identity, () => {

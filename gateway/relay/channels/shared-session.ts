@@ -21,6 +21,9 @@ import { noteCancelled, unlessCancelled } from './preparing.js';
 import { Sending } from './send-queue.js';
 import { ChannelStreams } from './streams.js';
 
+/** By which a client finds out whether a server knows 2026-07-28: if not, it opens a session instead. */
+const PROBE = 'server/discover';
+
 export interface SharedSessionOptions extends InboxOptions {
   /** The channel is gone, or about to be. May be called repeatedly. */
   closed: () => void;
@@ -55,6 +58,8 @@ export class SharedSession {
   readonly #inbox: ChannelInbox;
   #lastUse: number;
   #isOver = false;
+  /** Until the server is asked anything but which versions it speaks. */
+  #isOnlyProbed = true;
 
   constructor(options: SharedSessionOptions) {
     this.#options = options;
@@ -94,6 +99,11 @@ export class SharedSession {
     return this.#streams.get !== undefined;
   }
 
+  /** True when clients have only asked which versions the server speaks, and wait for nothing. */
+  get isProbe(): boolean {
+    return this.#isOnlyProbed && !this.#streams.hasPosts;
+  }
+
   /** Time of the last message; undefined while a call is running. Milliseconds since the epoch. */
   get restingSince(): number | undefined {
     return this.#streams.hasPosts ? undefined : Math.max(this.#lastUse, this.#inbox.lastHeard);
@@ -109,6 +119,7 @@ export class SharedSession {
     const { exchange, messages } = given;
     const { isShared } = this.#options;
     this.#used();
+    this.#isOnlyProbed &&= messages.firstMethod === PROBE;
     noteCancelled(given);
     if (messages.requests.length === 0) {
       await this.#sending.others(messages);
@@ -322,6 +333,7 @@ export class SharedSession {
 
   /** Asks the server, for its client or for Wharf. */
   inquire(method: string, params: JsonObject, client?: ClientMessages, read?: ReadHeavy): Promise<OwnAnswer> {
+    this.#isOnlyProbed = false;
     return this.#inbox.meanwhile(() => this.#own.ask(method, params, client, read));
   }
 }
