@@ -35,7 +35,8 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPat
       if (key === 'contentMediaType' && schema.contentEncoding === undefined) continue;
       if (schema[key] !== undefined) patches.push({ path: [...at, key], value: undefined });
     }
-    const said = typeof schema.description === 'string' ? [sentence(schema.description)] : [];
+    const described = typeof schema.description === 'string' ? withoutHowTo(schema.description) : '';
+    const said = described === '' ? [] : [sentence(described)];
     const text = [...said, ...(slot.purpose ? [sentence(slot.purpose)] : []), howTo(slot.accept, maxSize, uploadTool)];
     patches.push({ path: [...at, 'description'], value: text.join(' ') });
     return patches;
@@ -66,10 +67,19 @@ function showCompanions(tool: JsonObject, { slot, at }: ShownSlot): JsonPatch[] 
 function howTo(accept: readonly string[] | undefined, maxSize: number, uploadTool: string | undefined): string {
   const from = uploadTool === undefined ? "another tool's result" : `${uploadTool} or from another tool's result`;
   const kinds = accept === undefined ? '' : ` of type ${accept.join(', ')}`;
-  return (
-    `A file${kinds}, at most ${mostText(maxSize)}. Pass a file handle (mcp-file://…) from ${from}. ` +
-    'A short data: URI also works. Do not type base64 yourself.'
-  );
+  return `${A_FILE}${kinds}, at most ${mostText(maxSize)}. ${PASS_HANDLE} ${from}. ${NO_BASE64}`;
+}
+
+const A_FILE = 'A file';
+const PASS_HANDLE = 'Pass a file handle (mcp-file://…) from';
+const NO_BASE64 = 'A short data: URI also works. Do not type base64 yourself.';
+
+/** Without what another Wharf has said of its argument, if that is the server: the limits and tools of this one count. */
+function withoutHowTo(description: string): string {
+  if (!description.endsWith(NO_BASE64)) return description;
+  const pass = description.lastIndexOf(PASS_HANDLE);
+  const start = pass < 0 ? -1 : description.lastIndexOf(A_FILE, pass);
+  return start < 0 ? description : description.slice(0, start).trim();
 }
 
 function sentence(text: string): string {

@@ -54,6 +54,13 @@ describe('two gateways in a row', () => {
     expect(sha256Url(Buffer.from(String(sent), 'base64'))).toBe(sha256Url(bytes));
   });
 
+  it('how to pass a file is said once (BR-14)', async () => {
+    const client = await RawClient.connect(outer.mcp, '2025-11-25');
+    const { result } = await client.request('tools/list');
+    const tool = (result?.tools as Json[] | undefined)?.find(({ name }) => name === 'ocr_image');
+    expect(JSON.stringify(tool).match(/Do not type base64/g)).toHaveLength(1);
+  });
+
   it('the name comes through where the file was uploaded (BR-14)', async () => {
     const client = await RawClient.connect(outer.mcp, '2025-11-25');
     await client.call('ocr_image', { image_base64: await upload(client, randomBytes(6_000_000), 'scan.bin') });
