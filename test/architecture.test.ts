@@ -111,6 +111,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     'gateway/relay/reply',
     'gateway/relay/session',
     'gateway/relay/session-table',
+    'gateway/relay/unanswered',
     'gateway/relay/under-limits',
     'gateway/relay/watch',
   ],

@@ -15,6 +15,7 @@ import { logError, reportError } from '../exchange-log.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
 import type { OpenedSession, Reply, ReplyHead } from '../reply.js';
 import { dismiss, toClient, untouched } from '../results/to-client.js';
+import { forgetAnswered, keepUnanswered, unansweredIn } from '../unanswered.js';
 import { withSource } from '../under-limits.js';
 import { pump } from '../upstream/pump.js';
 import { pingIn } from './channel-message.js';
@@ -70,7 +71,8 @@ export class AnswerRelay {
 
   constructor(answer: UpstreamAnswer, kind: Exclude<BodyKind, 'none'>, context: AnswerContext) {
     const { deps } = context;
-    const { exchange, messages, client, inquire } = context.caller;
+    const { exchange, messages, session, client, inquire } = context.caller;
+    const earlier = messages ? new Map<string, PendingRequest>() : unansweredIn(session);
     this.#context = context;
     this.#exchange = exchange;
     this.#answer = answer;
@@ -84,7 +86,7 @@ export class AnswerRelay {
       facts: exchange.facts,
       signal: exchange.signal,
       isFailure: answer.status >= 300,
-      answered: (id) => this.#pending.get(knownId(this.#pending, id)),
+      answered: (id) => this.#pending.get(knownId(this.#pending, id)) ?? earlier.get(knownId(earlier, id)),
       onlyOpen: () => (this.#pending.size === 1 ? [...this.#pending.keys()][0] : undefined),
     };
     this.#reply = exchange.reply;
@@ -323,6 +325,14 @@ export class AnswerRelay {
   #answered(ids: readonly string[]): void {
     this.#forwarded += 1;
     for (const id of ids) this.#pending.delete(knownId(this.#pending, id));
+    forgetAnswered(this.#context.caller.session, ids);
+  }
+
+  /** Called at the end: a client asks for the rest of a stream that had ids. */
+  #keepUnanswered(): void {
+    const { session, messages } = this.#context.caller;
+    if (!this.#hasEventIds || !session || !messages || this.#pending.size === 0) return;
+    keepUnanswered(session, this.#pending.values(), messages.bytes.length);
   }
 
   #writeHead(): void {
@@ -336,6 +346,7 @@ export class AnswerRelay {
     else if (this.#isUntyped && this.#owes) throw this.#closed();
     else if (this.#isUntyped) this.#writeHead();
     if (this.#owes) await this.#answerPending(this.#closed());
+    this.#keepUnanswered();
     this.#reply.end();
   }
 
@@ -356,6 +367,7 @@ export class AnswerRelay {
     this.#madeReader?.abandon();
     await this.#tail?.catch(() => {});
     for (const { drop } of this.#early?.take() ?? []) await drop();
+    this.#keepUnanswered();
     if (this.#reply.gone || exchange.signal.aborted) return this.#reply.abort();
     const error = asGatewayError(withSource(thrown, deps.limits));
     if (!this.#reply.begun) {

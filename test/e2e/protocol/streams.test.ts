@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 let fake: FakeUpstream;
@@ -116,6 +117,36 @@ describe('an event stream', () => {
     const text = await (await open('POST')).text();
     expect(text).toContain('id: q-1');
     expect(text).not.toContain('error');
+  });
+});
+
+describe('an answer on a resumed stream', () => {
+  const image = noisePng(500).toString('base64');
+  const result = JSON.stringify({
+    content: [{ type: 'image', data: image, mimeType: 'image/png' }],
+    structuredContent: { shot: image },
+  });
+  const resume = async (): Promise<string> => (await open('GET', { 'last-event-id': 'r-1' })).text();
+
+  it.each([
+    ['was ended', { body: 'id: r-1\nretry: 10\ndata:\n\n' }],
+    ['broke off', { body: `id: r-1\ndata:\n\nid: r-2\ndata: ${RESULT}\n\n`, cutAfter: 40, cut: 'rst' }],
+  ])('is what it would have been on the one that %s', async (_how, { body, ...more }) => {
+    const params = { name: 'echo', arguments: { path: '/tmp/harbour.png' } };
+    sse(body, more);
+    const post = fetch(wharf.mcp, {
+      method: 'POST',
+      headers: { ...client.headers(), 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 8, method: 'tools/call', params }),
+    });
+    await post.then((response) => response.text()).catch(() => undefined);
+    sse(`id: r-3\ndata: {"jsonrpc":"2.0","id":8,"result":${result}}\n\n`);
+    const answer = await resume();
+    expect(answer).toContain('"name":"harbour.png"');
+    expect(answer).not.toContain(image.slice(1000, 2000));
+    // it is answered: what else has the number is another's
+    sse(`id: r-4\ndata: {"jsonrpc":"2.0","id":8,"result":${result}}\n\n`);
+    expect(await resume()).not.toContain('harbour');
   });
 });
 
