@@ -27,13 +27,11 @@ function section(name: string, node: SchemaNode): string[] {
   const intro = node.description === undefined ? [] : [node.description, ''];
   const branches = merged(branchesOf(node));
   const parts = branches.flatMap((branch) => {
-    const title = branches.length === 1 ? undefined : titleOf(name, branch);
-    return [
-      ...(title === undefined ? [] : [`### ${title}`, '']),
-      table(rowsOf(branch), branch),
-      '',
-      ...limitsOf(branch),
-    ];
+    const title = branches.length === 1 ? [] : [`### ${titleOf(name, branch)}`, ''];
+    const uses = branch.properties?.use?.prefixItems;
+    // A list of uses has the keys of each of them, which stand above.
+    if (uses !== undefined) return [...title, `All keys of ${uses.map(codeOf).join(' and ')}.`, ''];
+    return [...title, table(rowsOf(branch), branch), '', ...limitsOf(branch)];
   });
   // Branches that share a map describe it identically.
   const inner = new Map(branches.flatMap((branch) => innerMaps(`${name}${isMapOfMaps(node) ? '.*' : ''}`, branch)));
@@ -50,7 +48,7 @@ function merged(branches: readonly SchemaNode[]): SchemaNode[] {
   const byKeys = new Map<string, SchemaNode>();
   for (const branch of branches) {
     const properties = branch.properties ?? {};
-    const keys = properties.use === undefined ? Object.keys(properties).join() : String(properties.use.const);
+    const keys = properties.use === undefined ? Object.keys(properties).join() : typeOf(properties.use);
     const known = byKeys.get(keys);
     byKeys.set(keys, known === undefined ? branch : united(known, branch));
   }
@@ -90,7 +88,7 @@ function limitsOf(branch: SchemaNode): string[] {
 function rowsOf(node: SchemaNode): [string, SchemaNode][] {
   return Object.entries(node.properties ?? {}).flatMap(([key, property]): [string, SchemaNode][] => {
     if (isMapOfMaps(property) || key === 'limits') return [[key, property]];
-    const path = property.items === undefined ? key : `${key}[]`;
+    const path = property.type === 'array' ? `${key}[]` : key;
     const below = branchesOf(property).flatMap((branch) =>
       rowsOf(branch).map(([inner, one]): [string, SchemaNode] => [
         `${path}.${inner}`,
@@ -101,11 +99,15 @@ function rowsOf(node: SchemaNode): [string, SchemaNode][] {
   });
 }
 
-function titleOf(section: string, branch: SchemaNode): string {
-  const properties = branch.properties ?? {};
-  const use = properties.use?.const;
-  if (use !== undefined) return `\`${section}: { use: ${String(use)} }\``;
-  return properties.command === undefined ? 'An HTTP server' : 'A stdio server';
+function titleOf(section: string, { properties = {} }: SchemaNode): string {
+  const { use, command, url } = properties;
+  if (use !== undefined) return `\`${section}: { use: ${typeOf(use).replaceAll('`', '')} }\``;
+  if (command !== undefined) return 'A stdio server';
+  return url === undefined ? `\`${section}[].${Object.keys(properties).join()}\`` : 'An HTTP server';
+}
+
+function codeOf({ const: value }: SchemaNode): string {
+  return `\`${String(value)}\``;
 }
 
 function table(

@@ -18,7 +18,8 @@ export interface SchemaNode {
   enum?: unknown[];
   properties?: Record<string, SchemaNode>;
   required?: string[];
-  items?: SchemaNode;
+  items?: SchemaNode | false;
+  prefixItems?: SchemaNode[];
   anyOf?: SchemaNode[];
   oneOf?: SchemaNode[];
   additionalProperties?: boolean | SchemaNode;
@@ -80,20 +81,27 @@ function child(node: SchemaNode, step: string | number): SchemaNode[] {
   return typeof node.additionalProperties === 'object' ? [node.additionalProperties] : [];
 }
 
+/** What a node can be; a union may stand inside another one. */
+export function alternativesOf(node: SchemaNode): SchemaNode[] {
+  return (node.oneOf ?? node.anyOf)?.flatMap(alternativesOf) ?? [node];
+}
+
 /**
- * The branches of a union that a value can mean: those whose constants it has; `command` and `url` decide as well, and
- * of both `command`, as where a server is parsed.
+ * The branches of a union that a value can mean: those whose constants it has; `command` and `url` decide as well where
+ * there is no `use`, and of both `command`, as where a server is parsed.
  */
 function matching(node: SchemaNode, value: unknown): SchemaNode[] {
-  const branches = node.anyOf ?? node.oneOf;
-  if (branches === undefined) return [node];
+  const branches = alternativesOf(node);
+  if (branches.length === 1) return branches;
   const has = (key: string) => typeof value === 'object' && value !== null && Object.hasOwn(value, key);
   return branches.filter((branch) => {
     const properties = Object.entries(branch.properties ?? {});
-    const constantsFit = properties.every(([key, { const: expected }]) => {
+    const constantsFit = properties.every(([key, { const: expected, prefixItems }]) => {
       const given = valueAt(value, [key]);
+      if (prefixItems !== undefined) return Array.isArray(given);
       return expected === undefined || given === undefined || given === expected;
     });
+    if (branch.properties?.use !== undefined) return constantsFit;
     const deciding = (branch.required ?? []).filter((key) => key === 'command' || key === 'url');
     return constantsFit && deciding.every((key) => has(key) && (key === 'command' || !has('command')));
   });

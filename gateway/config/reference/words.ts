@@ -1,11 +1,18 @@
 import type { SchemaNode } from './reference.js';
+import { alternativesOf } from './reference.js';
 
 /** Spells types and defaults for the reference. */
 
 /** The maps that a node, an item of its list or a value of its map can be. */
 export function branchesOf(node: SchemaNode): SchemaNode[] {
-  const values = typeof node.additionalProperties === 'object' ? node.additionalProperties : (node.items ?? node);
-  return (values.oneOf ?? values.anyOf ?? [values]).filter((branch) => branch.properties !== undefined);
+  const values = valuesOf(node) ?? node;
+  return alternativesOf(values).filter((branch) => branch.properties !== undefined);
+}
+
+/** The items of a list, or the values of a map whose keys are free. */
+function valuesOf({ additionalProperties, items }: SchemaNode): SchemaNode | undefined {
+  if (typeof additionalProperties === 'object') return additionalProperties;
+  return typeof items === 'object' ? items : undefined;
 }
 
 export function isMapOfMaps(node: SchemaNode): boolean {
@@ -16,7 +23,7 @@ export function defaultOf(node: SchemaNode): string {
   if (node.default === undefined) return '';
   if (node.default === '') return '`""`';
   if (typeof node.default !== 'object' || node.default === null) return `\`${String(node.default)}\``;
-  if (Array.isArray(node.default)) return '`[]`';
+  if (Array.isArray(node.default)) return `\`[${node.default.map(String).join(', ')}]\``;
   const pairs = Object.entries(node.default).map(([key, value]) => `${key}: ${String(value)}`);
   return pairs.length === 0 ? '' : `\`{ ${pairs.join(', ')} }\``;
 }
@@ -24,14 +31,14 @@ export function defaultOf(node: SchemaNode): string {
 export function typeOf(node: SchemaNode): string {
   if (node.const !== undefined) return `\`${String(node.const)}\``;
   if (node.enum !== undefined) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
-  const alternatives = node.anyOf ?? node.oneOf;
-  if (alternatives !== undefined) return eitherOf(alternatives);
+  if (node.prefixItems !== undefined) return `\`[${node.prefixItems.map((item) => String(item.const)).join(', ')}]\``;
+  if (node.anyOf !== undefined || node.oneOf !== undefined) return eitherOf(alternativesOf(node));
   if (node.properties !== undefined) return 'map';
   switch (node.type) {
     case 'array':
-      return branchesOf(node).length > 0 ? 'list of maps' : `list of ${plural(typeOf(node.items ?? {}))}`;
+      return branchesOf(node).length > 0 ? 'list of maps' : `list of ${plural(typeOf(valuesOf(node) ?? {}))}`;
     case 'object':
-      return isMapOfMaps(node) ? 'map of maps' : 'map of strings';
+      return isMapOfMaps(node) ? 'map of maps' : `map of ${plural(typeOf(valuesOf(node) ?? {}))}`;
     case 'string':
       return isTime(node) ? 'time' : 'string';
     case 'integer':
@@ -50,7 +57,7 @@ function eitherOf(alternatives: readonly SchemaNode[]): string {
 }
 
 function plural(type: string): string {
-  return type === 'string' ? 'strings' : type;
+  return type.replace(/\b(?:string|number|list)\b/g, '$&s');
 }
 
 function isTime(node: SchemaNode): boolean {

@@ -114,6 +114,16 @@ const KEYS: Bad[] = [
     path: 'publicURL',
     message: /"publicUrl"/,
   },
+  ...[
+    ['auth: { use: none, allowPubic: true }', 'auth.allowPubic', 'allowPublic'],
+    ['auth: { use: [apiKeys, jwt], keyz: [] }', 'auth.keyz', 'keys'],
+    ['state: { use: redis, ulr: x }', 'state.ulr', 'url'],
+  ].map(([text = '', path = '', known]) => ({
+    name: `${path}, in one of several kinds of a section`,
+    text: withServer(text),
+    path,
+    message: new RegExp(`(?:did you mean|known here:).*${known}`),
+  })),
   {
     name: 'a mistyped limit',
     text: withServer('limits: { inlineImages: 1kB }'),

@@ -84,6 +84,8 @@ describe('CONFIG.md', () => {
     'match.name',
     'match.principal',
     'uploadTool.request',
+    'allowPublic',
+    'passthrough.serverUrl',
   ])('has %s in a table (U12)', (key) => {
     expect(page).toMatch(new RegExp(`^\\| \`${key.replace(/[.[\]]/g, '\\$&')}\` \\| `, 'm'));
   });
@@ -93,6 +95,14 @@ describe('CONFIG.md', () => {
     expect(page).toMatch(/^\| \[`uploadTool`\]\(#uploadtool\) \| `off`, or map \|/m);
     expect(page).toMatch(/`HOST:PORT` for any other port/);
     expect(page).not.toMatch(/\| (?:list of )?texts? \|/);
+  });
+
+  it('says of each table what it is for, and of a list what it holds by default', () => {
+    const titles = [...page.matchAll(/^##+ .*/gm)].map(([title]) => title);
+    expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([]);
+    expect(titles).toContain('### `auth: { use: [apiKeys, jwt] }`');
+    expect(page).toMatch(/^\| `order` \| [^|]+ \| `\[binary, form, url\]` \|/m);
+    expect(page).toMatch(/^\| `jwt\.scopes` \| map of lists of strings \|/m);
   });
 
   it('names what each dialect is and has an example for each section (U12)', () => {
