@@ -160,7 +160,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .argument('[server]', 'which of the servers in the config file')
     .option('-u, --upstream <url>', 'front the MCP server at this URL')
     .option('-c, --config <file>', 'read a config file (YAML, or the mcpServers JSON of desktop hosts)')
-    .option('--env <name>', 'a variable of the environment that the command needs; may be repeated', append, [])
+    .option('--env <name>', 'a variable of the environment that the command needs; may be repeated', append)
     .option('--listen <host:port>', 'where links are served (127.0.0.1, on a port that the system chooses)')
     .option('--public-url <url>', 'how the links reach Wharf')
     .option('--log-level <level>', 'debug, info, warn or error (info); logs go to standard error')
@@ -192,7 +192,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .option('-c, --config <file>', 'the config whose clients:, or rules, count')
     .option('--principal <name>', 'the caller, as in auth.keys')
     .option('--key <name>', 'with --server: the name of its API key')
-    .option('--group <name>', 'with --server: a group of the caller; may be repeated', append, [])
+    .option('--group <name>', 'with --server: a group of the caller; may be repeated', append)
     .addHelpText('after', EXPLAIN_HELP)
     .action((code: string | undefined, options: ExplainOptions, sub) => {
       action = explain(code, options, sub);
@@ -208,10 +208,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
       '--only <group>',
       'only these checks: config, machine, objects, state, antivirus, publicUrl, auth, servers; may be repeated',
       append,
-      [],
     )
     .option('--offline', 'look at the config and this machine alone')
-    .action(({ config: file, json, offline, only }: DoctorOptions) => {
+    .action(({ config: file, json, offline, only = [] }: DoctorOptions) => {
       action = { kind: 'doctor', file, isJson: json === true, isOffline: offline === true, only };
     });
   addFilesCommand(program, (files) => {
@@ -227,9 +226,8 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
       '--has <seq:hash>',
       'a line that must be there, as an earlier run or the log names it; may be repeated',
       append,
-      [],
     )
-    .action((files: string[], { config: file, has }: { config?: string; has: string[] }, sub: Command) => {
+    .action((files: string[], { config: file, has = [] }: { config?: string; has?: string[] }, sub: Command) => {
       if (files.length > 0 === (file !== undefined)) sub.error('error: give either files or --config FILE');
       const points = has.map((text) => {
         const [, seq, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(text) ?? [];
@@ -286,7 +284,7 @@ interface DoctorOptions {
   config: string;
   json?: true;
   offline?: true;
-  only: string[];
+  only?: string[];
 }
 
 interface ExplainOptions {
@@ -297,11 +295,11 @@ interface ExplainOptions {
   server?: string;
   tool?: string;
   key?: string;
-  group: string[];
+  group?: string[];
 }
 
 function explain(code: string | undefined, options: ExplainOptions, sub: Command): Action {
-  const { client: name, version, config: file, principal, server, tool, key, group: groups } = options;
+  const { client: name, version, config: file, principal, server, tool, key, group: groups = [] } = options;
   if (version !== undefined && name === undefined) {
     return sub.error('error: --version is about a client: add --client NAME');
   }
@@ -316,7 +314,9 @@ function explain(code: string | undefined, options: ExplainOptions, sub: Command
   }
   if (client === undefined) {
     if (file !== undefined || principal !== undefined) {
-      return sub.error('error: --config and --principal are about a client: add --client NAME');
+      return sub.error(
+        'error: --config and --principal are about a client or a server: add --client NAME or --server NAME',
+      );
     }
     return { kind: 'explain', code };
   }
@@ -359,15 +359,15 @@ function loadOf(sources: Sources, command: string[], program: Command, help: str
 }
 
 interface StdioOptions extends RunOptions {
-  env: string[];
+  env?: string[];
 }
 
-function append(value: string, before: string[]): string[] {
+function append(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
 
 function stdio(server: string | undefined, options: StdioOptions, command: string[], program: Command): Action {
-  const { upstream, config, env, ...overrides } = options;
+  const { upstream, config, env = [], ...overrides } = options;
   if (server !== undefined && config === undefined) {
     return program.error(`error: "${server}" names a server of a config file. Put -- before a server's command.`);
   }

@@ -174,7 +174,7 @@ function interruptSignal(): AbortSignal {
 }
 
 async function manageFiles({ from, ...asked }: Extract<Action, { kind: 'files' }>): Promise<number> {
-  const { runFiles } = await import('./control/run-files.js');
+  const { runFiles, whyUnreachable } = await import('./control/run-files.js');
   let base = 'admin' in from ? from.admin : '';
   if ('file' in from) {
     const loaded = await loadConfig({ file: from.file }, adapters);
@@ -191,15 +191,9 @@ async function manageFiles({ from, ...asked }: Extract<Action, { kind: 'files' }
     (isDone ? print : printError)(text);
     return isDone ? 0 : 1;
   } catch (error) {
-    printError(`The admin port at ${base} cannot be reached: ${reasonOf(error)}\n`);
+    printError(`The admin port at ${base} cannot be reached: ${whyUnreachable(error)}\n`);
     return 1;
   }
-}
-
-/** `fetch` says only that it failed; its cause says why. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;
 }
 
 async function verifyAudit({ files, file, points }: Extract<Action, { kind: 'audit-verify' }>): Promise<number> {

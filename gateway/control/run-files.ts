@@ -57,6 +57,13 @@ export async function runFiles(
   return { text: `${lines.join('\n')}\n`, isDone };
 }
 
+/** Why there was no answer. fetch itself says no more than "fetch failed". */
+export function whyUnreachable(error: unknown): string {
+  const { cause, message } = error as Error;
+  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
+  return first instanceof Error && first.message !== '' ? first.message : message;
+}
+
 function listText({ files = [], next }: Answer): string {
   const rows = files.length === 0 ? ['No files.'] : files.map(rowOf);
   return next === undefined

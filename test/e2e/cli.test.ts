@@ -34,6 +34,20 @@ describe('wharf', () => {
     expect(help.out).toMatch(new RegExp(`^Usage: wharf ${command} `));
   });
 
+  it.each([['stdio'], ['doctor'], ['explain'], ['audit', 'verify']])(
+    '%s --help writes no empty list where an option may be repeated',
+    async (...command) => {
+      const { code, out } = await wharf(...command, '--help');
+      expect([code, out.match(/may be\s+repeated/)?.length]).toEqual([0, 1]);
+      expect(out).not.toContain('default: []');
+    },
+  );
+
+  it('files says why an admin port does not answer', async () => {
+    const { code, err } = await wharf('files', 'list', '--admin', 'http://127.0.0.1:1111');
+    expect([code, err]).toEqual([1, expect.stringMatching(/^The admin port at \S+ cannot be reached: .*ECONNREFUSED/)]);
+  });
+
   it('--version prints the version of the package', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(await wharf('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
@@ -247,7 +261,10 @@ describe('wharf explain', () => {
   });
 
   it.each([
-    [['--config', 'a.yaml'], '--config and --principal are about a client: add --client NAME'],
+    [
+      ['--config', 'a.yaml'],
+      '--config and --principal are about a client or a server: add --client NAME or --server NAME',
+    ],
     [['--version', '2'], '--version is about a client: add --client NAME'],
     [['store_full', '--client', 'x'], 'give either the code of an error or --client NAME'],
   ])('%j is refused', async (args, message) => {
