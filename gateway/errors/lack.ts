@@ -1,4 +1,4 @@
-import { mostText, timeText } from '../policy/amounts.js';
+import { contrast, countText, mostText, timeText } from '../policy/amounts.js';
 import { type ErrorFacts, type ErrorRow, INTERNAL, over, shareText, tooSlow, waited } from './texts.js';
 
 /** The fact `retryAfter` is in seconds; without it time does not help. */
@@ -74,16 +74,20 @@ export const ERRORS_OF_LACK = {
     http: 429,
     jsonRpc: -32602,
     text: (f) => {
-      const amount = (value: unknown) => (f.what === 'files' ? `${value} files` : mostText(Number(value)));
-      return `${amount(f.allowed)} may be stored for you within 24 hours here; with this file it would be ${amount(f.actual)}. ${againIn(f)}`;
+      const { allowed, actual } =
+        f.what === 'files'
+          ? { allowed: countText(Number(f.allowed), 'file'), actual: countText(Number(f.actual), 'file') }
+          : contrast(Number(f.allowed), Number(f.actual));
+      return `${allowed} may be stored for you within 24 hours here; with this file it would be ${actual}. ${againIn(f)}`;
     },
   },
   storage_full: {
     http: 507,
     jsonRpc: -32602,
-    text: (f) =>
-      `Your files here may have ${mostText(Number(f.allowed))} together; with this one they would have ` +
-      `${mostText(Number(f.actual))}. ${againIn(f)}`,
+    text: (f) => {
+      const { allowed, actual } = contrast(Number(f.allowed), Number(f.actual));
+      return `Your files here may have ${allowed} together; with this one they would have ${actual}. ${againIn(f)}`;
+    },
   },
   downloads_full: {
     http: 503,

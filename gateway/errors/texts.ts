@@ -1,4 +1,4 @@
-import { contrast, sizeText, timeText } from '../policy/amounts.js';
+import { contrast, shortfall, timeText } from '../policy/amounts.js';
 
 /** An error's facts by name; texts are made from them, and programs get them as `data`. */
 export type ErrorFacts = Readonly<Record<string, string | number | boolean | readonly (string | number)[]>>;
@@ -38,5 +38,6 @@ export function waited({ allowed }: ErrorFacts): string {
 
 /** A sender's rate and the required rate: the facts `actual` and `allowed`, in bytes per second. */
 export function tooSlow({ allowed, actual }: ErrorFacts): string {
-  return `${sizeText(Number(actual))} a second, where ${sizeText(Number(allowed))} is the least`;
+  const rates = shortfall(Number(allowed), Number(actual));
+  return `${rates.actual} a second, where ${rates.allowed} is the least`;
 }

@@ -121,7 +121,7 @@ export const ERRORS_OF_UPLOADS = {
       `The tool '${f.tool}' needs ${f.maxFiles === undefined ? 'a file' : 'files'} in the argument '${f.argument}', and ` +
       `was given none. It takes ${
         f.maxFiles === undefined ? 'a file' : filesText(Number(f.minFiles), Number(f.maxFiles))
-      } ${f.accept === undefined ? '' : `of type ${f.accept} `}of at most ${mostText(Number(f.maxSize))}` +
+      } ${f.accept === undefined ? '' : `of type ${[f.accept].flat().join(', ')} `}of at most ${mostText(Number(f.maxSize))}` +
       `${f.maxFiles === undefined ? '' : ' each'}` +
       `${f.maxTogether === undefined ? '' : `, together of at most ${mostText(Number(f.maxTogether))}`}.` +
       `${f.waited === undefined ? '' : ` The person was asked for it, and has uploaded nothing within ${timeText(Number(f.waited))}.`}` +

@@ -37,12 +37,12 @@ export const OF_LACK = {
   day_quota_used: {
     why: 'As many files, or bytes, have been stored for the caller within 24 hours as `limits.filesPerDay` or `limits.bytesPerDay` allows it.',
     todo: 'Wait as long as the text says. `wharf explain --config FILE --server S --principal P` says where the limit is set.',
-    facts: { allowed: 1_000_000_000, actual: 1_004_000_000, what: 'bytes', retryAfter: 3600 },
+    facts: { allowed: 1_000_000_000, actual: 1_200_000_000, what: 'bytes', retryAfter: 3600 },
   },
   storage_full: {
     why: 'The files that are kept for the caller would have more bytes together than `limits.storedBytes` allows it.',
     todo: 'Wait until files expire (`retention`). `wharf explain --config FILE --server S --principal P` says where the limit is set.',
-    facts: { allowed: 1_000_000_000, actual: 1_004_000_000, retryAfter: 3600 },
+    facts: { allowed: 1_000_000_000, actual: 1_200_000_000, retryAfter: 3600 },
   },
   downloads_full: {
     why: 'As many downloads are under way as allowed.',

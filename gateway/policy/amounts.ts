@@ -31,6 +31,12 @@ export function contrast(allowed: number, actual: number): { allowed: string; ac
   return short.allowed === short.actual ? { allowed: plain(allowed), actual: plain(actual) } : short;
 }
 
+/** The same for a lower limit and the amount that does not reach it. */
+export function shortfall(allowed: number, actual: number): { allowed: string; actual: string } {
+  const short = { allowed: sizeText(allowed), actual: mostText(actual) };
+  return short.allowed === short.actual ? { allowed: plain(allowed), actual: plain(actual) } : short;
+}
+
 /** `2 files`, `2 to 5 files`, `at most 5 files`. */
 export function filesText(least: number, most: number): string {
   if (least >= most) return most === 1 ? '1 file' : `${most} files`;

@@ -31,6 +31,24 @@ describe('the text of every error', () => {
     expect(error.forOperator).toBe('The file is larger than the 104.8 MB allowed (1000 MB). [limits.file]');
   });
 
+  it.each(['message_too_large', 'upload_too_large', 'day_quota_used', 'storage_full'] as const)(
+    'of %s tells a limit and what passes it by a byte apart',
+    (code) => {
+      const { message } = new GatewayError(code, { allowed: 1_000_000_000, actual: 1_000_000_001, what: 'bytes' });
+      expect(message).toContain('1000000000 bytes');
+      expect(message).toContain('1000000001 bytes');
+    },
+  );
+
+  it('counts one file and writes a list as one', () => {
+    const facts = { what: 'files', allowed: 1, actual: 2, retryAfter: 3600 };
+    expect(new GatewayError('day_quota_used', facts).message).toBe(
+      '1 file may be stored for you within 24 hours here; with this file it would be 2 files. There is room again in 1 h.',
+    );
+    const missing = { tool: 'ocr', argument: 'image', maxSize: 1000, accept: ['image/png', 'image/jpeg'] };
+    expect(new GatewayError('file_missing', missing).message).toContain('a file of type image/png, image/jpeg of');
+  });
+
   it('says of what kind a failure to reach a server was, where that is known (C4)', () => {
     expect(new GatewayError('upstream_unreachable', { server: 'a' }).message).toBe('The server "a" cannot be reached.');
     expect(new GatewayError('upstream_unreachable', { server: 'a', reason: 'connection refused' }).message).toBe(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contrast, mostText, sizeText, timeText } from '../../../gateway/policy/amounts.js';
+import { contrast, mostText, shortfall, sizeText, timeText } from '../../../gateway/policy/amounts.js';
 
 describe('sizes and times for people and models', () => {
   it.each([
@@ -27,6 +27,11 @@ describe('sizes and times for people and models', () => {
     expect(contrast(104_857_600, 104_857_601)).toEqual({ allowed: '104.8 MB', actual: '104.9 MB' });
     expect(contrast(1_048_576, 1_048_577)).toEqual({ allowed: '1048576 bytes', actual: '1048577 bytes' });
     expect(contrast(104_857_600, 999_999_999)).toEqual({ allowed: '104.8 MB', actual: '1000 MB' });
+  });
+
+  it('and so is a rate that is too low by a byte', () => {
+    expect(shortfall(8192, 8191)).toEqual({ allowed: '8.2 kB', actual: '8.1 kB' });
+    expect(shortfall(8240, 8239)).toEqual({ allowed: '8240 bytes', actual: '8239 bytes' });
   });
 
   it.each([
