@@ -66,7 +66,7 @@ export const OF_UPLOADS = {
     todo: 'Send the announced file again.',
   },
   upload_type_refused: {
-    why: 'The bytes are of a type that the argument does not accept. The name of the file does not count.',
+    why: 'The bytes are of a type that the argument does not accept. The name of the file counts only for types that bytes do not show, such as CSV.',
     todo: 'Convert the file. An operator can change `accept` of the argument.',
     facts: { actual: 'image/gif', accept: ['image/png', 'image/jpeg'] },
   },

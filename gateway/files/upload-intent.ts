@@ -1,6 +1,8 @@
 import { type ErrorFacts, GatewayError } from '../errors.js';
+import { isAnyType } from '../policy/accept.js';
 import type { Several } from './bundles/several.js';
-import { parseMediaType } from './names/media-type.js';
+import { parseMediaType, showsInBytes } from './names/media-type.js';
+import { uploadedType } from './names/upload-type.js';
 
 /** A limit of the size of files: its config name, and the place that sets it, where that is more special. */
 export interface SizeBy {
@@ -69,7 +71,7 @@ export function sizeByIn({ sizeLimit, sizeSource }: ErrorFacts): Pick<UploadInte
   return { maxSizeBy: { limit: String(sizeLimit), ...(sizeSource !== undefined && { source: String(sizeSource) }) } };
 }
 
-/** @throws GatewayError `upload_invalid`, `upload_too_large` */
+/** @throws GatewayError `upload_invalid`, `upload_too_large`, `upload_type_refused` */
 export function checkIntent(intent: UploadIntent, fileLimit: number): void {
   const { name, mimeType, size, digest, accept, purpose } = intent;
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 0))
@@ -86,8 +88,15 @@ export function checkIntent(intent: UploadIntent, fileLimit: number): void {
     throw invalid('invalidAccept', `a type has more than ${MAX_TYPE} characters`);
   if (purpose?.message !== undefined && purpose.message.length > MAX_MESSAGE)
     throw invalid('invalidMessage', `the message is longer than ${MAX_MESSAGE} characters`);
+  checkType(intent);
   const largest = largestUpload(intent, fileLimit);
   if (size !== undefined && size > largest.allowed) throw tooLarge(largest, size);
+}
+
+/** Refuses a type under which no file would be accepted. A text that has no name yet may get one that fits. */
+function checkType({ mimeType, name, accept }: UploadIntent): void {
+  if (mimeType === undefined || isAnyType(mimeType) || (name === undefined && !showsInBytes(mimeType))) return;
+  uploadedType({ announced: mimeType, declared: undefined, sniffed: 'unread', name, accept });
 }
 
 export function tooLarge({ limit, source, allowed }: UploadBound, actual: number): GatewayError {

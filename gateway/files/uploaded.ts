@@ -25,7 +25,8 @@ export async function describeUpload(
 ): Promise<Pick<FileRecord, 'principal' | 'name' | 'mimeType'>> {
   const sniffed = await sniff(head);
   const given = announcedName ?? claims.name;
-  const mimeType = uploadedType({ announced, declared: claims.mimeType, sniffed, name: given, accept });
+  const seen = head.length === 0 ? 'empty' : sniffed;
+  const mimeType = uploadedType({ announced, declared: claims.mimeType, sniffed: seen, name: given, accept });
   const name = fileNameFor({ name: given, owner: 'upload', index: 1, ext: extensionOf(mimeType, sniffed) });
   return { principal, name, mimeType };
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import { fitsType, isAnyType, isSameType } from '../../policy/accept.js';
-import { extensionFor, mediaTypeOf, typeForExtension } from './media-type.js';
+import { extensionFor, mediaTypeOf, OCTET_STREAM, typeForExtension } from './media-type.js';
+import { alwaysShows } from './picture-type.js';
 import type { Sniffed } from './sniffed.js';
 
 /** Declarations of a file's type, and the type of its bytes. */
@@ -9,7 +10,8 @@ export interface TypeFacts {
   announced: string | undefined;
   /** Set by the uploader: a hint, as browsers guess it from the name. */
   declared: string | undefined;
-  sniffed: Sniffed | undefined;
+  /** Undefined for bytes of an unknown type, `empty` for none; `unread` before they come. */
+  sniffed: Sniffed | 'unread' | 'empty' | undefined;
   name: string | undefined;
   accept: readonly string[] | undefined;
 }
@@ -20,29 +22,29 @@ export interface TypeFacts {
  * is accepted
  */
 export function uploadedType({ announced, declared, sniffed, name, accept }: TypeFacts): string {
-  const mimeType = mediaTypeOf(announced ?? declared, sniffed);
+  const mimeType = shownType(announced ?? declared, sniffed);
   if (announced !== undefined && !isAnyType(announced) && !isSameType(mimeType, mediaTypeOf(announced, undefined))) {
-    throw refused(mimeType, [announced]);
+    throw refused(sniffed === 'empty' ? sniffed : mimeType, [announced]);
   }
   if (accept === undefined) return mimeType;
   const facts = { mimeType, sniffed, extension: name === undefined ? '' : extensionIn(name) };
   const accepted = accept
     .map((entry) => typeUnder(entry.trim().toLowerCase(), facts))
     .find((type) => type !== undefined);
-  if (accepted === undefined) throw refused(mimeType, accept);
+  if (accepted === undefined) throw refused(sniffed === 'empty' ? sniffed : mimeType, accept);
   return accepted;
 }
 
 /** The file's type, if `entry` (a type, `image/*` or `.pdf`) includes it. */
 function typeUnder(
   entry: string,
-  { mimeType, sniffed, extension }: { mimeType: string; sniffed: Sniffed | undefined; extension: string },
+  { mimeType, sniffed, extension }: Pick<TypeFacts, 'sniffed'> & { mimeType: string; extension: string },
 ): string | undefined {
   // A name proves nothing against bytes of another known type, but few text formats can be recognised by their bytes.
-  const fitsByName = (type: string) => mediaTypeOf(type, sniffed) === type;
+  const fitsByName = (type: string) => shownType(type, sniffed) === type;
   if (entry.startsWith('.')) {
     const wanted = entry.slice(1);
-    const fits = wanted === extensionFor(mimeType) || wanted === sniffed?.ext;
+    const fits = wanted === extensionFor(mimeType) || (typeof sniffed === 'object' && wanted === sniffed.ext);
     return fits || (wanted === extension && fitsByName(typeForExtension(wanted) ?? 'application/x-unknown'))
       ? mimeType
       : undefined;
@@ -51,6 +53,12 @@ function typeUnder(
   if (entry.endsWith('/*')) return undefined;
   const wanted = mediaTypeOf(entry, undefined);
   return extension !== '' && extension === extensionFor(wanted) && fitsByName(wanted) ? wanted : undefined;
+}
+
+/** As `mediaTypeOf`, but bytes that do not begin as every PNG does are none, whatever was declared. */
+function shownType(declared: string | undefined, sniffed: TypeFacts['sniffed']): string {
+  const type = mediaTypeOf(declared, typeof sniffed === 'object' ? sniffed : undefined);
+  return (sniffed === undefined || sniffed === 'empty') && alwaysShows(type) ? OCTET_STREAM : type;
 }
 
 function extensionIn(name: string): string {

@@ -247,7 +247,7 @@ export class ResumableUploads {
 function checkDeclared({ mimeType: announced, name, accept }: UploadIntent, declared: Announced): void {
   const { mimeType } = declared;
   if (mimeType === undefined || parseMediaType(mimeType) === undefined || isAnyType(mimeType)) return;
-  uploadedType({ announced, declared: mimeType, sniffed: undefined, name: name ?? declared.name, accept });
+  uploadedType({ announced, declared: mimeType, sniffed: 'unread', name: name ?? declared.name, accept });
 }
 
 function unknownLink(): GatewayError {

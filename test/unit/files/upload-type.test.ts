@@ -5,8 +5,11 @@ import { HELLO, PDF, PNG } from './upload-lab.js';
 
 const typeOf = async (bytes: Buffer, facts: Partial<TypeFacts>) => {
   const nothing = { announced: undefined, declared: undefined, name: undefined, accept: undefined };
-  return uploadedType({ ...nothing, ...facts, sniffed: await sniff(bytes) });
+  return uploadedType({ ...nothing, ...facts, sniffed: bytes.length === 0 ? 'empty' : await sniff(bytes) });
 };
+
+const EMPTY = Buffer.alloc(0);
+const UNKNOWN = Buffer.from([1, 2, 3, 0, 255]);
 
 describe('the type of an uploaded file', () => {
   it.each<[string, Buffer, Partial<TypeFacts>, string]>([
@@ -42,6 +45,13 @@ describe('the type of an uploaded file', () => {
       { name: 'A.LOG', accept: ['.log'] },
       'text/plain',
     ],
+    [
+      'is what was said of bytes that no one knows',
+      UNKNOWN,
+      { declared: 'image/heic', accept: ['image/*'] },
+      'image/heic',
+    ],
+    ['of an empty file is what was said, where any fits', EMPTY, { name: 'x.csv', accept: ['text/csv'] }, 'text/csv'],
     ['fits one of several', PDF, { accept: ['image/png', '.doc', ' Application/PDF '] }, 'application/pdf'],
   ])('%s', async (_what, bytes, facts, expected) => {
     expect(await typeOf(bytes, facts)).toBe(expected);
@@ -57,11 +67,21 @@ describe('the type of an uploaded file', () => {
     ['a name that lies about text', HELLO, { name: 'x.png', accept: ['.png'] }],
     ['a name that lies about an accepted type', PNG, { name: 'x.csv', accept: ['text/csv'] }],
     ['text without the name of an accepted type', HELLO, { name: 'x.txt', accept: ['text/csv'] }],
+    ['an empty file with the name of a picture', EMPTY, { name: 'x.png', accept: ['image/png', '.png'] }],
+    ['an empty file that a browser calls a picture', EMPTY, { declared: 'image/jpeg', accept: ['image/*'] }],
+    ['unknown bytes announced as a picture', UNKNOWN, { announced: 'image/webp' }],
+    ['unknown bytes with the name of a picture', UNKNOWN, { name: 'x.gif', accept: ['image/*', '.gif'] }],
     ['anything, where nothing is accepted', HELLO, { accept: [] }],
   ])('%s is refused', async (_what, bytes, facts) => {
     await expect(typeOf(bytes, facts)).rejects.toMatchObject({
       code: 'upload_type_refused',
       facts: { reason: 'mimeTypeNotAccepted' },
     });
+  });
+
+  it('says of an empty file that it is one', async () => {
+    await expect(typeOf(EMPTY, { name: 'x.png', accept: ['image/png'] })).rejects.toThrow(
+      'The file is empty, which is not accepted here; accepted: image/png.',
+    );
   });
 });

@@ -70,6 +70,24 @@ describe('an authorization', () => {
   ])('is refused with %s for %p (2631-20, 2631-27)', async (reason, intent) => {
     await expect(lab.authorize(intent)).rejects.toEqual(refusal('upload_invalid', { reason }));
   });
+
+  it.each([
+    { mimeType: 'image/gif', accept: ['image/png', 'image/jpeg'] },
+    { mimeType: 'application/pdf', accept: ['image/*'], name: 'a.png' },
+    { mimeType: 'text/plain', accept: ['text/csv'], name: 'a.txt' },
+  ])('is refused for a type under which no file would be accepted: %j', async (intent) => {
+    await expect(lab.authorize(intent)).rejects.toEqual(refusal('upload_type_refused'));
+  });
+
+  it.each([
+    { mimeType: 'image/x-png', accept: ['image/png'] },
+    { mimeType: 'text/plain', accept: ['text/csv'] },
+    { mimeType: 'text/plain', accept: ['text/csv'], name: 'a.csv' },
+    { mimeType: 'application/octet-stream', accept: ['image/png'] },
+    { mimeType: 'application/pdf', accept: ['.pdf'] },
+  ])('is given for a type under which one would: %j', async (intent) => {
+    await lab.authorize(intent);
+  });
 });
 
 describe('an upload', () => {
