@@ -107,5 +107,5 @@ function hostName(host: string): string {
 function shown(value: string | undefined): string {
   if (value === undefined || value === '') return '(none)';
   const short = value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;
-  return `"${short.replace(/[^\x21-\x7e…]/g, '?')}"`;
+  return short.replace(/[^\x21-\x7e…]/g, '?');
 }

@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
@@ -38,6 +40,17 @@ async function post(path: string, body: string, at = wharf.url): Promise<Refusal
   return { status: response.status, error: (JSON.parse(json) as { error: Refusal['error'] }).error };
 }
 
+/** fetch sets Host and Origin by itself. */
+function refusedFor(headers: Record<string, string>): Promise<Refusal> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${wharf.url}/good/mcp`, { headers, agent: false }, async (response) => {
+      const { error } = (await json(response)) as { error: Refusal['error'] };
+      resolve({ status: response.statusCode ?? 0, error });
+    });
+    sent.on('error', reject).end();
+  });
+}
+
 const initialize = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
@@ -76,6 +89,15 @@ describe('what people and programs are told that got an address or a server wron
     const { status, error } = await post('/good/mcp', '{"jsonrpc":"2.0","password":hunter2}');
     expect(status).toBe(400);
     expect(error.message).toBe('The request body is not valid JSON: no value where one is due at byte 28.');
+  });
+
+  it.each([
+    ['host', 'wharf.internal:8080', /^Wharf does not answer to the Host wharf\.internal:8080\. /],
+    ['origin', 'https://app.example.com', /^Web pages of https:\/\/app\.example\.com may not call Wharf\. /],
+  ])('a foreign %s is told as it came, to programs too', async (header, value, message) => {
+    const { error } = await refusedFor({ [header]: value });
+    expect(error.message).toMatch(message);
+    expect(error.data).toMatchObject({ [header]: value });
   });
 
   it('a request without a session is told how to open one (C4)', async () => {
