@@ -58,7 +58,7 @@ export interface StdioAction {
 }
 
 /** An action with the text that parsing it produced. */
-export type Parsed = Action & { out: string; err: string };
+type Parsed = Action & { out: string; err: string };
 
 const USAGE_ERROR = 2;
 

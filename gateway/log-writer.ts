@@ -10,7 +10,7 @@ const END_LOOK_MS = 10;
 /** The reader is there, and has no room now. */
 const BEHIND = new Set<string | undefined>(['EAGAIN', 'EBUSY']);
 
-export interface LogWriterOptions {
+interface LogWriterOptions {
   /** Bytes that may wait; further texts are lost. */
   most: number;
   /** Called for a text that does not reach the reader. */

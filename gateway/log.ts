@@ -4,7 +4,7 @@ import { redactedMembers } from './redact.js';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-export type Level = (typeof LEVELS)[number];
+type Level = (typeof LEVELS)[number];
 
 /**
  * Lines are written together, thirty at a time: each write goes through a thread, which took 4 of a short message's 100 µs
@@ -17,7 +17,7 @@ const FLUSH_MS = 100;
 const MOST_WAITING_BYTES = 4 * 1024 * 1024;
 
 /** Where lines go; default: standard error, because standard output is for text that people read. */
-export interface LogTarget {
+interface LogTarget {
   write(line: string): void;
 }
 

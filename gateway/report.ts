@@ -10,7 +10,7 @@ import { redactText } from './redact.js';
 
 /** What people read on the terminal. None of it may contain a secret: it is pasted into issues. */
 
-export interface Started {
+interface Started {
   urls: { name: string; mcp: string }[];
   /** Empty without an admin port. */
   adminUrl: string;

@@ -20,7 +20,7 @@ const DRAIN_POLL_MS = 50;
 const LAST_CLEAN_UPS_MS = 1000;
 
 /** A running gateway. */
-export interface Gateway {
+interface Gateway {
   urls: { name: string; mcp: string }[];
   /** Empty when there is no admin port, or only a stdio client is served. */
   adminUrl: string;
@@ -34,7 +34,7 @@ export interface Gateway {
   drain(): Promise<void>;
 }
 
-export interface StartOptions {
+interface StartOptions {
   /**
    * A client that speaks MCP over these streams with the first server. Then the only port is for links, not for MCP.
    */

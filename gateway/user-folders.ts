@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 
 /** What a program keeps for a user: what it needs again, and what it can make again. */
-export type UserFolder = 'state' | 'cache';
+type UserFolder = 'state' | 'cache';
 
 interface Place {
   /** The variable of the XDG base directory specification. */

@@ -16,7 +16,7 @@ const SYNC_EVERY_MS = 1000;
 const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_APPEND;
 const OLD_FILE = constants.O_RDWR | constants.O_APPEND;
 
-export interface ChainFileOptions {
+interface ChainFileOptions {
   path: string;
   maxSize: number;
   maxAge: number;

@@ -3,7 +3,7 @@ import { MOST_LINE } from '../../gateway/audit/chain.js';
 
 const LINE_END = 10;
 
-export interface LastLine {
+interface LastLine {
   /** Undefined in a file without a whole line. */
   text: string | undefined;
   /** Bytes up to the end of the last whole line. */

@@ -40,7 +40,7 @@ interface Connecting {
 /** Where connections go: the parts of a URL. */
 export type Origin = Pick<URL, 'protocol' | 'hostname' | 'port'>;
 
-export interface PoolOptions {
+interface PoolOptions {
   /** The most that are open at one time: its user sees to that. */
   connections: number;
   /** Milliseconds for TCP. With TLS a connection has CONNECT_MS in all. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** What stands in the head of a request. */
-export interface RequestParts {
+interface RequestParts {
   method: string;
   /** Path and query. */
   path: string;

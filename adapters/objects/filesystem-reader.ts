@@ -9,7 +9,7 @@ const READ_SIZE = 256 * 1024;
 
 const NS_PER_MS = 1_000_000n;
 
-export interface OpenOptions {
+interface OpenOptions {
   range: ByteRange | undefined;
   signal: AbortSignal;
   /** True while the file is still the one that was stored. */

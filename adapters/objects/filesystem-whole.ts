@@ -1,6 +1,6 @@
 import { type BigIntStats, close, fstat, open, read } from 'node:fs';
 
-export interface WholeOptions {
+interface WholeOptions {
   /** It is known when the file was last changed: then a look after reading it shows a change before and during it. */
   isKnown: boolean;
   /** True while the file is still the one that was stored. */

@@ -3,7 +3,7 @@ import { GatewayError } from '../../gateway/errors.js';
 import type { Connection } from './s3-connection.js';
 import { isCode, isMissing, statusOf } from './s3-errors.js';
 
-export interface BucketSettings {
+interface BucketSettings {
   bucket: string;
   region: string;
   endpoint?: string | undefined;

@@ -4,7 +4,7 @@ import type { ConnectionLimits } from './s3-requests.js';
 import type { SignedRequests } from './s3-signed.js';
 
 /** The SDK's module, loaded when the adapter is made. */
-export type Sdk = typeof import('@aws-sdk/client-s3');
+type Sdk = typeof import('@aws-sdk/client-s3');
 
 export interface Connection {
   readonly sdk: Sdk;
@@ -23,7 +23,7 @@ export interface Connection {
   run<T>(step: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal, ms?: number): Promise<T>;
 }
 
-export interface ConnectionSettings {
+interface ConnectionSettings {
   region: string;
   endpoint?: string | undefined;
   forcePathStyle?: boolean | undefined;

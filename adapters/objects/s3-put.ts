@@ -3,7 +3,7 @@ import { drain } from '../http/drain.js';
 import type { Connection } from './s3-connection.js';
 
 /** Bytes on their way to the store. */
-export interface PutBytes {
+interface PutBytes {
   key: string;
   bytes: Buffer;
   /** Which part of which upload they are; without it they are an object. */

@@ -15,7 +15,7 @@ export interface ConnectionLimits {
   connectMs: number;
 }
 
-export interface RequestsOptions extends ConnectionLimits {
+interface RequestsOptions extends ConnectionLimits {
   /** Where the store is. */
   origin: Origin;
   /** Host and port, for the header `Host`. */

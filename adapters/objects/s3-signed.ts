@@ -5,13 +5,13 @@ import { drain } from '../http/drain.js';
 import { type ConnectionLimits, Requests } from './s3-requests.js';
 
 /** The packages' modules, loaded when the adapter is made. */
-export interface SigningModules {
+interface SigningModules {
   client: typeof import('@aws-sdk/client-s3');
   presigner: typeof import('@aws-sdk/s3-request-presigner');
   signature: typeof import('@smithy/signature-v4');
 }
 
-export interface SignedRequest {
+interface SignedRequest {
   method: 'GET' | 'HEAD' | 'PUT';
   key: string;
   query?: Record<string, string>;

@@ -1,5 +1,5 @@
 /** A time at which a key may have expired. */
-export interface Due {
+interface Due {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly key: string;

@@ -30,7 +30,7 @@ export class UnwritableError extends Error {
   override readonly name = 'UnwritableError';
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   name: string;
   sink: Sink;
   settings: {

@@ -18,7 +18,7 @@ interface Counted {
   more: number;
 }
 
-export interface RepeatedRefusalsOptions {
+interface RepeatedRefusalsOptions {
   clock: Clock;
   /** Different callers and reasons of one window; the rest of them is counted together, by kind and the error's code. */
   most: number;

@@ -5,7 +5,7 @@ import { type ChainEnd, follows, isFirst, type Link, MOST_LINE, readLine } from 
 const MOST_FAULTS = 100;
 
 /** What was found of one chain. */
-export interface FoundChain {
+interface FoundChain {
   chain: string;
   lines: number;
   first: Link;

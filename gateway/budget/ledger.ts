@@ -12,7 +12,7 @@ export const UNSHARED: Sharing = { ratio: 1, principals: false, servers: false }
  */
 const OF_A_SERVERS_SHARE = 0.5;
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** The total's name in the config, for errors: `limits.held`. */
   limit: string;
   /** Most in use at one time, in the whole process. */

@@ -22,7 +22,7 @@ const MOST_SHRINKS = 5;
 /** Bytes of a young generation that has not shrunk; one that has takes 0.5 to 1.5 MiB. */
 const LARGE_YOUNG = 4 * 1024 * 1024;
 
-export interface QuietOptions {
+interface QuietOptions {
   /** Milliseconds of processor time so far. */
   spent: () => number;
   giveBack: (left: Left) => void;

@@ -2,7 +2,7 @@ import type { Owner } from '../ports/owner.js';
 import { Ledger, type Refusal } from './ledger.js';
 import { Line } from './line.js';
 
-export interface WaitQueueOptions {
+interface WaitQueueOptions {
   ledger: Ledger;
   /** Longest time without any movement ahead of a waiter, `timeouts.queue`. */
   waitMs: number;

@@ -58,10 +58,10 @@ export interface PreflightFault {
 }
 
 /** An object store may issue URLs of its own (`presign`); the config needs to know that before it creates one. */
-export type ObjectsAdapter = Adapter<ObjectStore, AdapterDeps> & { readonly presigns?: boolean };
+type ObjectsAdapter = Adapter<ObjectStore, AdapterDeps> & { readonly presigns?: boolean };
 
 /** What writes to standard output leaves no room there for texts or messages. */
-export type AuditAdapter = Adapter<Audit, AdapterDeps> & { readonly takesStdout?: boolean };
+type AuditAdapter = Adapter<Audit, AdapterDeps> & { readonly takesStdout?: boolean };
 
 /** Port → name → adapter. The name is the adapter's file name and its value in the config. */
 export interface AdapterList {

@@ -84,7 +84,7 @@ export interface UpstreamAuthConfig {
 }
 
 /** `auth.jwt`, as its schema describes it. */
-export interface JwtConfig {
+interface JwtConfig {
   issuers: { issuer: string; jwksUri?: string | undefined; audiences: string[]; algorithms: string[] }[];
   resource: 'perServer' | 'gateway';
   scopes: Record<string, string[]>;
@@ -98,12 +98,12 @@ export interface JwtConfig {
 }
 
 /** `auth.passthrough`: what clients learn about the login of the only server. */
-export interface PassthroughConfig {
+interface PassthroughConfig {
   resource: 'rewrite' | 'verbatim';
   serverUrl?: string | undefined;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** A whole, checked configuration. Sizes are bytes, times milliseconds. */
 export interface Config {

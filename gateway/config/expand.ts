@@ -2,7 +2,7 @@ import { type ConfigProblem, formatPath, type Path, problem } from './problems.j
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Expanded {
+interface Expanded {
   value: unknown;
   /** Paths (as `formatPath` writes them) of the values that contain something from the environment. */
   fromEnvironment: ReadonlySet<string>;

@@ -22,7 +22,7 @@ export function isHostFile(value: object): value is { mcpServers: unknown } {
   return Object.hasOwn(value, 'mcpServers');
 }
 
-export interface HostServers {
+interface HostServers {
   /** The map for `servers:`. */
   servers: Record<string, unknown>;
   /** Wharf's name → the host's name. */

@@ -16,7 +16,7 @@ const OLD_NAMES: readonly OldName[] = [
   },
 ];
 
-export interface Renamed {
+interface Renamed {
   /** The config with today's names. */
   value: object;
   /** What the operator should know; empty when every name is today's. */

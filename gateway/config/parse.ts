@@ -23,7 +23,7 @@ const LINK_TTL = 15 * 60 * 1000;
 /** Most keys of a server that a problem lists. */
 const MAX_TOLD = 5;
 
-export type ParseResult =
+type ParseResult =
   | { ok: true; config: Omit<Config, 'inheritedEnv' | 'sources'> }
   | { ok: false; problems: ConfigProblem[] };
 

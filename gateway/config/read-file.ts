@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { CST, Parser, parseDocument } from 'yaml';
 import type { ConfigProblem } from './problems.js';
 
-export type FileRead = { ok: true; value: unknown } | { ok: false; problems: ConfigProblem[] };
+type FileRead = { ok: true; value: unknown } | { ok: false; problems: ConfigProblem[] };
 
 /** A config of a thousand servers has some 200 KiB. */
 const MAX_BYTES = 1024 * 1024;

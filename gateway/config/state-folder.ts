@@ -8,7 +8,7 @@ import type { Environment } from './expand.js';
  * What distinguishes one gateway of this user from another. If two shared files, each would sweep the other's as
  * orphans.
  */
-export interface Identity {
+interface Identity {
   /** Real path of the config file. */
   file: string | undefined;
   /** The servers, if the command line names them. */

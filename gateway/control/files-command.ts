@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parseTime } from '../config/schema/units.js';
 
 const WHAT = ['list', 'show', 'revoke', 'remove', 'hold', 'release'] as const;
-export type FilesVerb = (typeof WHAT)[number];
+type FilesVerb = (typeof WHAT)[number];
 
 /** Look at stored files, or change them, by the admin port of a running gateway. */
 export interface FilesAction {

@@ -9,7 +9,7 @@ import { reachChecks } from './reach.js';
 import { serverChecks } from './servers.js';
 import { antivirusChecks, type Open, objectChecks, stateChecks } from './stores.js';
 
-export interface DoctorOptions {
+interface DoctorOptions {
   config: Config;
   adapters: AdapterList;
   deps: AdapterDeps;

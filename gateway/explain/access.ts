@@ -3,7 +3,7 @@ import type { KnownCaller } from '../policy/callers.js';
 import { type GivenWords, ToolNames } from '../policy/tool-names.js';
 
 /** Who asks for what, as on the command line. */
-export interface AskedAccess {
+interface AskedAccess {
   server: string;
   tool: string | undefined;
   principal: string | undefined;

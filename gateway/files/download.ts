@@ -17,7 +17,7 @@ export interface DownloadRequest {
   isSaved?: boolean;
 }
 
-export interface DownloadDecision {
+interface DownloadDecision {
   status: 200 | 206 | 304 | 412 | 416;
   /** Lower-case names; every value is printable ASCII. */
   headers: Record<string, string>;

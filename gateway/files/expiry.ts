@@ -11,7 +11,7 @@ const MAX_WATCHED = 100_000;
 const MIN_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
 
-export interface ExpiryDeps {
+interface ExpiryDeps {
   objects: Pick<ObjectStore, 'remove'>;
   state: Pick<StateStore, 'read'>;
   clock: Clock;

@@ -1,6 +1,6 @@
 import type { ByteRange } from '../ports/object-store.js';
 
-export type RangeDecision = { kind: 'whole' } | { kind: 'part'; range: ByteRange } | { kind: 'unsatisfiable' };
+type RangeDecision = { kind: 'whole' } | { kind: 'part'; range: ByteRange } | { kind: 'unsatisfiable' };
 
 const WHOLE: RangeDecision = { kind: 'whole' };
 const UNSATISFIABLE: RangeDecision = { kind: 'unsatisfiable' };

@@ -19,7 +19,7 @@ interface Kept {
   isFound: boolean;
 }
 
-export interface ShortFilesDeps {
+interface ShortFilesDeps {
   objects: Pick<ObjectStore, 'getWhole' | 'head'>;
   /** Counts what is kept (`limits.shortFiles`). */
   ledger: Ledger;

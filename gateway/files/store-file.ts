@@ -14,7 +14,7 @@ export interface StoreFileDeps {
   library: Library;
 }
 
-export interface NewFile {
+interface NewFile {
   bytes: AsyncIterable<Buffer>;
   claims: FileClaims;
   principal: string;

@@ -26,7 +26,7 @@ export const UNFINISHED_AGE_MS = 24 * HOUR_MS;
 /** Objects remembered from one sweep to the next, about 100 bytes each. The rest waits for a later sweep. */
 const MAX_SUSPECTS = 100_000;
 
-export interface SweepDeps {
+interface SweepDeps {
   objects: ObjectStore;
   state: StateStore;
   clock: Clock;
@@ -45,7 +45,7 @@ export interface SweepResult {
 }
 
 /** @throws GatewayError when a store fails, or the signal's reason; objects not judged by then stay */
-export type Sweep = (signal?: AbortSignal) => Promise<SweepResult>;
+type Sweep = (signal?: AbortSignal) => Promise<SweepResult>;
 
 /**
  * Makes the function that removes everything without a record: files whose record has expired, objects whose writer
@@ -95,13 +95,13 @@ async function hasRecord(state: Pick<StateStore, 'read'>, key: string): Promise<
   return text !== undefined && (JSON.parse(text) as FileRecord | null)?.key === key;
 }
 
-export interface SweeperDeps extends SweepDeps {
+interface SweeperDeps extends SweepDeps {
   log: Log;
   /** Milliseconds from the end of one sweep to the next, plus or minus a fifth; default one hour. */
   intervalMs?: number;
 }
 
-export interface Sweeper {
+interface Sweeper {
   /** Begins no further sweep; resolves when the running one has ended, after its current object. */
   stop(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import type { FileSource } from './encode/index.js';
 import { wholeFile } from './encode/whole-file.js';
 import { cleanFileName } from './names/file-name.js';
 
-export interface TempFilesDeps {
+interface TempFilesDeps {
   log: Log;
   /** Parent of the private folders; default: the system's. */
   root?: string;
@@ -27,7 +27,7 @@ export interface TempFile {
 }
 
 /** The size limit of a file, its config name and the file's place, for the error. */
-export interface TempFileLimit {
+interface TempFileLimit {
   name: string;
   bytes: number;
   path: string;

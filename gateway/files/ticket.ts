@@ -44,7 +44,7 @@ export interface FileLabel {
   mimeType: string;
 }
 
-export type Redeemed =
+type Redeemed =
   | { kind: 'ok'; fileId: string; expiresAt: number; as?: FileLabel }
   | { kind: 'unknown' }
   | { kind: 'expired' };

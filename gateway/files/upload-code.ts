@@ -17,7 +17,7 @@ const MOST_PROVEN = 10_000;
 const REMEMBERED_MS = 60 * 60 * 1000;
 
 /** A file that may be uploaded only by a user who knows its code. */
-export interface Guarded {
+interface Guarded {
   fileId: string;
   /** What a ticket keeps of its code: an HMAC under the operator's secret. */
   codeSeal: string;

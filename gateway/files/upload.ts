@@ -14,7 +14,7 @@ import type { Proof, UploadCodes } from './upload-code.js';
 import { checkIntent, largestUpload, tooLarge, type UploadBound, type UploadIntent } from './upload-intent.js';
 import { checkSum, describeUpload, sizeDiffers, type UploadClaims, uploadDone, uploadExpired } from './uploaded.js';
 
-export interface UploadsDeps {
+interface UploadsDeps {
   ingest: IngestDeps;
   account?: Pick<FileAccount, 'admits'> | undefined;
   library: Library;

@@ -8,7 +8,7 @@ import { treatmentFor } from './treatment.js';
 import { isInRange } from './version-range.js';
 
 /** Who a client says it is. */
-export interface ClientName {
+interface ClientName {
   name?: string | undefined;
   version?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Host, HostBehaviour, HostTextLimit, Known } from '../ports/host.js';
 
 /** One decision about how results are written for a host, with the fact behind it. */
-export interface Decision {
+interface Decision {
   /** The key, as in `clients:`. */
   key: keyof Host;
   value: NonNullable<Host[keyof Host]>;

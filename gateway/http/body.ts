@@ -10,7 +10,7 @@ import type { Limits, Timeouts } from '../policy/limits.js';
 import { IncomingBody } from '../relay/client/incoming-body.js';
 import { refuseCodings } from './codings.js';
 
-export interface BodyLimits {
+interface BodyLimits {
   limits: Limits;
   timeouts: Pick<Timeouts, 'idle' | 'grace'>;
   /** Counts against `limits.held`; the caller releases it when the exchange ends. */
@@ -20,7 +20,7 @@ export interface BodyLimits {
 }
 
 /** The whole body of a POST. */
-export interface ReceivedBody {
+interface ReceivedBody {
   bytes: Buffer;
   /** An argument that was too long to be kept; it is empty in `bytes`. */
   tooLong: TooLongArgument | undefined;

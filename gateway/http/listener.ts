@@ -43,7 +43,7 @@ export type DirectRoute = (request: IncomingMessage, response: ServerResponse) =
 /** Answers every request. */
 export type App = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-export interface ListenerOptions {
+interface ListenerOptions {
   host: string;
   port: number;
   /**
@@ -62,7 +62,7 @@ export interface ListenerOptions {
   refused: (error: GatewayError, request: RefusedRequest) => void;
 }
 
-export interface Listener {
+interface Listener {
   /** The actual port, also if the config said 0. */
   port: number;
   /** Open now. */

@@ -3,7 +3,7 @@ import type { Pace } from '../budget/pace.js';
 import { GatewayError } from '../errors.js';
 import type { ReadAhead } from '../files/read-ahead.js';
 
-export interface ReceivedOptions {
+interface ReceivedOptions {
   /** Holds bytes until they are read. */
   ahead: ReadAhead;
   /** Watches the client. @param tooSlow called once, when the client is given up */

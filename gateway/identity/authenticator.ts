@@ -6,7 +6,7 @@ import { ANONYMOUS } from './identities.js';
 import type { TokenAuthenticator } from './token-authenticator.js';
 
 /** The ways in which callers may log in. None of them: all are let in, as one. */
-export interface WaysIn {
+interface WaysIn {
   keys?: readonly ApiKey[] | undefined;
   tokens?: TokenAuthenticator | undefined;
 }

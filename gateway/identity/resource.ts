@@ -13,7 +13,7 @@ export const LOGIN_DOCUMENTS = [
 /** How long a client may keep the metadata. */
 const KEPT_SECONDS = 300;
 
-export interface ResourceSettings {
+interface ResourceSettings {
   /** `auth.jwt.resource` */
   resource: 'perServer' | 'gateway';
   scopes: ScopeRules;

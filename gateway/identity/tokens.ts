@@ -23,7 +23,7 @@ const DECEIVING =
 /** Groups of one caller; Entra ID itself gives no more than 200. */
 const MOST_GROUPS = 1000;
 
-export interface TokenSettings {
+interface TokenSettings {
   /** Audiences of an issuer that cannot name Wharf's own resources, by issuer. */
   audiences: ReadonlyMap<string, readonly string[]>;
   /** The claim that names the caller. */

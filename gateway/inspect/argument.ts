@@ -27,12 +27,12 @@ export interface ArgumentMap {
   properties: Readonly<Record<string, JsonObject>>;
 }
 
-export interface ToolWords {
+interface ToolWords {
   name: string;
   description: string;
 }
 
-export interface Arguments {
+interface Arguments {
   values: Argument[];
   maps: ArgumentMap[];
 }

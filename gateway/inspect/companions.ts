@@ -2,8 +2,8 @@ import type { JsonObject } from '../ports/json.js';
 import { type Argument, textOf } from './argument.js';
 import { joined, wordsOf } from './words.js';
 
-export type CompanionKind = 'name' | 'mimeType' | 'size';
-export type Companions = Partial<Record<CompanionKind, string>>;
+type CompanionKind = 'name' | 'mimeType' | 'size';
+type Companions = Partial<Record<CompanionKind, string>>;
 
 const NAMES: Record<CompanionKind, ReadonlySet<string>> = {
   name: new Set(['filename', 'originalfilename', 'originalname', 'name', 'fname']),

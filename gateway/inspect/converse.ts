@@ -11,7 +11,7 @@ import { SharedConversation } from './shared-conversation.js';
 /** A server that answers `initialize` with one of these may know only HTTP+SSE (2024-11-05). */
 const LEGACY_STATUSES = new Set([400, 404, 405]);
 
-export interface Conversing {
+interface Conversing {
   deps: Pick<UpstreamDeps, 'name' | 'limits' | 'timeouts'>;
   capabilities: JsonObject;
   clientInfo: { name: string; version: string };

@@ -10,7 +10,7 @@ import { type Inspected, inspectReport } from './report.js';
 import { toolsOf } from './tools.js';
 import { commentText } from './yaml.js';
 
-export interface InspectOptions {
+interface InspectOptions {
   servers: readonly ServerConfig[];
   /** Whether the servers come from the command line instead of a config. */
   isWhole: boolean;

@@ -7,7 +7,7 @@ const MAX_DEPTH = 64;
 const MAX_STRING = 4096;
 
 /** A value as text for people. */
-export interface PrettyText {
+interface PrettyText {
   text: string;
   /** Something is left out of it. */
   isCut: boolean;

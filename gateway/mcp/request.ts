@@ -45,7 +45,7 @@ export interface ClientRequest {
 }
 
 /** An answer to a request of the server's among the messages of one POST. */
-export interface ClientResponse {
+interface ClientResponse {
   /** The id as JSON text. */
   id: string;
   /** Undefined of an error, and of one that is too much to be made. */
@@ -53,7 +53,7 @@ export interface ClientResponse {
 }
 
 /** How far a client says it is with a request of the server's. */
-export interface ClientProgress {
+interface ClientProgress {
   token: JsonValue;
   progress: number;
   total: number | undefined;

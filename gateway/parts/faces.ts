@@ -20,9 +20,6 @@ import type { Serving } from './serving.js';
 /** A separate limit, so that load on the public port does not lock out the operator. */
 const ADMIN_SOCKETS = { limit: 'adminListen', allowed: 100 };
 
-/** The ports of a gateway, and what runs on them. */
-export type Faces = Awaited<ReturnType<typeof openFaces>>;
-
 /**
  * Opens both ports.
  * @param hasMcp whether clients speak MCP on the public port. Otherwise that port serves links, and the admin port stays closed

@@ -8,7 +8,7 @@ import { Allowances } from '../quotas/allowances.js';
 import { RequestQuotas } from '../quotas/requests.js';
 import { StoredQuotas } from '../quotas/stored.js';
 
-export interface QuotaParts {
+interface QuotaParts {
   /** What each caller may use, by the rules of now. */
   allowances: Allowances;
   /** What each caller may send and have. */

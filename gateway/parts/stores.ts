@@ -19,7 +19,7 @@ export type OpenPart = <Part extends { close(): Promise<void> }>(
   choice: Choice,
 ) => Promise<Part>;
 
-export interface OpenStores {
+interface OpenStores {
   /** Absent: no spans are recorded. */
   tracer: Tracer | undefined;
   objects: ObjectStore;

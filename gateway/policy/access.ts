@@ -22,7 +22,7 @@ export interface AccessRules {
   readonly keys: ReadonlyMap<string, KeyScope>;
 }
 
-export interface AccessQuestion {
+interface AccessQuestion {
   identity: KnownCaller;
   server: string;
   /** The server's own name of a tool; without it the question is about the server. */

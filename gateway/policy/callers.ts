@@ -11,7 +11,7 @@ export interface KnownCaller {
 }
 
 /** The value that a claim must have, or contain if the claim is a list. */
-export type ClaimValue = string | number | boolean;
+type ClaimValue = string | number | boolean;
 
 /** The callers that a rule means: every given member must match; without any it means every caller. */
 export interface CallerMatch {

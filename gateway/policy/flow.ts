@@ -27,7 +27,7 @@ export interface FlowRule extends FlowMatch {
 }
 
 /** A file on its way to a server. */
-export interface Passage {
+interface Passage {
   /** Servers that have given the caller these bytes; none: they are the caller's own, as far as known. */
   readonly origins: readonly string[];
   /** The media types under which each of them has given the bytes, as far as known. */

@@ -27,7 +27,7 @@ export interface AcceptRule {
 }
 
 /** The places in the config that set limits, where errors name them. */
-export type LimitSources = Readonly<Partial<Record<MessageLimit, string>>>;
+type LimitSources = Readonly<Partial<Record<MessageLimit, string>>>;
 
 /** Lists of media types: of files that a server may be given, and of those that it may return. */
 export const TYPE_LIMITS = ['accept', 'acceptResults'] as const;

@@ -13,14 +13,14 @@ import {
 import { mayFit } from './pattern.js';
 
 /** Limits of each message that a tool can have of its own: a resource is read without one. */
-export type ToolMessageLimit = Exclude<MessageLimit, 'inlineResource'>;
+type ToolMessageLimit = Exclude<MessageLimit, 'inlineResource'>;
 
 export const TOOL_MESSAGE_LIMITS = MESSAGE_LIMITS.filter((name): name is ToolMessageLimit => name !== 'inlineResource');
 
 /** What one caller may use of a tool, over all its calls. */
 export const CALL_AMOUNTS = ['exchanges', 'requestsPerMinute'] as const;
 
-export type CallAmount = (typeof CALL_AMOUNTS)[number];
+type CallAmount = (typeof CALL_AMOUNTS)[number];
 
 /** `servers.X.tools.Y.limits` */
 export interface ToolLimitSettings
@@ -29,7 +29,7 @@ export interface ToolLimitSettings
     Partial<Record<TypeLimit, readonly string[]>> {}
 
 /** A number of calls that is counted for one caller, over all tools that the entry of the config means. */
-export interface CountedLimit extends SetLimit {
+interface CountedLimit extends SetLimit {
   /** Of `servers.X.tools`. */
   readonly entry: string;
 }

@@ -7,7 +7,7 @@ export interface ConsoleUser {
 }
 
 /** Each may also do what those before it may. */
-export type ConsoleRole = 'viewer' | 'operator';
+type ConsoleRole = 'viewer' | 'operator';
 
 /** Where a setting that is not a default was written. */
 export type SettingSource = 'file' | 'environment' | 'command line';

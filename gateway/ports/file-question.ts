@@ -21,7 +21,7 @@ export interface FileQuestion {
 }
 
 /** What an answer holds. */
-export type FileAnswer =
+type FileAnswer =
   /** The files themselves, as `data:` URIs. */
   | { kind: 'inline'; uris: readonly string[] }
   /** What is said of the files that were uploaded before. */

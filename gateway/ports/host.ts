@@ -43,7 +43,7 @@ export interface HostBehaviour {
   readonly terminal?: Known<true>;
 }
 
-export interface HostImages {
+interface HostImages {
   /** Where image blocks go. `json`: to the model, as base64 text. */
   readonly reach: 'model' | 'json' | 'nothing';
   /** Media types that do; absent: all. */
@@ -80,7 +80,7 @@ export interface HostProfile {
   readonly behaviour: HostBehaviour;
 }
 
-export interface HostMatch {
+interface HostMatch {
   /** Values of `clientInfo.name`; `*` matches any text. Empty where others send the same name. */
   readonly names: readonly string[];
   /** Versions, such as `>=1.2 <2`; absent: all. */

@@ -2,7 +2,7 @@ import type { Codes, Place } from './codes.js';
 import { PROBES, type ProbeName } from './results.js';
 
 /** What is known when the model reports. */
-export interface Seen {
+interface Seen {
   client: { name: string; version: string };
   codes: Codes;
   /** Every code that the model names. */

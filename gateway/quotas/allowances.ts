@@ -26,7 +26,7 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 /** When a remembered allowance is stored again, so that it does not expire for a caller that keeps coming. */
 const RENEWED_MS = KEPT_MS / 4;
 
-export interface AllowancesDeps {
+interface AllowancesDeps {
   state: Pick<StateStore, 'create' | 'read' | 'replace' | 'extend'>;
   log: Log;
 }

@@ -14,7 +14,7 @@ const SPAN_MS = MINUTE_MS / SPANS;
 /** When one of a caller's own requests may have ended: `Retry-After`, in seconds. */
 const SOON_S = 5;
 
-export interface RequestQuotasDeps {
+interface RequestQuotasDeps {
   allowances: Allowances;
   state: Pick<StateStore, 'tally'>;
   clock: Clock;

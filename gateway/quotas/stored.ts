@@ -21,7 +21,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** Spans in which the life of files is counted. A file counts up to one of them longer than it lives. */
 const SPANS = 24;
 
-export interface StoredQuotasDeps {
+interface StoredQuotasDeps {
   allowances: Allowances;
   state: Pick<StateStore, 'read' | 'tally'>;
   clock: Clock;

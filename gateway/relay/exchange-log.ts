@@ -81,7 +81,7 @@ export function sessionTag(id: string): string {
 }
 
 /** How an exchange ended. */
-export interface ExchangeEnd {
+interface ExchangeEnd {
   server: string;
   verb: string;
   /** HTTP status of the answer. */

@@ -5,7 +5,7 @@ import type { LoginTarget } from '../upstream-auth/logins.js';
 import { same } from './same.js';
 
 /** A server, and where people log in for it if they do. */
-export interface Made {
+interface Made {
   server: Server;
   login: LoginTarget | undefined;
 }

@@ -12,7 +12,7 @@ import type { Reload } from './present-config.js';
  */
 const LOOK_MS = 2000;
 
-export interface ReloadSource {
+interface ReloadSource {
   /** The config's file. */
   file: string;
   load: () => Promise<LoadResult>;

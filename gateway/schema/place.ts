@@ -28,7 +28,7 @@ interface Union {
 const UNIONS_OF = new WeakMap<JsonObject, Map<readonly JsonValue[], Union>>();
 
 /** Where the schema of a slot is in a tool. */
-export interface SchemaPlace {
+interface SchemaPlace {
   at: JsonPath;
   schema: JsonObject;
   /** Copies that replace local references on the way, so that the shared definitions do not change. */

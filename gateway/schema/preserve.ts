@@ -8,7 +8,7 @@ import type { Truth } from './truth.js';
  * How a change of a value affects its validity. `keeps`: a valid value stays valid. `restores`: an invalid one stays
  * invalid.
  */
-export interface Effect {
+interface Effect {
   keeps: boolean;
   restores: boolean;
 }
@@ -17,7 +17,7 @@ const NONE: Effect = { keeps: true, restores: true };
 const ANY: Effect = { keeps: false, restores: false };
 
 /** A value before and after a change at one path below it; the rest is the same. */
-export interface Change {
+interface Change {
   before: Instance;
   after: Instance;
   path: JsonPath;

@@ -77,7 +77,7 @@ export interface DescribedArgument {
   siblings: JsonObject | undefined;
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   budget?: Budget;
   /** Follows `properties` alone, not lists, unions or references. */
   propertiesOnly?: boolean;

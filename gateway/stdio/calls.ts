@@ -42,7 +42,7 @@ export type Answered = (id: string) => void;
 
 type Verb = 'POST' | 'GET' | 'DELETE';
 
-export interface CallRequest {
+interface CallRequest {
   headers: Record<string, string>;
   body?: Buffer;
   /** As in `Exchange`. */

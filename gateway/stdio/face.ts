@@ -25,9 +25,9 @@ const LONGEST_RESUME_MS = 30_000;
 const FAREWELL_MS = 1000;
 
 /** Why it ended: the client closed its end, or the server forgot the session, from which a client cannot recover. */
-export type FaceEnd = 'input ended' | 'session lost';
+type FaceEnd = 'input ended' | 'session lost';
 
-export interface FaceOptions extends CallDeps {
+interface FaceOptions extends CallDeps {
   input: Readable;
 }
 

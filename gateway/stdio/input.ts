@@ -17,7 +17,7 @@ export interface MessageLine {
 }
 
 /** One line of a client: a message, or its error and the id that its sender waits for. */
-export type InputLine = MessageLine | { error: GatewayError; id: string | undefined };
+type InputLine = MessageLine | { error: GatewayError; id: string | undefined };
 
 /** One line as it arrives. A line past a limit is released, and read further only for its id. */
 class Line {

@@ -11,7 +11,7 @@ const REFUSAL_BYTES = 64 * 1024;
 /** CAN: JSON does not allow it, so no client accepts a line that ends with it as a message. */
 const SPOILED = Buffer.from('\x18\n');
 
-export interface LineReplyOptions {
+interface LineReplyOptions {
   output: LineOutput;
   /** A request was answered; called with its id as JSON text. */
   answered: (id: string) => void;

@@ -15,7 +15,7 @@ import { WatchedReply } from './watched-reply.js';
 import { lateFacts, metricFacts, type Operation, operationsOf, spanFacts, spanName } from './words.js';
 
 /** One configured server, as telemetry names it. */
-export interface WatchedServer {
+interface WatchedServer {
   name: string;
   /** Its address; undefined for a process. */
   url: string | undefined;

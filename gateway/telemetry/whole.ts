@@ -1,5 +1,5 @@
 /** Every member of a port, those that a part may lack too: a decorator that forgets one does not compile. */
-export type Whole<Port> = { [Key in keyof Required<Port>]: Port[Key] | undefined };
+type Whole<Port> = { [Key in keyof Required<Port>]: Port[Key] | undefined };
 
 /** A decorated part. Its callers ask by presence what it can do, so it has no member that is undefined. */
 export function partOf<Port extends object>(whole: Whole<Port>): Port {

@@ -44,7 +44,7 @@ export interface Tool {
 }
 
 /** What decides about a tool's file slots besides its own declaration. */
-export interface ToolReading {
+interface ToolReading {
   /** The operator's settings by tool name. */
   settings: Readonly<Record<string, ToolSettings>>;
   dialects: readonly Dialect[];

@@ -37,7 +37,7 @@ interface Parts {
 export type Browser = Pick<AuditEntry, 'address' | 'client'>;
 
 /** Who logs in where. */
-export interface Login {
+interface Login {
   principal: string;
   server: string;
 }
@@ -51,7 +51,7 @@ interface Begun extends Login {
 }
 
 /** How a login ended. */
-export type LoginEnd =
+type LoginEnd =
   | { kind: 'done'; server: string }
   /** A reload has changed how people log in there. */
   | { kind: 'changed'; server: string }

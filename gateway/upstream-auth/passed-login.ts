@@ -21,7 +21,7 @@ const LONGEST_PATH = 1000;
 /** The documents of clients that know no others: RFC 8414 and OpenID Connect, at the root of the server (MCP 2025-03-26). */
 const OLD_METADATA = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'] as const;
 
-export interface PassedLoginSettings {
+interface PassedLoginSettings {
   /** `auth.passthrough.resource` */
   resource: 'rewrite' | 'verbatim';
   /** The server's name, and the URL by which its own metadata names it. */

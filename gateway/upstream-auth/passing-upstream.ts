@@ -4,7 +4,7 @@ import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../ports
 import { ServerChallenge } from './server-challenge.js';
 
 /** What learns how the server judges its callers. */
-export interface Judged {
+interface Judged {
   /** The server has taken a caller's token. */
   accepted(identity: Identity): void;
 }

@@ -4,7 +4,7 @@ import { isHex } from './json/chars.js';
 /** The longest `data:` URI head that is looked for, in raw bytes. */
 export const MAX_DATA_URI_HEAD = 4096;
 
-export interface DataUriHead {
+interface DataUriHead {
   /** Type and subtype, lower case; `text/plain` where none is given, as RFC 2397 says. */
   mimeType: string;
   /** The `name` parameter, percent-decoded. It is not in the RFC, but file inputs write it. */
@@ -15,7 +15,7 @@ export interface DataUriHead {
 }
 
 /** A whole data URI, decoded. */
-export interface DataUri {
+interface DataUri {
   /** Type and subtype, lower case; RFC 2397's `text/plain;charset=US-ASCII` where the URI names neither type nor charset. */
   mimeType: string;
   /** The `name` parameter before `;base64`, percent-decoded. It is an unchecked hint: it may be a path, for example. */

@@ -3,7 +3,7 @@
  * value. `held`: a message passed `maxHeld`, or an SSE line other than `data:` is too long. `base64`: not base64.
  * `closed`: fed after a failure or after its end.
  */
-export type WireErrorCode = 'syntax' | 'depth' | 'truncated' | 'held' | 'base64' | 'closed';
+type WireErrorCode = 'syntax' | 'depth' | 'truncated' | 'held' | 'base64' | 'closed';
 
 /** What is wrong with bytes, and where: `offset` counts raw bytes from the start of the message or string. */
 export class WireError extends Error {

@@ -8,7 +8,7 @@ import { NAME } from './capability.js';
 export const SIDECAR_META = 'modelcontextprotocol.io/fileInputs';
 
 /** The revisions differ in the value of an argument whose file was uploaded. */
-export type Revision = 'uri' | 'object-with-uri' | 'object-with-file';
+type Revision = 'uri' | 'object-with-uri' | 'object-with-file';
 
 const UPLOADED = (revision: Revision): Delivery => ({ kind: 'uploaded', dialect: NAME, revision });
 const DATA_URI: Delivery = { kind: 'encoded', encoding: 'dataUri' };

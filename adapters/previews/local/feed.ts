@@ -7,7 +7,7 @@ import { needsAll, type PreviewKind } from './kinds.js';
 type Frame = readonly Buffer[];
 
 /** A file on its way to the process. */
-export interface Feed {
+interface Feed {
   source: Readable;
   kind: PreviewKind;
   /** Most bytes of it. */

@@ -7,7 +7,7 @@
  * Where the process does not need the whole file, it asks: want {range}, to which data … end, or cancel, is the answer.
  */
 export const KINDS = ['job', 'data', 'end', 'cancel', 'result', 'image', 'want', 'ready'] as const;
-export type FrameKind = (typeof KINDS)[number];
+type FrameKind = (typeof KINDS)[number];
 
 export interface Frame {
   kind: FrameKind;

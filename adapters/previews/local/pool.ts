@@ -2,7 +2,7 @@ import type { Owner } from '../../../gateway/ports/owner.js';
 import type { PreviewResult } from '../../../gateway/ports/previewer.js';
 import type { RenderProcess } from './process.js';
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Most processes at one time. */
   processes: number;
   /** Most waiting renderings. */

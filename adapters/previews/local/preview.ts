@@ -8,7 +8,7 @@ import { factsOfRecording } from './media/recording.js';
 import type { Job, RenderResult } from './protocol.js';
 
 /** A file in the render process: all of its bytes, or the ranges that are asked for. */
-export interface HeldFile {
+interface HeldFile {
   bytes: Buffer;
   ranges: Ranges;
 }

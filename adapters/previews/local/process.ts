@@ -10,7 +10,7 @@ import { encodeFrame, FrameReader } from './frames.js';
 import { kindOf, needsAll, type PreviewKind } from './kinds.js';
 import type { Job, Outcome, Want } from './protocol.js';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** Bytes of resident memory. */
   maxMemory: number;
   /** Bytes of the source image. */

@@ -12,7 +12,7 @@ const HEAD_BYTES = 32 * 1024;
 /** How long one address is tried before the next; node's 250 ms are too short for far ones. */
 const ATTEMPT_MS = 1000;
 
-export interface Call {
+interface Call {
   target: Target;
   /** The judged addresses. Only these are connected to. */
   addresses: readonly string[];

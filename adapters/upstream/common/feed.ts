@@ -12,7 +12,7 @@ export interface Sink extends Pick<Writable, 'destroyed' | 'closed'> {
   off(event: 'drain' | 'finish' | 'close', listener: () => void): unknown;
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   /** Longest time in which the sink takes nothing, in milliseconds. */
   stallMs: number;
   /** True when the rest is no longer wanted. */
@@ -22,7 +22,7 @@ export interface FeedOptions {
 }
 
 /** How the feeding ended; `written` counts the bytes that went into the sink. */
-export type Fed =
+type Fed =
   | { end: 'complete'; written: number }
   | { end: 'over'; written: number }
   | { end: 'stalled'; written: number }

@@ -20,7 +20,7 @@ import type { Slots } from './slots.js';
 const STALE_SOCKET_MS = 250;
 
 /** How it ends: with the head of an answer, or an error. */
-export interface Settle {
+interface Settle {
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
 }

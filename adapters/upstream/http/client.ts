@@ -10,7 +10,7 @@ import type { HttpCall } from './call.js';
 import { abortFailure } from './failure.js';
 import { Slots } from './slots.js';
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** The server's name in the config, for errors. */
   name: string;
   origin: URL;

@@ -19,7 +19,7 @@ export function isRedirection({ statusCode }: Answer): boolean {
 }
 
 /** An answer and the path that gave it: the target of the redirect, if it was followed. */
-export interface Followed {
+interface Followed {
   answer: Answer;
   path: string;
 }

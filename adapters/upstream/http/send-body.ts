@@ -13,7 +13,7 @@ interface Writes {
   _writev: (chunks: unknown, callback: Callback) => void;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** `timeouts.idle`: longest time in which the server takes nothing, in milliseconds. */
   stallMs: number;
   /** True when the rest need not be sent: the request is over, or has been refused. */

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../gateway/errors.js';
 import type { Owner, Sharing } from '../../../gateway/ports/owner.js';
 import { abortFailure } from './failure.js';
 
-export interface SlotsOptions {
+interface SlotsOptions {
   /** The server's name in the config, for errors. */
   server: string;
   /** `limits.connections` */

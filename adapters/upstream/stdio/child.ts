@@ -25,7 +25,7 @@ const SPACE = 0x20;
 /** CAN ("the data before it is in error"): JSON does not allow it, so no parser accepts such a line as a message. */
 const CANCEL = Buffer.from('\x18');
 
-export interface ChildOptions {
+interface ChildOptions {
   /** The server's name in the config. */
   name: string;
   /** The program and its arguments; no shell is involved. */

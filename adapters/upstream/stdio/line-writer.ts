@@ -7,7 +7,7 @@ const NEWLINE = Buffer.from('\n');
 
 type Sink = Pick<Writable, 'write' | 'cork' | 'uncork' | 'writableLength'>;
 
-export interface LineWriterOptions {
+interface LineWriterOptions {
   /** How long a write may wait for the sink to take it, in milliseconds. */
   takeMs: number;
   /** Called when one has waited too long; returns the failure of its lines. */

@@ -79,7 +79,7 @@ function transport(name: TransportName): { transport?: z.ZodType } {
 }
 
 /** One way to write a server for each transport. */
-export type ServerSchemas = Readonly<Record<TransportName, z.ZodObject>>;
+type ServerSchemas = Readonly<Record<TransportName, z.ZodObject>>;
 
 /** The ways to write a server. Its keys show which one is meant, so that problems refer to that one. */
 export function serverSchemas(upstream: AdapterList['upstream']): ServerSchemas {

@@ -6,7 +6,7 @@ import type { FileRecord } from '../file.js';
 import { handleOf, newBundleId, readBundle } from '../handle.js';
 
 /** Several files that belong to one argument, as the state store keeps them (JSON under `bundle:<id>`). */
-export interface Bundle {
+interface Bundle {
   principal: string;
   /** Only an open one takes files; only a complete one stands for its files. */
   status: 'open' | 'complete' | 'cancelled';
@@ -19,13 +19,13 @@ export interface Bundle {
 }
 
 /** What the handle of a bundle means to one principal. */
-export type ResolvedBundle =
+type ResolvedBundle =
   | { kind: 'ready'; handles: string[] }
   | { kind: 'pending' }
   | { kind: 'expired' }
   | { kind: 'unknown' };
 
-export interface BundlesDeps {
+interface BundlesDeps {
   state: StateStore;
   clock: Clock;
   settings: { gatewayId: string; retentionMs: number };

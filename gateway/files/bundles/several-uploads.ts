@@ -9,7 +9,7 @@ import type { UploadIntent } from '../upload-intent.js';
 import { uploadDone } from '../uploaded.js';
 import { checkSeveral, severalRefused } from './several.js';
 
-export interface SeveralUploadsDeps {
+interface SeveralUploadsDeps {
   uploads: Pick<Uploads, 'find'>;
   library: Library;
   tickets: Tickets;
@@ -17,7 +17,7 @@ export interface SeveralUploadsDeps {
 }
 
 /** Place of one file in a bundle, with a ticket of its own. */
-export interface Place {
+interface Place {
   id: string;
   ticket: string;
 }

@@ -31,7 +31,7 @@ export interface FilePage {
   next?: string;
 }
 
-export interface FileControlDeps {
+interface FileControlDeps {
   objects: Pick<ObjectStore, 'list' | 'remove'>;
   state: Pick<StateStore, 'read' | 'replace'>;
   audit: Pick<Audit, 'record'>;

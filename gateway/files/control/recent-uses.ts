@@ -6,7 +6,7 @@ const PART = 1000;
 /** Most files that are remembered, some 100 bytes each. Past it all are forgotten, which costs one extension each. */
 const MOST = 10_000;
 
-export interface RecentUsesDeps {
+interface RecentUsesDeps {
   /** Extends a file by another `retention`; false when it is gone. */
   touch: (id: string) => Promise<boolean>;
   clock: Clock;

@@ -5,7 +5,7 @@ import type { StateKeys } from '../state-keys.js';
 const REFUSED_MS = 10 * 60 * 1000;
 
 /** Which bytes a user lets a server have. */
-export interface ConsentTo {
+interface ConsentTo {
   principal: string;
   digest: string;
   /** Config name of the server. */

@@ -13,7 +13,7 @@ export interface FlowQuestion {
   file: { mimeType: string; size: number; digest: string };
 }
 
-export type FlowAnswer =
+type FlowAnswer =
   | { kind: 'allowed' }
   /** The user must be asked, or has declined. */
   | { kind: 'ask' | 'declined'; rule: FlowRule; origins: readonly string[] }

@@ -13,7 +13,7 @@ const MOST_TRIES = 20;
 const MOST_TYPES = 8;
 
 /** A server that has given a principal some bytes. */
-export interface Giver {
+interface Giver {
   readonly principal: string;
   readonly server: string;
   /** The type under which it gives them, if it says one. */

@@ -59,7 +59,7 @@ export interface Stored {
 }
 
 /** What is known of a file before its bytes. */
-export interface FileToTake {
+interface FileToTake {
   /** The owner whose share of `limits.partMemory` the part takes. */
   owner: Owner;
   /** The file size limit, its config name and the file's place, for the error. */

@@ -83,7 +83,7 @@ function shorten(name: string): string {
   return base.replace(TRAILING, '') + extension;
 }
 
-export interface NameFacts {
+interface NameFacts {
   /** The name the peer gave, if any. */
   name?: string | undefined;
   /** The peer's URI of the file; its last path segment can serve as a name. */

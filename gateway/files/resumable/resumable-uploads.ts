@@ -10,7 +10,7 @@ import { sizeDiffers, uploadDone, uploadExpired } from '../uploaded.js';
 import { Append, type AppendDeps, type Appended, type AppendResult } from './append.js';
 import { type Noted, newName, type Progress, takenOver } from './progress.js';
 
-export interface ResumableUploadsDeps extends AppendDeps {
+interface ResumableUploadsDeps extends AppendDeps {
   uploads: Pick<Uploads, 'find'>;
   tickets: Pick<Tickets, 'keep' | 'noteOpened'>;
   settings: AppendDeps['settings'] & {
@@ -40,7 +40,7 @@ export interface UnderWay {
  * @param until aborts when reading must stop
  * @param take takes them until `signal` aborts, at the latest with `until`
  */
-export type Receive = (
+type Receive = (
   until: AbortSignal,
   take: (appended: Appended, signal: AbortSignal) => Promise<AppendResult>,
 ) => Promise<AppendResult>;

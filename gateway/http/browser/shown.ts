@@ -6,7 +6,7 @@ const HIDDEN =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/gu;
 
 /** Characters of a name. */
-export const MOST_OF_NAME = 120;
+const MOST_OF_NAME = 120;
 
 /** Text of a peer's as a page shows it: on one line, in plain sight, and not longer than there is room for. */
 export function shown(text: string, most = MOST_OF_NAME): string {

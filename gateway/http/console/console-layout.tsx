@@ -29,7 +29,7 @@ const PLACES = [
   ['/config', 'Config'],
 ] as const;
 
-export type Place = (typeof PLACES)[number][0];
+type Place = (typeof PLACES)[number][0];
 
 /** Whether a user may do more than look. */
 export const mayAct = ({ role }: ConsoleUser): boolean => role !== 'viewer';

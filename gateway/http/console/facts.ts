@@ -44,7 +44,7 @@ export interface SessionFacts {
 }
 
 /** A counter's values by their labels. */
-export type Counted = readonly { labels: Readonly<Record<string, string>>; value: number }[];
+type Counted = readonly { labels: Readonly<Record<string, string>>; value: number }[];
 
 /** Where the console reads. */
 export interface ConsoleSources {

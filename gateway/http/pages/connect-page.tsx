@@ -5,7 +5,7 @@ const TITLE = 'Connect an MCP client';
 const CHOOSE = 'Choose an MCP server';
 
 /** A server, and its MCP URL. */
-export interface Endpoint {
+interface Endpoint {
   name: string;
   url: string;
 }

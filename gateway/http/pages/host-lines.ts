@@ -6,7 +6,7 @@ export const KEY = 'KEY';
 /** The variable that a host reads the key from, if its config file has no place for one. */
 const KEY_VARIABLE = 'WHARF_KEY';
 
-export interface HostLines {
+interface HostLines {
   host: string;
   /** The end of a sentence: `Add to ~/.cursor/mcp.json`. */
   place: string;

@@ -29,7 +29,7 @@ export const PAGE_POLICY = [
 export type Mood = 'good' | 'bad' | 'calm';
 
 /** A page with a script. */
-export interface Script {
+interface Script {
   /** Addresses relative to the page's: the first module, then its imports. */
   modules: readonly string[];
   /** What the script needs to know. */

@@ -35,7 +35,7 @@ export function LoginPage({
   );
 }
 
-export type LoginEndKind = 'done' | 'refused' | 'changed' | 'unknown' | 'failed';
+type LoginEndKind = 'done' | 'refused' | 'changed' | 'unknown' | 'failed';
 
 const TITLES: Readonly<Record<LoginEndKind, string>> = {
   done: 'You are logged in',

@@ -23,7 +23,7 @@ import { idOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
 
-export interface McpDeps extends GateDeps {
+interface McpDeps extends GateDeps {
   servers: ReadonlyMap<string, Server>;
   authenticate: Authenticate;
   /** Makes a server's refusal of a caller what its client can log in by; absent where Wharf itself lets callers in. */
@@ -41,7 +41,7 @@ export interface McpDeps extends GateDeps {
 }
 
 /** Running exchanges. The drain waits for them, except for GET streams, which would never end by themselves. */
-export interface OpenExchanges {
+interface OpenExchanges {
   count: number;
   readonly getStreams: Set<{ end(): void }>;
   readonly heartbeats: Heartbeats;

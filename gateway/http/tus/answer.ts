@@ -23,7 +23,7 @@ import {
   TUS_VERSION,
 } from './request.js';
 
-export interface TusDeps extends UploadExchangeDeps {
+interface TusDeps extends UploadExchangeDeps {
   uploads: Pick<Uploads, 'inspect' | 'find' | 'prove'>;
   resumable: ResumableUploads;
   several: Pick<SeveralUploads, 'add'>;

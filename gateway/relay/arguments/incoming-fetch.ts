@@ -6,7 +6,7 @@ import type { Transfer } from '../../ports/transfer.js';
 import { paced } from '../upstream/paced.js';
 import type { RemoteAddress } from './incoming-files.js';
 
-export interface IncomingFetchDeps extends StoreFileDeps {
+interface IncomingFetchDeps extends StoreFileDeps {
   transfer: Transfer;
   timeouts: Timeouts;
   /** The slowest accepted rate. */

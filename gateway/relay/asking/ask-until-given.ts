@@ -7,7 +7,7 @@ import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.j
 import type { Besides } from './texts.js';
 
 /** A file that is asked for. */
-export interface AskedFile {
+interface AskedFile {
   /** What its field is called. */
   field: string;
   way: Way;

@@ -10,7 +10,7 @@ import type { AskedFor } from './questions.js';
 type GivenDeps = Pick<AskingDeps, 'uploads' | 'library' | 'dialects' | 'held' | 'server'>;
 
 /** An answer that a user has accepted. */
-export interface Accepted {
+interface Accepted {
   content: JsonValue | undefined;
   asked: AskedFor;
   principal: string;

@@ -80,7 +80,7 @@ export function uploadFor(
 }
 
 /** A change of a call's parameters, below them; a member without a value is removed. */
-export interface ParamEdit {
+interface ParamEdit {
   path: JsonPath;
   value: JsonValue | undefined;
 }

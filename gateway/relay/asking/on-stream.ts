@@ -20,7 +20,7 @@ export interface WaitingCall {
 }
 
 /** What is asked on a stream. */
-export interface StreamQuestion {
+interface StreamQuestion {
   params: JsonObject;
   asked: AskedFor;
   /** Where a person can upload the file, while the call waits; none for what has no file. */

@@ -15,7 +15,7 @@ export interface PutOffFor {
   field: string;
 }
 
-export interface PutOffDeps {
+interface PutOffDeps {
   state: StateStore;
   keys: StateKeys;
   clock: Clock;

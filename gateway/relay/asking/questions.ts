@@ -39,7 +39,7 @@ export interface Said {
 type KeptSaid = Omit<Said, 'besides'> & { besides?: string };
 
 /** For whom, and for which server's sake, a question is asked. */
-export interface Asker {
+interface Asker {
   principal: string;
   server: string;
 }

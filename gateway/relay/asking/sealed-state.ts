@@ -93,7 +93,7 @@ interface Sealed extends State {
 }
 
 /** `foreign`: no state of Wharf's own, so that it is the server's. */
-export type Opened = { kind: 'open'; state: State } | { kind: 'foreign' } | { kind: 'other call' } | { kind: 'over' };
+type Opened = { kind: 'open'; state: State } | { kind: 'foreign' } | { kind: 'other call' } | { kind: 'over' };
 
 /** @param until when it ends, milliseconds since the Unix epoch */
 export function closeState(seal: Seal, state: State, bound: Bound, until: number): string {

@@ -96,7 +96,7 @@ export function wayForServer(
 }
 
 /** A file that a server wants, and for whose sake its user is asked. */
-export interface WantedByServer {
+interface WantedByServer {
   wanted: ServerFile;
   /** The server's own words. */
   message: string;
@@ -125,7 +125,7 @@ export function uploadForServer(
 }
 
 /** Stored files for one field of the server's question. */
-export interface Handed {
+interface Handed {
   wanted: ServerFile;
   records: readonly [FileRecord, ...FileRecord[]];
   /** Hears how many bytes of them have gone, and of which file the last ones were. */

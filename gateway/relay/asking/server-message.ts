@@ -9,7 +9,7 @@ export const MOST_BYTES = 256 * 1024;
 export const LIGHT = { depth: 100, values: 5000 };
 
 /** What a server says while it works on a call, as far as it is about its own questions. */
-export type ServerMessage =
+type ServerMessage =
   | { kind: 'question'; id: JsonValue; params: JsonObject; size: number }
   | { kind: 'cancelled'; id: JsonValue };
 

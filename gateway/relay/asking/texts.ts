@@ -74,7 +74,7 @@ export function notGivenResult({ tool, argument }: Pick<WantedFile, 'tool' | 'ar
   return { content: [{ type: 'text', text: NOT_GIVEN[how](tool, argument) }], isError: true };
 }
 
-export type NotGiven = 'declined' | 'cancelled';
+type NotGiven = 'declined' | 'cancelled';
 
 const NOT_GIVEN: Readonly<Record<NotGiven, (tool: string, argument: string) => string>> = {
   declined: (tool, argument) =>

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 
 /** What is kept of a call that the server still works on after its client has gone. */
-export interface AbandonedCall {
+interface AbandonedCall {
   /** Channel ids of its unanswered requests, as JSON text. */
   ids: ReadonlySet<string>;
   /** Their progress tokens, as JSON text. */

@@ -21,7 +21,7 @@ interface Waiting {
   timer: NodeJS.Timeout | undefined;
 }
 
-export interface BeforeSessionOptions {
+interface BeforeSessionOptions {
   connection: SharedConnection;
   metrics: Metrics;
 }

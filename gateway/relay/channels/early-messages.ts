@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
 
 /** A message that came before the result of an `initialize`. */
-export interface Early {
+interface Early {
   forward: () => Promise<void>;
   /** Replaces `forward` when the client has gone. */
   drop: () => Promise<void>;

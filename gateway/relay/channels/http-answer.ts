@@ -23,9 +23,9 @@ import type { ChannelDeps } from './deps.js';
 import { EarlyMessages } from './early-messages.js';
 
 /** Opens a session of Wharf's own for the result of an `initialize`; it goes into the head of the answer. */
-export type OpenSession = (result: HeldMessage) => Promise<OpenedSession | undefined>;
+type OpenSession = (result: HeldMessage) => Promise<OpenedSession | undefined>;
 
-export interface AnswerContext {
+interface AnswerContext {
   deps: ChannelDeps;
   caller: Caller;
   /** Present on `initialize`: the head then waits for the result, because it carries the session's id. */

@@ -40,7 +40,7 @@ export interface InboxOptions {
 }
 
 /** State that it uses and others change. */
-export interface InboxParts {
+interface InboxParts {
   streams: ChannelStreams;
   names: ChannelNames;
   own: OwnRequests;

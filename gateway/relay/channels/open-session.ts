@@ -30,7 +30,7 @@ export function checkOpening({ params }: PendingRequest, limit: number): void {
 }
 
 /** The `initialize` that may open a session, and how its server is spoken to. */
-export interface Opening {
+interface Opening {
   exchange: Exchange;
   initialize: PendingRequest;
   channel: SessionRecord['channel'];

@@ -12,7 +12,7 @@ export interface Mapping {
 }
 
 /** The client's own names for the request with this channel id; undefined when they are the same. */
-export type Names = (id: string) => Mapping | undefined;
+type Names = (id: string) => Mapping | undefined;
 
 /** Restores the client's own id, token and subscription id in a message from the shared channel. */
 export function namesBack(message: HeldMessage, edits: Edits, names: Names): void {

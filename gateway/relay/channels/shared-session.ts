@@ -24,7 +24,7 @@ import { ChannelStreams } from './streams.js';
 /** By which a client finds out whether a server knows 2026-07-28: if not, it opens a session instead. */
 const PROBE = 'server/discover';
 
-export interface SharedSessionOptions extends InboxOptions {
+interface SharedSessionOptions extends InboxOptions {
   /** The channel is gone, or about to be. May be called repeatedly. */
   closed: () => void;
 }

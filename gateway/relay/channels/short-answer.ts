@@ -69,7 +69,7 @@ const BEGINNINGS = ['event: message\ndata: ', 'event:message\ndata:', 'event: me
 );
 
 /** A message that answers one request. */
-export interface ShortAnswer {
+interface ShortAnswer {
   message: Buffer;
   /** Of the request, as JSON text. */
   id: string;

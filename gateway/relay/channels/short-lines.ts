@@ -4,7 +4,7 @@ import type { PostStream } from './post-stream.js';
 import { answeredIn, mayNeedWork, mustBeRead, shortLimit } from './short-answer.js';
 import type { ChannelStreams } from './streams.js';
 
-export interface ShortLinesOptions {
+interface ShortLinesOptions {
   deps: ChannelDeps;
   streams: ChannelStreams;
   /** False while a line must wait for what came before it. */

@@ -18,7 +18,7 @@ interface OpenPost {
 }
 
 /** Of a POST among those under way. */
-export type PostPlace = Place<OpenPost>;
+type PostPlace = Place<OpenPost>;
 
 /** The streams on which a channel's messages reach its clients, and the choice of a message's stream. */
 export class ChannelStreams {

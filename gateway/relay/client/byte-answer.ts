@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.js';
 import type { Exchange } from '../exchange.js';
 import type { Reply } from '../reply.js';
 
-export interface ByteHead {
+interface ByteHead {
   headers: Record<string, string>;
   /** Bytes, if known. */
   size?: number;

@@ -6,7 +6,7 @@ import { GatheredBytes } from '../cut/gathered-bytes.js';
 import type { Piece } from '../cut/splice.js';
 import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
 
-export interface CollectOptions {
+interface CollectOptions {
   /** Id of the only request whose answer is wanted, as JSON text. */
   id: string;
   held: HeldBudget;

@@ -43,13 +43,13 @@ export interface NestedCut {
 }
 
 /** A string that is a file, and its place in the text's JSON. */
-export interface NestedFile {
+interface NestedFile {
   nested: NestedCut;
   /** Undefined when an equal key hides it. */
   place: NestedPlace | undefined;
 }
 
-export interface NestedCutOptions {
+interface NestedCutOptions {
   /** Limits within which a text counts as JSON. */
   weight: WeightLimits;
   /** Bytes up to which a file stays inline. */

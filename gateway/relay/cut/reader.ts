@@ -23,7 +23,7 @@ const MOST_AT_ONCE = 1000;
 /** A failed message is read to its end, so that the channel can continue, unless it is longer than this many files. */
 const SKIPPED_FILES = 16;
 
-export interface CutReaderHandler {
+interface CutReaderHandler {
   /** A message is complete. Its files may still be on their way: await `settle` first. */
   message(message: HeldMessage, cuts: MessageCuts): void;
   /** Whitespace between JSON values, to be forwarded at once. */

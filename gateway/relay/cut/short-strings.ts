@@ -16,7 +16,7 @@ interface Within {
 }
 
 /** Where the short strings end, or how far there is no use in looking for any. */
-export type ShortStrings = { to: number } | { notBefore: number };
+type ShortStrings = { to: number } | { notBefore: number };
 
 /**
  * The end of a piece of a text in which no string can be a file, behind a quote of the text's JSON: looks at one quote in

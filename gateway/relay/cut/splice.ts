@@ -12,7 +12,7 @@ import { NestedCuts } from './nested-cuts.js';
 export type { Piece } from '../../json/written.js';
 
 /** Where the bytes of strings that left memory are. */
-export interface Spliced {
+interface Spliced {
   library: Library;
   /** Key of the object with these bytes, by digest, if they have become a file; their first object may be gone. */
   keyOf: (digest: string) => string | undefined;

@@ -15,7 +15,7 @@ export interface LocalMethodDeps extends ResourceFileDeps {
 }
 
 /** The caller, and how to ask the server in its session. */
-export interface MethodCaller {
+interface MethodCaller {
   client: ClientFacts;
   principal: string;
   /** Undefined when there is no channel to the server yet. */

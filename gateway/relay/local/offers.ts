@@ -16,13 +16,13 @@ import { atMost, offerOf, offerOfSeveral } from './upload-steps.js';
 /** Key in a tool result's `_meta` with the offer to upload a missing or refused file, for programs. */
 const UPLOAD_REQUIRED_META_KEY = 'dev.wharf/uploadRequired';
 
-export interface OfferDeps {
+interface OfferDeps {
   server: string;
   principal: string;
   uploads: Pick<Uploads, 'authorize'>;
 }
 
-export interface RefusalDeps extends Omit<OfferDeps, 'principal'> {
+interface RefusalDeps extends Omit<OfferDeps, 'principal'> {
   dialects: readonly Dialect[];
   log: Log;
   metrics: Metrics;

@@ -11,7 +11,7 @@ import { type Endpoint, type OwnAnswer, OwnSession } from './own-session.js';
 
 const CLIENT = { name: 'wharf', version: '1' };
 
-export interface OwnClientDeps {
+interface OwnClientDeps {
   endpoint: Endpoint;
   /** The caller it acts for. */
   principal: string;

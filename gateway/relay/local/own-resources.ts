@@ -15,7 +15,7 @@ import type { PendingRequest } from '../pending-request.js';
 import type { OutgoingFileDeps } from '../results/outgoing-files.js';
 import { type OwnUri, ownUri } from './own-uri.js';
 
-export interface OwnResourceDeps {
+interface OwnResourceDeps {
   library: Library;
   previewOf: OutgoingFileDeps['previewOf'];
   limits: Pick<Limits, 'inlineImage' | 'inlineOther'>;

@@ -20,7 +20,7 @@ export interface Endpoint {
   remove(exchange: Exchange): Promise<void>;
 }
 
-export interface OwnSessionDeps {
+interface OwnSessionDeps {
   endpoint: Endpoint;
   /** The caller it acts for. */
   identity: Identity;

@@ -12,7 +12,7 @@ export interface TakingSlot {
 }
 
 /** Limits of an upload within which some tool takes the file. */
-export interface TakenFiles {
+interface TakenFiles {
   maxSize: number;
   maxSizeBy: SizeBy;
   accept?: readonly string[];

@@ -18,7 +18,7 @@ const CODE_HEADER = 'Wharf-Code';
 const SOME_FILE = 'FILE';
 
 /** The right to one upload, in words and for programs. */
-export interface Offer {
+interface Offer {
   /** The steps for a model. */
   steps: string;
   /** SEP-2631's descriptor: upload the bytes to `url`, then `file.uri` is the handle. */

@@ -15,7 +15,7 @@ import { markedAs } from './nested-marks.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { TranslateContext } from './translate-context.js';
 
-export interface NestedContext {
+interface NestedContext {
   mayHoldFiles: (path: JsonPath) => boolean;
   settings: (path: JsonPath) => ToolSettings | undefined;
   limits: Pick<Limits, 'inlineOther'>;

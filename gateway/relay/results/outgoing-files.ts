@@ -11,7 +11,7 @@ import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 
-export interface Owner {
+interface Owner {
   principal: string;
   server: string;
 }

@@ -21,7 +21,7 @@ import { TextRenames, textsOf } from './text-renames.js';
 
 const OPEN_ARRAY = 0x5b;
 
-export interface RemoteEditContext {
+interface RemoteEditContext {
   server: string;
   client: ClientFacts;
   dialects: readonly Dialect[];

@@ -24,7 +24,7 @@ const LINK_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result',
 /** Bytes of a message searched in one step. */
 const LOOK = 64 * 1024;
 
-export interface RemoteDeps {
+interface RemoteDeps {
   deps: ResultDeps;
   principal: string;
   /** The operator who has made the call, if one has. */

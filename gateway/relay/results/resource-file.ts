@@ -19,7 +19,7 @@ export interface ResourceFileDeps {
 }
 
 /** Whose file it becomes. */
-export interface ResourceReader {
+interface ResourceReader {
   principal: string;
   signal: AbortSignal;
 }

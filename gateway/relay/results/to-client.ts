@@ -57,7 +57,7 @@ const STAGES: readonly ((work: Work) => void | Promise<void>)[] = [
   refuseFailed,
 ];
 
-export interface Outgoing {
+interface Outgoing {
   pieces: Piece[];
   /** Ids, as the upstream knows them, of the requests it answers. */
   answered: readonly string[];

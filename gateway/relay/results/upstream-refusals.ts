@@ -27,7 +27,7 @@ export function mayRefuseFile(
   return size <= MAX_REFUSAL_BYTES && requests.some((request) => request?.hasFiles) && read(0, size).includes(MARK);
 }
 
-export interface RefusalContext {
+interface RefusalContext {
   client: ClientFacts;
   dialects: readonly Dialect[];
   /** What the tool declares about its results. */

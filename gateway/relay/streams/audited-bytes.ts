@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange.js';
 import type { StreamItem } from './item.js';
 
 /** What an audit log must know of a stream before its bytes. */
-export interface StreamAbout {
+interface StreamAbout {
   server: string;
   uri: string;
   /** By which they were asked for. */

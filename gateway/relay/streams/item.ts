@@ -38,7 +38,7 @@ export interface StreamItem {
 }
 
 /** The answer to a `resources/read`, complete. */
-export interface AnsweredRead {
+interface AnsweredRead {
   message: HeldMessage;
   cuts: MessageCuts;
   /** Its path: empty, or its index in a batch. */

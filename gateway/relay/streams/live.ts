@@ -22,7 +22,7 @@ import type { StreamSender } from './send.js';
 const PIECE = 64 * 1024;
 
 /** What a server answers a `resources/read` with. */
-export interface ReadAnswer {
+interface ReadAnswer {
   answer: UpstreamAnswer;
   kind: 'json' | 'sse' | 'lines';
   /** Of the request, as JSON text. */

@@ -17,7 +17,7 @@ export const RESOURCE_LISTS: Readonly<Record<string, string>> = {
   'resources/templates/list': 'resourceTemplates',
 };
 
-export type ShowResource = (entry: JsonObject) => JsonObject;
+type ShowResource = (entry: JsonObject) => JsonObject;
 
 /** Most entries of one list that are changed; further ones pass unchanged. */
 const MAX_SHOWN = 10_000;

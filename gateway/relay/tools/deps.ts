@@ -6,7 +6,7 @@ import type { FileTakers } from './file-takers.js';
 import type { OfferedTools } from './offered-tools.js';
 
 /** The tools that Wharf adds to a server's, as far as lists and results need them. */
-export interface OwnTools {
+interface OwnTools {
   /** True when this server has some. */
   readonly any: boolean;
   definitions(beside: Beside, client: ClientFacts): JsonObject[];

@@ -10,7 +10,7 @@ import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 const QUOTE = 0x22;
 
 /** A tool of a list. */
-export interface ListedTool {
+interface ListedTool {
   range: WatchRange;
   text: Buffer;
   /** For a tool that is too large to parse, only its name. */

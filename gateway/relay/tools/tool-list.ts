@@ -22,7 +22,7 @@ import { show } from './show.js';
 /** A file argument adds at least this many bytes to a tool: with less room no tool is edited. */
 const LEAST_ROOM = 256;
 
-export interface ToolListDeps
+interface ToolListDeps
   extends Pick<
     ToolDeps,
     'catalog' | 'offered' | 'tools' | 'server' | 'limits' | 'toolLimits' | 'accepts' | 'dialects'
@@ -32,7 +32,7 @@ export interface ToolListDeps
 }
 
 /** A tools/list result for one client. */
-export interface ToolList {
+interface ToolList {
   message: HeldMessage;
   /** Path of the result in the message. */
   at: JsonPath;

@@ -1,5 +1,5 @@
 /** A signal with a time-out. */
-export interface Deadline {
+interface Deadline {
   signal: AbortSignal;
   /** Ends the time-out. */
   clear(): void;

@@ -12,7 +12,7 @@ const FILE_FIELD = 'file';
 const TRIES = 2;
 
 /** What is needed to bring a file to a server. */
-export type DeliveryDeps = Pick<
+type DeliveryDeps = Pick<
   CommonDeps,
   | 'server'
   | 'transfer'
@@ -26,7 +26,7 @@ export type DeliveryDeps = Pick<
 > & { library: Pick<Library, 'read'> };
 
 /** Stored files on their way to a server, all in one request. */
-export interface Delivery {
+interface Delivery {
   files: readonly [FileRecord, ...FileRecord[]];
   endpoint: NonNullable<ServerFile['endpoint']>;
   /** Hears, each time, how many bytes of them have been read to be sent, and of which file the last ones were. */

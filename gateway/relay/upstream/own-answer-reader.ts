@@ -22,7 +22,7 @@ const ANSWER_TREE = compileWatchTree({
   },
 });
 
-export interface OwnAnswerOptions {
+interface OwnAnswerOptions {
   /** The request's id, as JSON text. */
   id: string;
   limits: Pick<Limits, 'response' | 'depth'>;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { PaceLimits } from '../../budget/pace.js';
 import { serverPace } from './pump.js';
 
-export interface PacedOptions {
+interface PacedOptions {
   /** Name of the server, for errors. */
   server: string;
   pace: PaceLimits;
@@ -32,7 +32,7 @@ export async function* paced(body: Readable, { server, pace: limits, signal }: P
   }
 }
 
-export interface Prefix {
+interface Prefix {
   bytes: Buffer;
   /** True when there are no further bytes. */
   complete: boolean;

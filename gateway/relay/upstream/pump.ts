@@ -3,7 +3,7 @@ import { Pace, type PaceLimits } from '../../budget/pace.js';
 import { beginStep, breathe, isTurnOver, nextTurn } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 
-export interface PumpOptions {
+interface PumpOptions {
   /** Name of the server, for errors. */
   server: string;
   pace: PaceLimits;

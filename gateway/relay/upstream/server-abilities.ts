@@ -8,7 +8,7 @@ const MAX_VIEWS = 1000;
 const VIEW_TTL_MS = 5 * 60 * 1000;
 
 /** What a server has declared, as far as it changes what Wharf does. */
-export interface Abilities {
+interface Abilities {
   /** Names of the dialects whose methods it has declared. */
   speaks?: string[];
   /** It has no resources, so it knows none of their methods. */

@@ -19,7 +19,7 @@ const MOST_DUPLICATES = 10;
 type Path = readonly (string | number)[];
 
 /** A key on the way to a watched value that an object has twice; `path` is the JSON Pointer of the object. */
-export interface RepeatedKey {
+interface RepeatedKey {
   path: string;
   key: string;
 }

@@ -21,7 +21,7 @@ export interface WeightLimits {
  * `heavy`: more values than allowed, where an empty array or object counts as two; its depth was then not checked to
  * the end.
  */
-export type Weight = 'light' | 'heavy' | 'deep';
+type Weight = 'light' | 'heavy' | 'deep';
 
 /** Estimates the cost of parsing a JSON text. Does not validate it, and reads only as far as needed. */
 export function weigh(text: Buffer, { depth: most, values: mostValues }: WeightLimits): Weight {

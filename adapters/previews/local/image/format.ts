@@ -2,7 +2,7 @@
  * The raster formats that are decoded. SVG and PDF are programs; other formats are rare, and their decoders less
  * tested.
  */
-export type RasterFormat = 'png' | 'jpeg' | 'gif' | 'webp' | 'avif' | 'tiff';
+type RasterFormat = 'png' | 'jpeg' | 'gif' | 'webp' | 'avif' | 'tiff';
 
 /** First bytes that `rasterFormat` needs. */
 export const MAGIC_BYTES = 12;

@@ -5,13 +5,13 @@ import { EACH } from '../../../schema/argument-path.js';
 import type { Field } from './tool-form.js';
 
 /** What a person has filled in: a text for each field, by its index, and the arguments without a field as JSON. */
-export interface Filled {
+interface Filled {
   values: ReadonlyMap<number, string>;
   others: string;
 }
 
 /** The arguments of a call, and what is wrong with what was filled in: by field, or in the others. */
-export interface FormArguments {
+interface FormArguments {
   args: JsonObject;
   problems: ReadonlyMap<number | 'others', string>;
 }

@@ -20,7 +20,7 @@ const MAX_DEFAULT = 10_000;
 /** How the description of a file argument ends for clients that know nothing of files. */
 const FOR_MODELS = /(?:A file|Files)\b.{0,300}?\. Pass .*$/s;
 
-export type FieldKind = 'text' | 'number' | 'integer' | 'choice' | 'file' | 'json';
+type FieldKind = 'text' | 'number' | 'integer' | 'choice' | 'file' | 'json';
 
 /** One argument as a person fills it in. */
 export interface Field {

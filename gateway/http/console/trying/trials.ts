@@ -26,7 +26,7 @@ const KEPT_MS = 5 * 60_000;
 const MAX_PAGES = 50;
 const MAX_TOOLS = 1000;
 
-export interface TrialsDeps extends EndpointDeps {
+interface TrialsDeps extends EndpointDeps {
   timeouts: Pick<Timeouts, 'idle' | 'upstream'>;
   version: string;
   /** Why no operator can try a server's tools, in a sentence; undefined where one can. */

@@ -23,7 +23,7 @@ const ELICIT = 'elicitation/create';
 const NOTHING: OtherFields = { properties: {}, required: [] };
 
 /** For whom, and in which call, a server asks. */
-export interface Asker {
+interface Asker {
   client: ClientFacts;
   principal: string;
   call: PendingRequest;

@@ -23,7 +23,7 @@ import { textIn, textLimit, type Unshown, unshownBytes, unshownText } from './un
 /** A block like any other, but never one of a slot. */
 const BLOCK: SlotPlace = { name: 'block', path: 'content[]', holder: 'content[]', kind: 'content', encoding: 'base64' };
 
-export interface UnshownDeps {
+interface UnshownDeps {
   cut: CutDeps;
   owner: Owner;
   signal: AbortSignal;

@@ -22,7 +22,7 @@ const MAX_SUBJECT = 1024;
 /** Text in every answer that creates a task. */
 const MARK = '"taskId"';
 
-export interface TaskToolsDeps {
+interface TaskToolsDeps {
   state: StateStore;
   keys: StateKeys;
   log: Log;
@@ -31,7 +31,7 @@ export interface TaskToolsDeps {
 }
 
 /** The owner of a task. */
-export interface TaskOwner {
+interface TaskOwner {
   principal: string;
   server: string;
 }

@@ -8,7 +8,7 @@ import type { TranslateContext } from '../translate-context.js';
 import { type RefusedFile, refusedBlock } from './refused-files.js';
 
 /** A string of structuredContent that is a refused file. */
-export interface RefusedString {
+interface RefusedString {
   cut: Cut;
   file: RefusedFile;
 }

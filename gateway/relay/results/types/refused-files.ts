@@ -26,7 +26,7 @@ export interface RefusedFile {
 }
 
 /** What is known about the place of a file. */
-export interface TypeContext {
+interface TypeContext {
   /** True when the value at this path is part of a result that can contain files. */
   mayHoldFiles: (path: JsonPath) => boolean;
   /** The base of the names of nameless files at this path. */
