@@ -31,7 +31,7 @@ export function contrast(allowed: number, actual: number): { allowed: string; ac
   return short.allowed === short.actual ? { allowed: plain(allowed), actual: plain(actual) } : short;
 }
 
-/** The same for a lower limit and the amount that does not reach it. */
+/** Spells the least that is allowed and a smaller amount so that they differ. */
 export function shortfall(allowed: number, actual: number): { allowed: string; actual: string } {
   const short = { allowed: sizeText(allowed), actual: mostText(actual) };
   return short.allowed === short.actual ? { allowed: plain(allowed), actual: plain(actual) } : short;
