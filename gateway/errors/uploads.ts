@@ -7,7 +7,7 @@ export const ERRORS_OF_UPLOADS = {
   upload_too_large: {
     http: 413,
     jsonRpc: -32602,
-    text: (f) => `The file is larger than the ${over(f)}.`,
+    text: (f) => `The file is larger than the ${over(f, f.isSoFar === true ? ' so far' : '')}.`,
   },
   upload_busy: {
     http: 429,
@@ -61,7 +61,8 @@ export const ERRORS_OF_UPLOADS = {
   upload_size_differs: {
     http: 422,
     jsonRpc: -32602,
-    text: (f) => `The file has another size than announced: ${f.actual} bytes instead of ${f.allowed}.`,
+    text: (f) =>
+      `The file has another size than announced: ${f.actual} bytes${f.isSoFar === true ? ' so far' : ''} instead of ${f.allowed}.`,
   },
   upload_unknown: {
     http: 404,

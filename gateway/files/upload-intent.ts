@@ -99,8 +99,9 @@ function checkType({ mimeType, name, accept }: UploadIntent): void {
   uploadedType({ announced: mimeType, declared: undefined, sniffed: 'unread', name, accept });
 }
 
-export function tooLarge({ limit, source, allowed }: UploadBound, actual: number): GatewayError {
-  const told = source !== undefined && { source };
+/** @param isSoFar the file was not read to its end */
+export function tooLarge({ limit, source, allowed }: UploadBound, actual: number, isSoFar = false): GatewayError {
+  const told = { ...(source !== undefined && { source }), ...(isSoFar && { isSoFar }) };
   return new GatewayError('upload_too_large', { reason: 'maxSizeExceeded', limit, allowed, actual, ...told });
 }
 

@@ -40,8 +40,10 @@ export function checkSum(digest: string, intent: UploadIntent, said: readonly st
     throw new GatewayError('upload_digest_differs', { reason: 'digestMismatch' });
 }
 
-export function sizeDiffers(allowed: number, actual: number): GatewayError {
-  return new GatewayError('upload_size_differs', { reason: 'sizeMismatch', allowed, actual });
+/** @param isSoFar the file was not read to its end */
+export function sizeDiffers(allowed: number, actual: number, isSoFar = false): GatewayError {
+  const facts = { reason: 'sizeMismatch', allowed, actual };
+  return new GatewayError('upload_size_differs', isSoFar ? { ...facts, isSoFar } : facts);
 }
 
 export function uploadDone(): GatewayError {

@@ -112,6 +112,17 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
     });
   });
 
+  it.each([
+    [{ maxSize: 11 }, /^The file is larger than the 11 bytes allowed \(\S+ \S+ so far\)\.$/],
+    [{ size: 11 }, /^The file has another size than announced: \d+ bytes so far instead of 11\.$/],
+  ])('say of a file that was not read to its end that its size is that so far: %j', async (intent, message) => {
+    const { url } = await server.authorize(intent);
+    const response = await fetch(url, { method: 'POST', body: form(Buffer.alloc(200_000)) });
+    expect(((await response.json()) as { error: object }).error).toMatchObject({
+      message: expect.stringMatching(message),
+    });
+  });
+
   it('404 for a link that never was, 405 for other methods, and no CORS (BASE-13)', async () => {
     const { url } = await server.authorize();
     expect(await reasonOf(await fetch(`${server.url}/u/nothing`, { method: 'PUT', body: HELLO }))).toEqual([

@@ -210,7 +210,7 @@ async function* upTo(
   let size = 0;
   for await (const piece of content) {
     size += piece.length;
-    if (size > bytes) throw tooLarge({ limit: name, allowed: bytes }, size);
+    if (size > bytes) throw tooLarge({ limit: name, allowed: bytes }, size, true);
     yield piece;
   }
 }
