@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { pictureType } from './picture-type.js';
 import type { Sniffed } from './sniffed.js';
-import { textHint } from './text-hint.js';
+import { textHint, utf16Hint } from './text-hint.js';
 
 export const OCTET_STREAM = 'application/octet-stream';
 
@@ -15,7 +15,8 @@ export const SNIFF_BYTES = 4100;
  */
 export async function sniff(first: Buffer): Promise<Sniffed | undefined> {
   const head = first.subarray(0, SNIFF_BYTES);
-  let found = pictureType(head);
+  const isComplete = first.length <= SNIFF_BYTES;
+  let found = pictureType(head) ?? utf16Hint(head, isComplete);
   if (found) return found;
   try {
     found = await fileTypeFromBuffer(head);
@@ -23,8 +24,7 @@ export async function sniff(first: Buffer): Promise<Sniffed | undefined> {
     // A damaged container must not lose the file: its bytes are delivered whatever they are.
   }
   // file-type calls every XML document application/xml, but serving safely requires telling SVG and XHTML apart.
-  if (found === undefined || found.mime === 'application/xml')
-    return textHint(head, first.length <= SNIFF_BYTES) ?? found;
+  if (found === undefined || found.mime === 'application/xml') return textHint(head, isComplete) ?? found;
   return { mime: found.mime.toLowerCase().split(';', 1)[0] ?? OCTET_STREAM, ext: found.ext };
 }
 

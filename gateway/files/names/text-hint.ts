@@ -4,26 +4,42 @@ import type { Sniffed } from './sniffed.js';
 const BINARY = /(?!\s)\p{Cc}/u;
 const ESCAPE = '\u001b';
 
+const PLAIN: Sniffed = { mime: 'text/plain', ext: 'txt' };
+
 /**
  * Recognises what file-type does not: SVG, HTML, JSON and plain text. Conservative on purpose: it accepts only valid
  * UTF-8 without control characters, and names a format only by its unmistakable beginning.
  * @param complete whether `head` is the whole file; otherwise its last character may be cut in two
  */
 export function textHint(head: Buffer, complete: boolean): Sniffed | undefined {
-  if (head.length === 0) return undefined;
-  let text: string;
-  try {
-    // `stream` accepts a character that is cut off at the end of `head`; a BOM is dropped.
-    text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: !complete });
-  } catch {
-    return undefined;
-  }
-  if (BINARY.test(text.replaceAll(ESCAPE, ''))) return undefined;
+  const text = head.length === 0 ? undefined : decoded(head, 'utf-8', complete);
+  if (text === undefined) return undefined;
   const start = text.trimStart();
   const markup = start.startsWith('<') ? markupHint(start) : undefined;
   if (markup !== undefined) return markup;
-  if (isJson(start, complete)) return { mime: 'application/json', ext: 'json' };
-  return { mime: 'text/plain', ext: 'txt' };
+  return isJson(start, complete) ? { mime: 'application/json', ext: 'json' } : PLAIN;
+}
+
+/**
+ * Recognises text in UTF-16 by its byte order mark, as Windows and Excel write it. file-type takes that mark for the
+ * beginning of an MPEG sound of a kind that is hardly used.
+ */
+export function utf16Hint(head: Buffer, complete: boolean): Sniffed | undefined {
+  const mark = head.toString('hex', 0, 2);
+  const encoding = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : undefined;
+  const text = encoding === undefined ? undefined : decoded(head, encoding, complete);
+  return text === undefined ? undefined : (markupHint(text.trimStart()) ?? PLAIN);
+}
+
+/** @returns undefined for what is not text in this encoding. A byte order mark is dropped. */
+function decoded(head: Buffer, encoding: string, complete: boolean): string | undefined {
+  try {
+    // `stream` accepts a character that is cut off at the end of `head`
+    const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !complete });
+    return BINARY.test(text.replaceAll(ESCAPE, '')) ? undefined : text;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

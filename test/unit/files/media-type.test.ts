@@ -13,6 +13,8 @@ import { anyText } from '../../helpers/any-text.js';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0', 'latin1');
 
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
+
 describe('what the first bytes say', () => {
   it.each<[text: string | Buffer, mime: string | undefined, ext: string | undefined]>([
     [PNG, 'image/png', 'png'],
@@ -36,6 +38,12 @@ describe('what the first bytes say', () => {
     ['\u001b[31mred\u001b[0m', 'text/plain', 'txt'],
     [Buffer.from([0xfe, 0xed, 0x00, 0x01, 0x80, 0x81]), undefined, undefined],
     ['', undefined, undefined],
+    [utf16('id;name\r\n1;Müller\r\n'), 'text/plain', 'txt'],
+    [utf16('Привет, мир'), 'text/plain', 'txt'],
+    [utf16('日本語\n'.repeat(2000)), 'text/plain', 'txt'],
+    [utf16('Привет').swap16(), 'text/plain', 'txt'],
+    [utf16('<!DOCTYPE html><p>'), 'text/html', 'html'],
+    [utf16('<?xml version="1.0"?><svg/>'), 'image/svg+xml', 'svg'],
   ])('%j is %s', async (content, mime, ext) => {
     expect(await sniff(Buffer.from(content))).toEqual(mime === undefined ? undefined : { mime, ext });
   });
