@@ -17,15 +17,31 @@ export async function sniff(first: Buffer): Promise<Sniffed | undefined> {
   const head = first.subarray(0, SNIFF_BYTES);
   const isComplete = first.length <= SNIFF_BYTES;
   let found = pictureType(head) ?? utf16Hint(head, isComplete);
-  if (found) return found;
   try {
-    found = await fileTypeFromBuffer(head);
+    found ??= await fileTypeFromBuffer(head);
   } catch {
     // A damaged container must not lose the file: its bytes are delivered whatever they are.
   }
   // file-type calls every XML document application/xml, but serving safely requires telling SVG and XHTML apart.
   if (found === undefined || found.mime === 'application/xml') return textHint(head, isComplete) ?? found;
-  return { mime: found.mime.toLowerCase().split(';', 1)[0] ?? OCTET_STREAM, ext: found.ext };
+  const mime = found.mime.toLowerCase().split(';', 1)[0] ?? OCTET_STREAM;
+  return textUnder(mime, head, isComplete) ?? { mime, ext: found.ext };
+}
+
+/** Formats that are text, or may begin as text. */
+const AS_TEXT =
+  /^(?:text\/|application\/(?:pdf|rtf|postscript|eps|pgp-encrypted|x-ms-regedit|x-unix-archive|x-cpio)$|model\/stl$|.*\+xml$)/;
+/** Letters, digits and the like. */
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
+/**
+ * Some formats are known by their first two or three letters, with which a text may begin as well: a table with the column
+ * "BMI" is no BMP. Their files hold control characters soon after, and a text never does.
+ */
+function textUnder(mime: string, head: Buffer, isComplete: boolean): Sniffed | undefined {
+  // cheap, and enough for most files: the pictures that servers give begin with other bytes
+  if (!PRINTABLE.test(head.toString('latin1', 0, 2)) || AS_TEXT.test(mime)) return undefined;
+  return textHint(head, isComplete);
 }
 
 /** RFC 6838 §4.2: both names are 1 to 127 characters and begin with a letter or a digit. */
