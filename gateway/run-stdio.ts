@@ -72,7 +72,12 @@ function choose(config: Config, name: string | undefined): Config | string {
   const found = name === undefined ? servers : serversNamed(servers, name);
   if (found.length === 0) return `The config has no server called "${name}". It has: ${names}\n`;
   if (found.length > 1) return `The config has several servers. Say which: wharf stdio --config FILE NAME (${names})\n`;
-  return { ...config, servers: found };
+  return { ...config, servers: found, links: linksOf(config) };
+}
+
+/** The port of links is another one at the next start, and state in memory is lost. */
+function linksOf({ links, listen, state }: Config): Config['links'] {
+  return listen.port === 0 || state.use === 'memory' ? { ...links, endWithProcess: true } : links;
 }
 
 /** Node writes to a pipe synchronously: a host that reads slowly would stop every download. */

@@ -128,8 +128,11 @@ export interface Config {
   antivirus: Choice;
   audit: Choice;
   telemetry: Choice;
-  /** `lasting`: only this machine can reach Wharf, so its own links work as long as their files. */
-  links: { style: 'presigned' | 'gateway'; ttl: number; lasting: boolean };
+  /**
+   * `lasting`: only this machine can reach Wharf, so its own links work as long as their files. `endWithProcess`: but no
+   * longer than the process, as `wharf stdio` has another port at each start.
+   */
+  links: { style: 'presigned' | 'gateway'; ttl: number; lasting: boolean; endWithProcess?: true };
   /** Those of the process and of each message, and those of each caller. */
   limits: Limits & CallerSettings;
   callers: AllowanceRules['callers'][number][];

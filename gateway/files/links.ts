@@ -15,7 +15,7 @@ export interface LinkDeps {
     /** How clients reach Wharf, without a trailing slash; known once the port is. */
     publicUrl: () => string;
     /** `lastingMs`: Wharf's own links work as long as their files, which are kept this long after each use. */
-    links: { style: 'presigned' | 'gateway'; ttlMs: number; lastingMs?: number };
+    links: { style: 'presigned' | 'gateway'; ttlMs: number; lastingMs?: number; endWithProcess?: true };
   };
 }
 
@@ -145,9 +145,14 @@ export class Links {
 
   async #shortLink({ id, principal, server }: FileRecord, as: FileLabel | undefined, now: number): Promise<ShortLink> {
     const { tickets, settings } = this.#deps;
-    const { ttlMs, lastingMs } = settings.links;
+    const { ttlMs, lastingMs, endWithProcess } = settings.links;
     if (lastingMs !== undefined && !as) {
-      return { url: this.#linkOf(tickets.lasting(id)), ...lifeOf(now, lastingMs), lasts: true };
+      const life = {
+        ...lifeOf(now, lastingMs),
+        lasts: true,
+        ...(endWithProcess && { endsWithProcess: endWithProcess }),
+      };
+      return { url: this.#linkOf(tickets.lasting(id)), ...life };
     }
     const { ticket } = await tickets.mintDownload(id, lastingMs ?? ttlMs, { principal, server }, as);
     return { url: this.#linkOf(ticket), ...lifeOf(now, lastingMs ?? ttlMs), lasts: false };

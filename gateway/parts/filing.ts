@@ -30,6 +30,7 @@ export function openFiling(shared: ProcessParts, readLazy: LibraryDeps['readLazy
         style: config.links.style,
         ttlMs: Math.min(config.links.ttl, config.retention),
         ...(lastingMs !== undefined && { lastingMs }),
+        ...(config.links.endWithProcess && { endWithProcess: true }),
       },
       retentionMs: config.retention,
       fileLimit: () => limits.file,

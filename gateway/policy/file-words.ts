@@ -31,8 +31,18 @@ export function fileLine({ name, mimeType, size }: Told, more: readonly string[]
   return [name, mimeType, sizeText(size), ...more].join(' · ');
 }
 
-/** Who can use a link, and for how long. A link that lasts lives longer with each use. */
-export function lifeLine({ ttlSeconds, lasts }: { ttlSeconds: number; lasts: boolean }): string {
+/** How long a link works. */
+interface Life {
+  ttlSeconds: number;
+  /** It lives longer with each use. */
+  lasts: boolean;
+  endsWithProcess?: true;
+}
+
+/** Who can use a link, and for how long. */
+export function lifeLine({ ttlSeconds, lasts, endsWithProcess }: Life): string {
+  if (endsWithProcess)
+    return 'The user can open the link while this server runs and keeps the file. Save it to have it longer.';
   const time = spelled(ttlSeconds);
   return lasts
     ? `The user can open the link as long as the file is kept, at least ${time}.`

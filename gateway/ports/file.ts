@@ -24,6 +24,8 @@ export interface ShortLink {
   ttlSeconds: number;
   /** The link works as long as the file is kept. Each use prolongs that, so `expiresAt` is the earliest expiry. */
   lasts: boolean;
+  /** It works no longer than this process runs. */
+  endsWithProcess?: true;
 }
 
 /** What a server says about the bytes, before Wharf has read them. */

@@ -68,6 +68,8 @@ describe('wharf stdio', () => {
     const { result } = await face.answer(1);
     const link = String(result?.content?.[1]?.uri);
     expect(link.startsWith(`${await face.links()}d/`)).toBe(true);
+    const life = 'The user can open the link while this server runs and keeps the file. Save it to have it longer.';
+    expect(String(result?.content?.[0]?.text).split('\n')).toContain(life);
     const file = await fetch(link);
     const bytes = Buffer.from(await file.arrayBuffer());
     const digest = Buffer.from(blobDigest({ size: 2_000_000, seed: 1, mimeType: 'audio/wav' }), 'hex');

@@ -36,7 +36,7 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /**
  * Some formats are known by their first two or three letters, with which a text may begin as well: a table with the column
- * "BMI" is no BMP. Their files hold control characters soon after, and a text never does.
+ * "BMI" is not a BMP. Their files hold control characters soon after, and a text never does.
  */
 function textUnder(mime: string, head: Buffer, isComplete: boolean): Sniffed | undefined {
   // cheap, and enough for most files: the pictures that servers give begin with other bytes
