@@ -18,7 +18,7 @@ import { noPlaceIn, type OpenQuestions } from './open-questions.js';
 import { answerIn, nameOfCall, type Question, type Said } from './questions.js';
 import { ServerQuestions } from './server-questions.js';
 import type { SessionCalls } from './session-questions.js';
-import { type Besides, notGivenResult, questionText, unopenedText } from './texts.js';
+import { type Besides, notGivenResult, questionText, UNASKED_TEXT, unopenedText } from './texts.js';
 
 /** Bytes of what a person may fill in besides a file. */
 const MOST_BESIDES = 64 * 1024;
@@ -205,6 +205,8 @@ export class AskingByRequest {
           await refuse(missing(refusal, { waited: timeouts.elicitation }), asked, link);
           return undefined;
         case 'unable':
+          await refuse(missing(refusal, { why: UNASKED_TEXT, ...(problem !== undefined && { problem }) }), asked, link);
+          return undefined;
         case 'invalid':
           await refuse(missing(refusal, problem === undefined ? {} : { problem }), asked, link);
           return undefined;

@@ -69,6 +69,9 @@ export function unopenedText(ms: number): string {
   return `The user was asked to open the upload page, and did not open it within ${timeText(ms)}: give them the link.`;
 }
 
+/** Why the person was not asked, although the client had declared that it can. */
+export const UNASKED_TEXT = 'The client answers that it cannot ask its user for the file: give them the link.';
+
 /** What a model is told when the person gave no file. */
 export function notGivenResult({ tool, argument }: Pick<WantedFile, 'tool' | 'argument'>, how: NotGiven): JsonObject {
   return { content: [{ type: 'text', text: NOT_GIVEN[how](tool, argument) }], isError: true };

@@ -155,6 +155,9 @@ describe('a call that lacks its file, of a client that opens pages', () => {
     const required = (result._meta as Record<string, { human: { url: string } }>)['dev.wharf/uploadRequired'];
     expect(required?.human.url).toBe(question.params?.url);
     expect(textOf(result)).toContain(String(question.params?.url));
+    expect(textOf(result)).toContain(
+      'The client answers that it cannot ask its user for the file: give them the link.',
+    );
     expect(await upload(required?.human.url)).toBe(201);
   });
 
