@@ -69,6 +69,8 @@ describe('a block that a host would not show', () => {
         clients: [
           { match: { name: 'two-images' }, host: { imagesPerResult: 2 } },
           { match: { name: 'little-room' }, host: { imageBytesPerResult: '130kB' } },
+          { match: { name: 'webp-alone' }, host: { imageTypes: ['image/webp'] } },
+          { match: { name: 'both-types' }, host: { imageTypes: ['image/png', 'image/jpeg'] } },
         ],
       },
     });
@@ -142,6 +144,13 @@ describe('a block that a host would not show', () => {
     expect((await call('claude-code', 'avif')).types[0]).toBe('text');
     expect((await call('claude-code', 'picture')).result).toEqual(CONTENT.picture);
     expect((await call('github-copilot-developer', 'picture')).types).toEqual(['text', 'resource_link']);
+  });
+
+  it('is a preview of a type that its model does not take, of which no text speaks', async () => {
+    const { types, content } = await call('webp-alone', 'picture');
+    expect(types).toEqual(['text', 'resource_link']);
+    expect(String(content[0]?.text)).not.toContain('preview');
+    expect((await call('both-types', 'mixed')).types).toContain('image');
   });
 
   it('passes when it is no base64, for the client to judge', async () => {

@@ -41,8 +41,9 @@ export class ShownFiles {
     const shown = await this.#files.withPreview(file);
     if (!shown.preview?.image) return { file: shown, client };
     const { image, ...preview } = shown.preview;
-    const hasRoom =
-      client.host?.images !== 'drop' && this.#images.take(result, Buffer.byteLength(image.base64, 'base64'));
+    const { images, imageTypes } = client.host ?? {};
+    const isSeen = images !== 'drop' && imageTypes?.includes(image.mimeType) !== false;
+    const hasRoom = isSeen && this.#images.take(result, Buffer.byteLength(image.base64, 'base64'));
     return { file: hasRoom ? shown : { ...file, preview }, client };
   }
 
