@@ -245,16 +245,21 @@ async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise
     );
     return 1;
   }
-  const { callerOf, explainAccess: explained, ownNameOf } = await import('./explain/access.js');
+  const { callerOf, explainAccess: explained, ownNameOf, unknownCaller } = await import('./explain/access.js');
   const { explainLimits } = await import('./explain/limits.js');
   const { accessRulesOf, allowanceRulesOf, keysOf } = await import('./config/access.js');
   const { limitRows } = await import('./config/limit-rows.js');
   const { ToolLimits } = await import('./policy/tool-limits.js');
   const question = { ...asked, server: found.name };
-  const caller = callerOf(
-    question,
-    keysOf(config.auth).map((key) => key.name),
-  );
+  const keys = keysOf(config.auth).map((key) => key.name);
+  const unknown = unknownCaller(question, keys, config.auth.use);
+  if (unknown !== undefined) {
+    const near = nearest(unknown, keys);
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+    printError(`There is no key called ${JSON.stringify(unknown)} in auth.keys.${hint}\n`);
+    return 1;
+  }
+  const caller = callerOf(question, keys);
   const host = asked.client === undefined ? undefined : await limitsOfHost(asked.client, caller.principal, config);
   print(explained(question, caller, accessRulesOf(config), found.tools));
   const limited = { name: found.name, limits: found.limits, global: config.limits };

@@ -17,6 +17,20 @@ export function callerOf({ principal, key, groups }: AskedAccess, keys: readonly
   return { principal: principal ?? own, key: own, groups };
 }
 
+/** Operators who try tools in the console are principals without a key. */
+const OPERATOR = /^console:/;
+
+/** The name of a key that there is not: rules without a name would let such a caller in, and the gateway does not. */
+export function unknownCaller(
+  { principal, key }: Pick<AskedAccess, 'principal' | 'key'>,
+  keys: readonly string[],
+  use: string,
+): string | undefined {
+  const named = key ?? (use === 'apiKeys' ? principal : undefined);
+  if (named === undefined || keys.includes(named) || (key === undefined && OPERATOR.test(named))) return undefined;
+  return named;
+}
+
 /**
  * Whether a caller may use a server and a tool of it, and which rule decides.
  * @param tools the operator's settings, by the server's own names

@@ -258,7 +258,7 @@ const CASES: readonly (readonly [name: Name, how: string, told: Told])[] = [
       },
       status: 429,
       again: DAY,
-      values: [/1 files may be stored/, /would be 2 files/],
+      values: [/"1 file may be stored/, /would be 2 files/],
       code: 'day_quota_used',
     },
   ],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { callerOf, explainAccess } from '../../../gateway/explain/access.js';
+import { callerOf, explainAccess, unknownCaller } from '../../../gateway/explain/access.js';
 
 const RULES = {
   allow: new Map([['hr', [{ key: 'ci', tools: ['read_*'] }, { group: 'hr' }]]]),
@@ -37,5 +37,15 @@ describe('what is said about who may use what', () => {
       'No client sees it: its name is given to "read_all".',
     ]);
     expect(told({ key: 'ci', tool: 'delete_all' }).at(-1)).toMatch(/refused as unknown/);
+  });
+
+  it('is nothing where a key was mistyped', () => {
+    const said = (asked: { principal?: string; key?: string }, use = 'apiKeys') =>
+      unknownCaller({ principal: undefined, key: undefined, ...asked }, ['ci', 'ada'], use);
+    expect(said({ key: 'c' })).toBe('c');
+    expect(said({ principal: 'else' })).toBe('else');
+    for (const known of [{ key: 'ci' }, { principal: 'ada' }, { principal: 'console:ann' }, {}])
+      expect(said(known)).toBeUndefined();
+    expect(said({ principal: 'https://idp.example|ada' }, 'both')).toBeUndefined();
   });
 });
