@@ -18,9 +18,15 @@ const COUNTERS: Record<CounterName, CounterRow> = {
   wharf_errors_total: {
     help: 'Errors told to a client, by code',
     labels: ['code'],
-    first: ['internal', 'audit_unavailable', 'store_unavailable', 'state_unavailable', 'state_full'].map((code) => ({
-      code,
-    })),
+    first: [
+      'internal',
+      'audit_unavailable',
+      'store_unavailable',
+      'store_timeout',
+      'store_full',
+      'state_unavailable',
+      'state_full',
+    ].map((code) => ({ code })),
   },
   wharf_refused_requests_total: {
     help: 'Requests that belong to nothing there is: a foreign Host or Origin, an unknown path, server or link',

@@ -115,6 +115,7 @@ export async function exchangeUpload<Result>(
     if (deps.audit.isOn && outcome === 'refused')
       deps.audit.note({ ...entryOf(incoming, admission), allowed: false, code: error.code, rule: limitOf(error) });
     if (!admission) deps.refused(error, incoming);
+    else if (outcome !== 'aborted') deps.metrics.count('wharf_errors_total', { code: error.code });
     const { limit } = error.facts;
     if (limit !== undefined) deps.metrics.count('wharf_limits_total', { limit: String(limit) });
     throw error;

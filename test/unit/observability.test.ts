@@ -69,7 +69,7 @@ describe('the alerts', () => {
       return series ? (series[3] as string).split('|').map((value) => `${series[1]}{${series[2]}="${value}"} 0`) : [];
     });
     expect(watched).toContain('wharf_scans_total{outcome="infected"} 0');
-    expect(watched).toHaveLength(7);
+    expect(watched).toHaveLength(9);
     for (const series of watched) expect(scraped.split('\n')).toContain(series);
   });
 

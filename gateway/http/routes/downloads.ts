@@ -88,6 +88,7 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       failure = error;
       if (error.httpStatus >= 500) {
         outcome = 'failed';
+        deps.metrics.count('wharf_errors_total', { code: error.code });
         deps.log.warn({ code: error.code, err: error.cause ?? error }, 'A download failed before its first byte.');
       }
       return refuse(error, c.req.header('accept'), error.code === 'method_not_allowed' ? { allow: ALLOW } : {});

@@ -2,9 +2,11 @@ import { createServer, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { startRefusingS3 } from '../../helpers/fault-s3.js';
 import { startFaultUpstream } from '../../helpers/fault-upstream.js';
 import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { freshName, s3Config } from '../../helpers/services.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
@@ -219,6 +221,22 @@ describe('an error that a client gets on a stream that has begun', () => {
     expect((await answer).error).toMatchObject({ data: { code: 'upstream_closed' } });
     await until(async () => (await counted(alone, 'upstream_closed')) === 1);
     await alone.stop();
+  });
+
+  it('is counted when an upload ends with it', async () => {
+    const upstream = await startFaultUpstream('json');
+    const s3 = await startRefusingS3(s3Config('unused').endpoint);
+    const objects = { use: 's3', ...s3Config(freshName('counted')), endpoint: s3.url };
+    const alone = await startWharf({ servers: { one: upstream.server }, config: { objects } });
+    const client = await RawClient.connect(alone.mcp);
+    const { messages } = await client.post({ jsonrpc: '2.0', id: 5, method: 'files/authorizeUpload', params: {} });
+    const { url } = (messages[0] as { result: { upload: { url: string } } }).result.upload;
+    s3.refuse({ what: /^PUT /, status: 403, code: 'AccessDenied' });
+    expect((await fetch(url, { method: 'PUT', body: 'bytes' })).status).toBe(503);
+    await until(async () => (await counted(alone, 'store_unavailable')) === 1);
+    await alone.stop();
+    await s3.close();
+    await upstream.close();
   });
 
   it('is counted when Wharf answers by itself', async () => {

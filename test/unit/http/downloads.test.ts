@@ -40,6 +40,8 @@ interface World {
   body: (bytes: Buffer) => Readable;
   presigned: unknown[];
   outcomes: string[];
+  /** Codes of errors that were counted. */
+  errors: string[];
   asked: string[];
   /** What a step waits for. */
   wait?: (step: string) => Promise<void>;
@@ -53,6 +55,7 @@ const fresh = (): World => ({
   body: (bytes) => Readable.from([bytes]),
   presigned: [],
   outcomes: [],
+  errors: [],
   asked: [],
 });
 let world = fresh();
@@ -87,7 +90,10 @@ const deps: DownloadDeps = {
   clock: { now: () => NOW },
   log: silentLog,
   metrics: {
-    count: (_name, labels) => world.outcomes.push(labels?.outcome ?? ''),
+    count: (_name, { outcome, code = '' } = {}) => {
+      if (outcome === undefined) world.errors.push(code);
+      else world.outcomes.push(outcome);
+    },
     observe() {},
     gauge() {},
   },
@@ -341,6 +347,7 @@ describe('a link that leads nowhere', () => {
     expect(status).toBe(503);
     expect(headers).toMatchObject({ ...SAFE, 'retry-after': '5' });
     expect(world.outcomes).toEqual(['failed']);
+    expect(world.errors).toEqual(['state_unavailable']);
   });
 
   it('is 500 without a word about the inside when something else fails', async () => {
