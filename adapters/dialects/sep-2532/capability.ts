@@ -18,6 +18,11 @@ export function takenBy({ capabilities, dialects }: ClientFacts): { maxBytes?: n
   return typeof most === 'number' && most >= 0 ? { maxBytes: most } : {};
 }
 
+/** True for a client that results and lists tell of streams: over stdio Wharf declares none. */
+export function isShown(client: ClientFacts): boolean {
+  return !client.isOverStdio && takenBy(client) !== undefined;
+}
+
 /** The SEP writes `true`, while other capabilities are objects: both are accepted. */
 export function isDeclared(stream: JsonValue | undefined): boolean {
   return stream === true || isObject(stream);

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../../gateway/ports/dialect.js';
-import { declares, takenBy } from './capability.js';
+import { declares, isShown } from './capability.js';
 import { showResources, showServer } from './lists.js';
 import { streaming } from './streaming.js';
 import { write } from './write.js';
@@ -13,7 +13,7 @@ export function create(): Dialect {
     reads: ['resourceStreaming'],
     // servers that speak it still write files as plain MCP does
     places: [],
-    spokenBy: (client) => takenBy(client) !== undefined,
+    spokenBy: isShown,
     read: () => ({ kind: 'not-mine' }),
     write,
     declares,

@@ -1,7 +1,7 @@
 import { isObject } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../../../gateway/ports/dialect.js';
-import { takenBy } from './capability.js';
+import { isShown } from './capability.js';
 
 /** From this size on, in bytes, even a text is better streamed. */
 const LARGE = 4 * 1024 * 1024;
@@ -18,7 +18,7 @@ export function showServer({ resources }: JsonObject, client: ClientFacts): read
 
 /** Adds `streamable` to resources that are better streamed, unless the server sets it itself. */
 export function showResources(client: ClientFacts): ((entry: JsonObject) => JsonObject) | undefined {
-  return takenBy(client) ? mark : undefined;
+  return isShown(client) ? mark : undefined;
 }
 
 function mark({ streamable, mimeType, size }: JsonObject): JsonObject {

@@ -123,7 +123,9 @@ describe('a gateway in front of `wharf stdio`', () => {
     const client = await RawClient.connect(outer.mcp, '2025-11-25');
     const { result } = await client.call('read_media_file', { path: join(folder, 'out.pdf') });
     expect(result?.isError).toBeUndefined();
-    const link = /http:\/\/127\.0\.0\.1:\d+\/d\/[\w-]+/.exec(JSON.stringify(result?.content))?.[0];
+    expect(JSON.stringify(result?.content)).not.toContain('resources/stream');
+    expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'resource_link']);
+    const link = /http:\/\/127\.0\.0\.1:\d+\/d\/[\w-]+/.exec(String(result?.content?.[1]?.uri))?.[0];
     const bytes = Buffer.from(await (await fetch(String(link))).arrayBuffer());
     expect(sha256Url(bytes)).toBe(sha256Url(PDF));
   });
