@@ -53,6 +53,19 @@ interface Steps<Result> {
   recordsOf(result: Result): readonly FileRecord[];
 }
 
+/**
+ * Refuses every request with a link that only its caller may use, with its credentials: for others there is no such link.
+ * @throws GatewayError `link_unknown`, `unauthorized`, and others about credentials
+ */
+export async function refuseStranger(
+  { authenticate }: Pick<UploadExchangeDeps, 'authenticate'>,
+  { intent: { isCallers, principal, purpose } }: Pick<Admission, 'intent'>,
+  incoming: IncomingMessage,
+): Promise<void> {
+  if (isCallers && (await authenticate(incoming, purpose?.server)).principal !== principal)
+    throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
+}
+
 /** Runs a request for an upload: counts it for its principal, and logs and counts its outcome. */
 export async function exchangeUpload<Result>(
   deps: UploadExchangeDeps,
@@ -81,10 +94,7 @@ export async function exchangeUpload<Result>(
   };
   try {
     admission = await admit();
-    const { isCallers, principal, purpose } = admission.intent;
-    // for every other caller there is no such link
-    if (isCallers && (await deps.authenticate(incoming, purpose?.server)).principal !== principal)
-      throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
+    await refuseStranger(deps, admission, incoming);
     await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
     counted = countRequest(deps.requests, admission.intent.principal);
     // refused now, the bytes need not be sent

@@ -13,7 +13,7 @@ import { answerTus } from '../tus/answer.js';
 import { begunOn } from '../tus/begun.js';
 import { speaksTus } from '../tus/request.js';
 import { codeInForm, passCookie, proofIn, UNLOCK } from '../upload-code.js';
-import { exchangeUpload, receivedUpload } from '../upload-exchange.js';
+import { exchangeUpload, receivedUpload, refuseStranger } from '../upload-exchange.js';
 import { planUpload, planUploads } from '../upload-request.js';
 import { ADD, addFile, FINISH, filesCome, finishFiles, removeFile, type SeveralDeps } from './several-files.js';
 import { codeAsked, refused, shown, showsForm, stored, storedAll } from './upload-answers.js';
@@ -80,6 +80,7 @@ async function show(deps: UploadDeps, ticket: string, incoming: IncomingMessage)
   const { uploads, resumable, clock } = deps;
   const { accept } = incoming.headers;
   const state = await uploads.inspect(ticket);
+  if (state.kind === 'open') await refuseStranger(deps, state, incoming);
   if (state.kind === 'open' && isOpening(incoming)) await uploads.opened(ticket);
   if (state.kind === 'open' && uploads.needsCode(state, proofIn(incoming, state.fileId)))
     return codeAsked(state, accept);

@@ -10,7 +10,7 @@ import { tooLarge } from '../../files/upload-intent.js';
 import { refuseCodings } from '../codings.js';
 import { refused } from '../routes/upload-answers.js';
 import { proofIn } from '../upload-code.js';
-import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from '../upload-exchange.js';
+import { exchangeUpload, receivedUpload, refuseStranger, type UploadExchangeDeps } from '../upload-exchange.js';
 import {
   announcedIn,
   CHECKSUMS,
@@ -54,7 +54,7 @@ export async function answerTus(
 ): Promise<Response> {
   const method = methodOf(incoming);
   try {
-    if (method === 'OPTIONS') return answer(204, await optionsOf(deps, target));
+    if (method === 'OPTIONS') return answer(204, await optionsOf(deps, target, incoming));
     checkVersion(incoming);
     switch (method) {
       case 'HEAD':
@@ -81,8 +81,9 @@ export async function answerTus(
   }
 }
 
-async function optionsOf({ uploads }: TusDeps, { ticket }: Target): Promise<Record<string, string>> {
-  const state = await uploads.inspect(ticket);
+async function optionsOf(deps: TusDeps, { ticket }: Target, incoming: IncomingMessage) {
+  const state = await deps.uploads.inspect(ticket);
+  if (state.kind === 'open') await refuseStranger(deps, state, incoming);
   if (state.kind === 'unknown') throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
   return {
     'tus-version': TUS_VERSION,
@@ -92,10 +93,12 @@ async function optionsOf({ uploads }: TusDeps, { ticket }: Target): Promise<Reco
   };
 }
 
-/** A link with a code needs it for every request, not only for those with bytes. */
-async function prove({ uploads }: TusDeps, { ticket }: Target, incoming: IncomingMessage): Promise<void> {
-  const found = await uploads.find(ticket);
-  if (found) await uploads.prove(found, proofIn(incoming, found.fileId));
+/** A link with a code needs it for every request, not only for those with bytes, and so it is with credentials. */
+async function prove(deps: TusDeps, { ticket }: Target, incoming: IncomingMessage): Promise<void> {
+  const found = await deps.uploads.find(ticket);
+  if (!found) return;
+  await refuseStranger(deps, found, incoming);
+  await deps.uploads.prove(found, proofIn(incoming, found.fileId));
 }
 
 async function headOf(deps: TusDeps, { ticket, upload }: Target, incoming: IncomingMessage) {

@@ -113,6 +113,13 @@ describe('a client that uploads what it should not', () => {
     expect((await fetch(url, { method: 'PUT', body: new Uint8Array(PNG) })).status).toBe(401);
     expect((await fetch(url, { method: 'POST', headers: tus })).status).toBe(401);
     expect((await send(endpoint, { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
+    // nor may others look at its upload, or end it
+    expect((await fetch(url, { method: 'POST', headers: { ...tus, ...headers } })).status).toBe(201);
+    for (const method of ['HEAD', 'DELETE', 'OPTIONS'])
+      expect([method, (await fetch(url, { method, headers: tus })).status]).toEqual([method, 401]);
+    for (const accept of ['application/json', 'text/html'])
+      expect((await fetch(url, { headers: { accept } })).status).toBe(401);
+    expect((await fetch(url, { method: 'HEAD', headers: { ...tus, ...headers } })).status).toBe(200);
     expect((await send(endpoint, { headers })).status).toBe(201);
     await answer({ file: { uploadId: endpoint.uploadId } });
     expect(JSON.parse(textOf(await call.result()))).toEqual({ file: PNG.toString('base64') });
