@@ -54,12 +54,7 @@ export function tellError(metrics: Metrics, facts: ExchangeFacts, error: Gateway
  */
 export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts, signal }: Exchange): GatewayError {
   const error = asGatewayError(thrown);
-  if (signal.aborted) {
-    // its failure is a consequence of that; `internal` would blame Wharf
-    facts.error = CLIENT_GONE;
-    return error;
-  }
-  noteError(facts, error);
+  if (!noteOutcome(error, { facts, signal })) return error;
   if (error.code === 'internal') log.error({ err: error.cause }, 'an exchange failed');
   else if (error.cause) {
     // a client's mistake is in its exchange's own line, and clients can cause it as often as they like
@@ -68,6 +63,30 @@ export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts,
   }
   metrics.count('wharf_errors_total', { code: error.code });
   return error;
+}
+
+/** Notes how an exchange failed. @returns false when its client has gone, which no line of its own need say */
+export function noteOutcome(error: GatewayError, { facts, signal }: Pick<Exchange, 'facts' | 'signal'>): boolean {
+  if (signal.aborted) {
+    // its failure is a consequence of that; `internal` would blame Wharf
+    facts.error = CLIENT_GONE;
+    return false;
+  }
+  noteError(facts, error);
+  return true;
+}
+
+/** A request that Wharf itself should have answered, and could not. */
+export function noteRefused(
+  { log, metrics }: Tellers,
+  thrown: unknown,
+  exchange: Pick<Exchange, 'facts' | 'signal'>,
+  method: string,
+): void {
+  const error = asGatewayError(thrown);
+  if (!noteOutcome(error, exchange)) return;
+  metrics.count('wharf_errors_total', { code: error.code });
+  log.warn({ code: error.code, method, err: thrown }, 'a request was refused');
 }
 
 /** Links the lines of one session. The id itself is a credential, but a hash does not reveal its 122 random bits. */

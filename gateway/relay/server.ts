@@ -1,4 +1,4 @@
-import { asGatewayError, GatewayError } from '../errors.js';
+import { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import type { LazyFile } from '../files/lazy-files.js';
 import type { Authorization } from '../files/upload.js';
@@ -26,7 +26,7 @@ import type { Transports } from './channels/transports.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/local-answer.js';
 import type { RelayDeps } from './deps.js';
 import { type Exchange, noteMessages } from './exchange.js';
-import { tellError } from './exchange-log.js';
+import { noteRefused, tellError } from './exchange-log.js';
 import { calledTools, countedCalls, measureAgain, noteTooLong, tooLongError } from './limited-calls.js';
 import { letServerJudge } from './local/accepted.js';
 import { callLocally, type LocalTool } from './local/local-tools.js';
@@ -290,8 +290,7 @@ export class Server {
     const work = (await this.#ownWork(request, asked)) ?? (await this.#absence(request, asked));
     if (!work) return false;
     const answer = await work().catch((error): LocalAnswer => {
-      tellError(this.#deps.metrics, exchange.facts, asGatewayError(error));
-      this.#deps.log.warn({ code: exchange.facts.error, method: request.method, err: error }, 'a request was refused');
+      noteRefused(this.#deps, error, exchange, request.method);
       return errorOf(error);
     });
     answerLocally(exchange, messages, answer);

@@ -9,8 +9,8 @@ import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { type Asked, withEdits } from '../caller.js';
 import { CollectedReply } from '../client/collected-reply.js';
 import { answerLocally, onlyRequest } from '../client/local-answer.js';
-import { type Exchange, noteError } from '../exchange.js';
-import { reportError } from '../exchange-log.js';
+import type { Exchange } from '../exchange.js';
+import { noteOutcome, reportError } from '../exchange-log.js';
 import { type OwnUri, ownUri } from '../local/own-uri.js';
 import type { AnswerEdit, PendingRequest } from '../pending-request.js';
 import type { Reply } from '../reply.js';
@@ -106,12 +106,11 @@ export class ResourceStreams {
     } catch (thrown) {
       const error = asGatewayError(thrown);
       if (OF_THE_EXCHANGE.has(error.code)) throw thrown;
-      noteError(exchange.facts, error);
+      const isTold = noteOutcome(error, exchange);
       const level = thrown instanceof ServerError ? 'warn' : undefined;
-      if (!exchange.signal.aborted) reportError(this.#deps, error, 'a resource could not be streamed', level);
+      if (isTold) reportError(this.#deps, error, 'a resource could not be streamed', level);
       if (exchange.reply.begun) exchange.reply.abort();
-      else if (!exchange.signal.aborted)
-        answerLocally(exchange, messages, { error: rpcErrorOf(thrown, streaming, client) });
+      else if (isTold) answerLocally(exchange, messages, { error: rpcErrorOf(thrown, streaming, client) });
     }
   }
 
