@@ -42,17 +42,18 @@ export async function runFiles(
     if (!answer.ok) isDone = false;
     return body;
   };
-  const say = (body: Answer & Partial<Shown>, text: (body: Answer & Partial<Shown>) => string) => {
-    lines.push(isJson ? JSON.stringify(body) : (body.error?.message ?? text(body)));
+  const say = (body: Answer & Partial<Shown>, text: (body: Answer & Partial<Shown>) => string, id = '') => {
+    const refused = body.error && (id === '' ? body.error.message : `${id}: ${body.error.message}`);
+    lines.push(isJson ? JSON.stringify(body) : (refused ?? text(body)));
   };
   const query = new URLSearchParams(filter);
   if (verb === 'list') say(await ask('GET', `/files?${query}`), listText);
   else if (ids.length === 0) say(await ask('DELETE', `/files?${query}`), removedText);
   for (const id of ids) {
     const place = `/files/${encodeURIComponent(id)}`;
-    if (verb === 'show') say(await ask('GET', place), (body) => JSON.stringify(body, null, 2));
-    else if (verb === 'remove') say(await ask('DELETE', place), removedText);
-    else if (verb !== 'list') say(await ask('POST', `${place}/${verb}`), (body) => rowOf(body as Shown));
+    if (verb === 'show') say(await ask('GET', place), (body) => JSON.stringify(body, null, 2), id);
+    else if (verb === 'remove') say(await ask('DELETE', place), removedText, id);
+    else if (verb !== 'list') say(await ask('POST', `${place}/${verb}`), (body) => rowOf(body as Shown), id);
   }
   return { text: `${lines.join('\n')}\n`, isDone };
 }

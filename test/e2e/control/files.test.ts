@@ -145,7 +145,8 @@ describe.each(STORES)('Files under control, over %s', (stores) => {
       new RegExp(`^${id}  .*  ann  lab.give  .*  image/png  "`),
     );
     expect((await run('hold', id)).text).toMatch(/ {2}held\n$/);
-    expect(await run('remove', id)).toMatchObject({ isDone: false, text: expect.stringContaining('The file is held') });
+    const held = `${id}: The file is held`;
+    expect(await run('remove', id)).toMatchObject({ isDone: false, text: expect.stringContaining(held) });
     expect((await run('release', id)).isDone).toBe(true);
     expect((await run('revoke', `mcp-file://wharf/${id}`)).text).toMatch(/ {2}revoked\n$/);
     expect(JSON.parse((await run('show', id, '--json')).text)).toMatchObject({
@@ -156,7 +157,7 @@ describe.each(STORES)('Files under control, over %s', (stores) => {
     });
     expect((await run('remove', '--principal', 'ann')).text).toBe('1 removed.\n');
     expect((await run('list')).text).toBe('No files.\n');
-    expect((await run('show', id)).isDone).toBe(false);
+    expect(await run('show', id)).toEqual({ isDone: false, text: `${id}: There is no file with this id.\n` });
   });
 
   it('are nothing that a request from another machine, or a page, can see', async () => {
