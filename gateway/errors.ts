@@ -1,7 +1,7 @@
 import { ERRORS_OF_CALLERS } from './errors/callers.js';
 import { ERRORS_OF_CONSOLE } from './errors/console.js';
 import { ERRORS_OF_LACK } from './errors/lack.js';
-import { type ErrorFacts, type ErrorRow, INTERNAL, over, waited } from './errors/texts.js';
+import { type ErrorFacts, type ErrorRow, INTERNAL, over, quoted, waited } from './errors/texts.js';
 import { ERRORS_OF_UPLOADS } from './errors/uploads.js';
 import { mostText } from './policy/amounts.js';
 
@@ -60,13 +60,13 @@ export const ERROR_TABLE = {
     http: 403,
     jsonRpc: -32600,
     text: (f) =>
-      `Wharf does not answer to the Host ${f.host}. Its operator lists the names it has: allowedHosts, or publicUrl.`,
+      `Wharf does not answer to the Host ${quoted(f.host)}. Its operator lists the names it has: allowedHosts, or publicUrl.`,
   },
   origin_forbidden: {
     http: 403,
     jsonRpc: -32600,
     text: (f) =>
-      `Web pages of ${f.origin} may not call Wharf. Its operator lists those that may: allowedOrigins, or publicUrl.`,
+      `Web pages of ${quoted(f.origin)} may not call Wharf. Its operator lists those that may: allowedOrigins, or publicUrl.`,
   },
   navigation_refused: {
     http: 406,

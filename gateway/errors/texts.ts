@@ -41,3 +41,9 @@ export function tooSlow({ allowed, actual }: ErrorFacts): string {
   const rates = shortfall(Number(allowed), Number(actual));
   return `${rates.actual} a second, where ${rates.allowed} is the least`;
 }
+
+/** A header in a text: in quotation marks, unless words stand in for one that cannot be shown. */
+export function quoted(value: ErrorFacts[string] | undefined): string {
+  const text = String(value);
+  return /^\(|\s/.test(text) ? text : `"${text}"`;
+}

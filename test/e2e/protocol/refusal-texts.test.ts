@@ -92,8 +92,8 @@ describe('what people and programs are told that got an address or a server wron
   });
 
   it.each([
-    ['host', 'wharf.internal:8080', /^Wharf does not answer to the Host wharf\.internal:8080\. /],
-    ['origin', 'https://app.example.com', /^Web pages of https:\/\/app\.example\.com may not call Wharf\. /],
+    ['host', 'wharf.internal:8080', /^Wharf does not answer to the Host "wharf\.internal:8080"\. /],
+    ['origin', 'https://app.example.com', /^Web pages of "https:\/\/app\.example\.com" may not call Wharf\. /],
   ])('a foreign %s is told as it came, to programs too', async (header, value, message) => {
     const { error } = await refusedFor({ [header]: value });
     expect(error.message).toMatch(message);
