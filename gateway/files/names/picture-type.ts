@@ -14,7 +14,7 @@ const WEBP: Sniffed = { mime: 'image/webp', ext: 'webp' };
 
 const ALWAYS_SHOWN = new Set([PNG, APNG, JPEG, GIF, WEBP].map(({ mime }) => mime));
 
-/** True for a type whose files all begin alike: one that begins in an unknown way, or is empty, is of another type. */
+/** True for a type whose files all begin alike, so that none of them is empty. */
 export function alwaysShows(mime: string): boolean {
   return ALWAYS_SHOWN.has(mime);
 }

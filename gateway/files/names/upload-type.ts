@@ -55,10 +55,10 @@ function typeUnder(
   return extension !== '' && extension === extensionFor(wanted) && fitsByName(wanted) ? wanted : undefined;
 }
 
-/** As `mediaTypeOf`, but bytes that do not begin as every PNG does are none, whatever was declared. */
+/** As `mediaTypeOf`, but an empty file is no picture, whatever was declared. */
 function shownType(declared: string | undefined, sniffed: TypeFacts['sniffed']): string {
   const type = mediaTypeOf(declared, typeof sniffed === 'object' ? sniffed : undefined);
-  return (sniffed === undefined || sniffed === 'empty') && alwaysShows(type) ? OCTET_STREAM : type;
+  return sniffed === 'empty' && alwaysShows(type) ? OCTET_STREAM : type;
 }
 
 function extensionIn(name: string): string {

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 afterEach(stop);
 
 const asking = () => ({ ...binary({ field: { maxSize: 3_000_000 } }), _meta: { progressToken: 'theirs' } });
-const BIG = Buffer.concat([PNG, Buffer.alloc(2_000_008 - PNG.length)]);
+const BIG = Buffer.concat([PNG.subarray(0, 8), Buffer.alloc(2_000_000)]);
 const metaOf = (params: Json | undefined) => (params?._meta ?? {}) as { progressToken?: string };
 
 describe('progress of an upload', () => {

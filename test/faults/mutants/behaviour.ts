@@ -140,8 +140,8 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'own-handle-asked-of-the-server',
     fault: 'A server answers what it likes for a handle of Wharf’s.',
-    file: 'gateway/relay/local/own-resources.ts',
-    find: '    if (library.claims(uri.trim())) return { uri, handle: uri };\n',
+    file: 'gateway/relay/local/own-uri.ts',
+    find: '  if (library.claims(uri.trim())) return { uri, handle: uri };\n',
     replace: '',
     suites: ['e2e/files/own-resources'],
     tests: 'error of the protocol',
