@@ -55,7 +55,7 @@ function typeUnder(
   return extension !== '' && extension === extensionFor(wanted) && fitsByName(wanted) ? wanted : undefined;
 }
 
-/** As `mediaTypeOf`, but an empty file is no picture, whatever was declared. */
+/** As `mediaTypeOf`, but an empty file is not a picture, whatever was declared. */
 function shownType(declared: string | undefined, sniffed: TypeFacts['sniffed']): string {
   const type = mediaTypeOf(declared, typeof sniffed === 'object' ? sniffed : undefined);
   return sniffed === 'empty' && alwaysShows(type) ? OCTET_STREAM : type;
