@@ -121,8 +121,8 @@ async function withStore(
 }
 
 /**
- * Where a config is, whatever it is a link to: Kubernetes replaces a config by pointing the link to another file, and the
- * gateway is the same.
+ * The path of a config itself, not of the file that it may link to: Kubernetes replaces a config by pointing the link to
+ * another file, and the gateway is the same.
  */
 async function placeOf(file: string): Promise<string> {
   const folder = dirname(resolve(file));

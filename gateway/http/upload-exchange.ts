@@ -54,7 +54,7 @@ interface Steps<Result> {
 }
 
 /**
- * Refuses every request with a link that only its caller may use, with its credentials: for others there is no such link.
+ * Some links may be used by their caller alone, who sends credentials. Other callers hear that the link does not exist.
  * @throws GatewayError `link_unknown`, `unauthorized`, and others about credentials
  */
 export async function refuseStranger(

@@ -18,7 +18,7 @@ export function takenBy({ capabilities, dialects }: ClientFacts): { maxBytes?: n
   return typeof most === 'number' && most >= 0 ? { maxBytes: most } : {};
 }
 
-/** True for a client that results and lists tell of streams: over stdio Wharf declares none. */
+/** Whether results and lists name streams for this client. Over stdio they do not, because Wharf declares no streams there. */
 export function isShown(client: ClientFacts): boolean {
   return !client.isOverStdio && takenBy(client) !== undefined;
 }
