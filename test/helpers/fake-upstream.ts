@@ -273,7 +273,7 @@ class Fake implements FakeUpstream {
     if (last === undefined) return void response.writeHead(202).end();
     const headers: Record<string, string | number> = {};
     if (this.#options.session && message.method === 'initialize')
-      headers['mcp-session-id'] = `s-${this.requests.length}`;
+      headers['mcp-session-id'] = `upstream-session-${this.requests.length}`;
     if (this.#options.transport === 'sse') {
       response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' });
       for (const pieces of replies) await writeEvent(response, pieces);

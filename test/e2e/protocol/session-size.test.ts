@@ -69,6 +69,6 @@ describe('a session', () => {
     expect(statuses).toEqual([404, 200, 200]);
     const deleted = fake.requests.filter(({ method }) => method === 'DELETE');
     const first = fake.requests.findIndex(({ body }) => body.includes('"initialize"'));
-    expect(deleted.map(({ headers }) => headers['mcp-session-id'])).toEqual([`s-${first + 1}`]);
+    expect(deleted.map(({ headers }) => headers['mcp-session-id'])).toEqual([`upstream-session-${first + 1}`]);
   });
 });
