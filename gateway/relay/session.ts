@@ -9,6 +9,7 @@ import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import { parseJson } from '../wire/json/parse.js';
 import { type Remembered, SessionTable } from './session-table.js';
+import { Unanswered } from './unanswered.js';
 
 /** What every replica must know about a session; JSON under a key made from its id. */
 export interface SessionRecord {
@@ -76,6 +77,8 @@ export class Sessions {
   readonly #deps: SessionsDeps;
   readonly #table: SessionTable<Cached>;
   readonly #watchers = new Map<string, (session: Session) => void>();
+  /** What is kept of their requests whose streams have ended. */
+  readonly unanswered = new Unanswered();
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
@@ -154,6 +157,7 @@ export class Sessions {
     const now = clock.now();
     const cached = this.#table.use(id, now);
     this.#table.delete(id);
+    this.unanswered.end(id);
     if (cached?.isOurs) this.#told(cached, now);
     await Promise.all(keys.all('session', id).map((key) => state.remove(key)));
   }

@@ -1,38 +1,127 @@
+import { heapOf } from '../budget/heap-size.js';
+import { Ledger } from '../budget/ledger.js';
+import { RecentMap } from '../budget/recent-map.js';
 import type { PendingRequest } from './pending-request.js';
-import type { Session } from './session.js';
 
-/** Most of one session, and the bytes of a message up to which a request keeps its parameters. */
+/** Most requests of one session. */
 const MOST = 16;
-const MAX_BYTES = 2048;
+/** A request with parameters larger than this is kept without them, and one that is larger even then is not kept. */
+const MAX_BYTES = 8 * 1024;
+/** Of all sessions. The sessions that were kept first make room for others: only what answers need by their request is lost. */
+const TOTAL_BYTES = 16 * 1024 * 1024;
+/** The part of it that the sessions of one caller may take. */
+const OF_A_CALLER = 0.25;
 
-type Unanswered = ReadonlyMap<string, PendingRequest>;
+/** The session of a client. */
+interface Owner {
+  id: string;
+  principal: string;
+}
 
-/** By session, in the order in which their streams ended. */
-const UNANSWERED = new WeakMap<Session, Map<string, PendingRequest>>();
-const NONE: Unanswered = new Map();
+type Requests = ReadonlyMap<string, PendingRequest>;
+
+interface Kept {
+  readonly principal: string;
+  readonly requests: Map<string, { request: PendingRequest; bytes: number }>;
+}
+
+const NONE: Requests = new Map();
 
 /**
- * Keeps what is needed of requests whose stream has ended before their answers. Their client resumes it by a GET, and what
- * becomes of an answer depends on its request (MCP 2025-11-25, Streamable HTTP: a server may close a stream at any time).
- * @param bytes of their message
+ * Requests whose stream has ended before their answers. Their client resumes it by a GET, and what becomes of an answer
+ * depends on its request (MCP 2025-11-25, Streamable HTTP: a server may close a stream at any time).
  */
-export function keepUnanswered(session: Session, requests: Iterable<PendingRequest>, bytes: number): void {
-  const kept = UNANSWERED.get(session) ?? new Map<string, PendingRequest>();
-  UNANSWERED.set(session, kept);
-  for (const { id, method, subject, params, calledAs } of requests) {
-    const request = { id, method, subject, params: bytes > MAX_BYTES ? {} : params, base: [] };
-    kept.set(id, calledAs === undefined ? request : { ...request, calledAs });
-    if (kept.size > MOST) kept.delete(kept.keys().next().value as string);
+export class Unanswered {
+  readonly #ledger: Ledger;
+  /** By the session's id. */
+  readonly #sessions = new RecentMap<string, Kept>();
+  readonly #byPrincipal = new Map<string, RecentMap<string, Kept>>();
+
+  constructor(total = TOTAL_BYTES) {
+    const sharing = { ratio: OF_A_CALLER, principals: true, servers: false };
+    this.#ledger = new Ledger({ limit: 'unanswered', total, sharing, unit: MOST * MAX_BYTES });
+  }
+
+  /** Bytes that are kept. */
+  get used(): number {
+    return this.#ledger.used;
+  }
+
+  keep({ id, principal }: Owner, requests: Iterable<PendingRequest>): void {
+    for (const request of requests) {
+      const small = shortened(request);
+      if (!small) continue;
+      this.#remove(id, request.id);
+      if (!this.#makeRoom(small.bytes, principal)) return;
+      const kept = this.#open(id, principal);
+      kept.requests.set(request.id, small);
+      this.#ledger.add(small.bytes, { principal });
+      const [oldest] = kept.requests.keys();
+      if (kept.requests.size > MOST && oldest !== undefined) this.#remove(id, oldest);
+    }
+  }
+
+  /** Those of a session, by their ids as JSON text, in the order in which their streams ended. */
+  of(session: Owner | undefined): Requests {
+    const kept = session && this.#sessions.peek(session.id);
+    return kept ? new Map([...kept.requests].map(([id, { request }]) => [id, request])) : NONE;
+  }
+
+  /** These were answered, by their ids as JSON text. */
+  forget(session: Owner | undefined, ids: readonly string[]): void {
+    if (!session || this.#sessions.size === 0) return;
+    for (const id of ids) this.#remove(session.id, id);
+  }
+
+  /** Forgets all of a session, by its id. */
+  end(session: string): void {
+    for (const id of [...(this.#sessions.peek(session)?.requests.keys() ?? [])]) this.#remove(session, id);
+  }
+
+  #open(id: string, principal: string): Kept {
+    const known = this.#sessions.peek(id);
+    if (known) return known;
+    const kept: Kept = { principal, requests: new Map() };
+    this.#sessions.set(id, kept);
+    const own = this.#byPrincipal.get(principal) ?? new RecentMap<string, Kept>();
+    own.set(id, kept);
+    this.#byPrincipal.set(principal, own);
+    return kept;
+  }
+
+  /** Removes the sessions that were kept first: the caller's own when its share is full. */
+  #makeRoom(bytes: number, principal: string): boolean {
+    for (;;) {
+      const refusal = this.#ledger.refusal(bytes, { principal });
+      if (!refusal) return true;
+      const from = refusal.full === 'principal' ? this.#byPrincipal.get(principal) : this.#sessions;
+      const [oldest] = from?.keys() ?? [];
+      if (oldest === undefined) return false;
+      this.end(oldest);
+    }
+  }
+
+  #remove(session: string, id: string): void {
+    const kept = this.#sessions.peek(session);
+    const request = kept?.requests.get(id);
+    if (!kept || !request) return;
+    kept.requests.delete(id);
+    this.#ledger.give(request.bytes, kept);
+    if (kept.requests.size > 0) return;
+    this.#sessions.delete(session);
+    const own = this.#byPrincipal.get(kept.principal);
+    own?.delete(session);
+    if (own?.size === 0) this.#byPrincipal.delete(kept.principal);
   }
 }
 
-/** Those of a session, by their ids as JSON text. */
-export function unansweredIn(session: Session | undefined): Unanswered {
-  return (session && UNANSWERED.get(session)) ?? NONE;
-}
-
-/** These were answered, by their ids as JSON text. */
-export function forgetAnswered(session: Session | undefined, ids: readonly string[]): void {
-  const kept = session && UNANSWERED.get(session);
-  if (kept) for (const id of ids) kept.delete(id);
+/** What answers need of a request; undefined when even that is large. */
+function shortened(from: PendingRequest): { request: PendingRequest; bytes: number } | undefined {
+  const { id, method, subject, params, calledAs } = from;
+  const bare = { id, method, subject, params: {}, base: [], ...(calledAs !== undefined && { calledAs }) };
+  for (const request of [{ ...bare, params }, bare]) {
+    const bytes = heapOf(request, MAX_BYTES);
+    if (bytes <= MAX_BYTES) return { request, bytes };
+  }
+  return undefined;
 }

@@ -256,7 +256,10 @@ describe('wharf stdio in front of an HTTP server', () => {
     const [first, ...later] = fake.requests;
     expect(first?.headers['mcp-session-id']).toBeUndefined();
     for (const { headers } of later) {
-      expect([headers['mcp-session-id'], headers['mcp-protocol-version']]).toEqual(['upstream-session-1', '2025-06-18']);
+      expect([headers['mcp-session-id'], headers['mcp-protocol-version']]).toEqual([
+        'upstream-session-1',
+        '2025-06-18',
+      ]);
     }
     const methods = fake.requests.map(({ method }) => method);
     expect([methods.at(-1), methods.filter((method) => method === 'GET').length]).toEqual(['DELETE', 1]);

@@ -15,7 +15,6 @@ import { logError, reportError } from '../exchange-log.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
 import type { OpenedSession, Reply, ReplyHead } from '../reply.js';
 import { dismiss, toClient, untouched } from '../results/to-client.js';
-import { forgetAnswered, keepUnanswered, unansweredIn } from '../unanswered.js';
 import { withSource } from '../under-limits.js';
 import { pump } from '../upstream/pump.js';
 import { pingIn } from './channel-message.js';
@@ -72,7 +71,7 @@ export class AnswerRelay {
   constructor(answer: UpstreamAnswer, kind: Exclude<BodyKind, 'none'>, context: AnswerContext) {
     const { deps } = context;
     const { exchange, messages, session, client, inquire } = context.caller;
-    const earlier = messages ? new Map<string, PendingRequest>() : unansweredIn(session);
+    const earlier = deps.sessions.unanswered.of(messages ? undefined : session);
     this.#context = context;
     this.#exchange = exchange;
     this.#answer = answer;
@@ -325,14 +324,15 @@ export class AnswerRelay {
   #answered(ids: readonly string[]): void {
     this.#forwarded += 1;
     for (const id of ids) this.#pending.delete(knownId(this.#pending, id));
-    forgetAnswered(this.#context.caller.session, ids);
+    const { deps, caller } = this.#context;
+    deps.sessions.unanswered.forget(caller.session, ids);
   }
 
   /** Called at the end: a client asks for the rest of a stream that had ids. */
   #keepUnanswered(): void {
     const { session, messages } = this.#context.caller;
     if (!this.#hasEventIds || !session || !messages || this.#pending.size === 0) return;
-    keepUnanswered(session, this.#pending.values(), messages.bytes.length);
+    this.#context.deps.sessions.unanswered.keep(session, this.#pending.values());
   }
 
   #writeHead(): void {

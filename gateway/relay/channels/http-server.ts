@@ -13,7 +13,6 @@ import { GatheredBytes } from '../cut/gathered-bytes.js';
 import { type Exchange, noteNoAnswer } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { Session } from '../session.js';
-import { unansweredIn } from '../unanswered.js';
 import { declaredBy } from '../upstream/declared.js';
 import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
 import { pump } from '../upstream/pump.js';
@@ -144,7 +143,7 @@ export class HttpServer {
     // a server without that stream often has no route for it, and its next POST tells.
     const isForgotten = answer.status === 404 && messages !== undefined && session?.upstreamSession !== undefined;
     if (isForgotten) await this.#deps.sessions.end(session.id);
-    const requests = messages?.requests ?? [...unansweredIn(session).values()];
+    const requests = messages?.requests ?? [...this.#deps.sessions.unanswered.of(session).values()];
     const { kind } = answer;
     if (kind === 'none') {
       answer.body.resume();
@@ -196,7 +195,7 @@ export class HttpServer {
    * @returns whether it did: false where something in it may need work
    */
   #passesAsItIs({ exchange, messages, session, client }: Caller, answer: UpstreamAnswer, body: Buffer): boolean {
-    const requests = messages?.requests ?? [...unansweredIn(session).values()];
+    const requests = messages?.requests ?? [...this.#deps.sessions.unanswered.of(session).values()];
     const { reply } = exchange;
     // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees
     const isWhole = reply.takesBodies && answer.headers['content-length'] !== undefined;

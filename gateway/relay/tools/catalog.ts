@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { heapOf } from '../../budget/heap-size.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject, own } from '../../json/value.js';
 import type { Inquire } from '../../mcp/inquire.js';
@@ -12,7 +13,6 @@ import { unknownArguments } from '../../schema/unknown-argument.js';
 import { readTool, type Tool, type ToolFacts, type ToolSlot } from '../../tools/tool.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { FileTakers } from './file-takers.js';
-import { heapOf } from './heap-size.js';
 import type { KeptView, KeptViews } from './kept-views.js';
 import { listedTools } from './listed-tools.js';
 import type { Shown } from './offered-tools.js';

@@ -1,7 +1,7 @@
+import { heapOf } from '../../budget/heap-size.js';
 import type { Ledger } from '../../budget/ledger.js';
 import { RecentMap } from '../../budget/recent-map.js';
 import type { Stopwatch } from '../../ports/clock.js';
-import { heapOf } from './heap-size.js';
 
 /** Most values of one view. */
 const MAX_VALUES = 2000;
