@@ -32,7 +32,12 @@ export interface Exchange {
 /** Where a connection goes that is free. */
 export interface Keeper {
   keep(connection: Connection): void;
+  /** It is closed. */
+  forget(connection: Connection): void;
 }
+
+/** One for all: each of its own is a hundred bytes of every stream. */
+function ignore(): void {}
 
 function closedEarly(): Error {
   return Object.assign(new Error('the connection was closed before the answer was complete'), { code: 'ECONNRESET' });
@@ -59,7 +64,9 @@ export class Connection implements BodySource {
   #filled = 0;
   /** Bytes of the interim heads. */
   #interim = 0;
-  #head: AnswerHead | undefined;
+  /** What the head says of the body, and of the connection after it. */
+  #length = 0;
+  #keepsAlive = false;
   #body: AnswerBody | undefined;
   #chunked: Chunked | undefined;
   /** Of a body with a length: what is still to come. */
@@ -67,16 +74,18 @@ export class Connection implements BodySource {
   #isPaused = false;
   /** Bytes have come that belong to no answer. */
   #isDirty = false;
-  #error: Error | undefined;
 
   constructor(socket: Socket, keeper: Keeper) {
     this.socket = socket;
     this.#keeper = keeper;
-    socket.on('error', (error) => {
-      this.#error = error;
-    });
+    // kept by the socket until it closes
+    socket.on('error', ignore);
     socket.on('end', () => this.#ended());
-    socket.on('close', () => this.#fail(this.#error ?? closedEarly()));
+    // the only listener for it: each further one of a socket takes 200 bytes, and streams keep theirs for hours
+    socket.on('close', () => {
+      this.#fail(socket.errored ?? closedEarly());
+      keeper.forget(this);
+    });
   }
 
   /** True when not one byte has come since its request began. */
@@ -111,6 +120,12 @@ export class Connection implements BodySource {
       this.#fail(error);
       this.socket.destroy();
     }
+  }
+
+  /** As `take`, for the part of a memory that was read into. @returns true: read on */
+  takeOf(memory: Uint8Array, length: number): boolean {
+    this.take(memory.subarray(0, length) as Buffer);
+    return true;
   }
 
   resume(): void {
@@ -150,7 +165,6 @@ export class Connection implements BodySource {
       if (head.status >= 200) {
         this.#filled = 0;
         this.#begun = NOTHING;
-        this.#head = head;
         this.#begins(head, this.#exchange as Exchange, seen, rest);
         return;
       }
@@ -179,6 +193,8 @@ export class Connection implements BodySource {
   }
 
   #begins(head: AnswerHead, exchange: Exchange, bytes: Buffer, at: number): void {
+    this.#length = head.length;
+    this.#keepsAlive = head.keepsAlive;
     this.#missing = head.length;
     this.#chunked = head.length === CHUNKED ? new Chunked() : undefined;
     const { data, end, fault } = this.#part(bytes, at);
@@ -192,7 +208,7 @@ export class Connection implements BodySource {
     this.#awaited = 'body';
     const body = new AnswerBody(this);
     // its reader may come later than a fault in the same packet
-    body.on('error', () => undefined);
+    body.on('error', ignore);
     this.#body = body;
     exchange.answered(new Answer(head, body));
     if (data.length > 0) exchange.inContext(() => this.#pass(body, data));
@@ -218,7 +234,7 @@ export class Connection implements BodySource {
   /** What these bytes hold of the body, in memory of its own, and where in them it has ended; -1 while it goes on. */
   #part(bytes: Buffer, at: number): { data: Buffer; end: number; fault?: WireError } {
     if (this.#chunked) return dechunked(this.#chunked, bytes, at);
-    if (this.#head?.length === UNTIL_CLOSE) return { data: copied(bytes, at, bytes.length), end: -1 };
+    if (this.#length === UNTIL_CLOSE) return { data: copied(bytes, at, bytes.length), end: -1 };
     const stop = Math.min(bytes.length, at + this.#missing);
     this.#missing -= stop - at;
     return { data: copied(bytes, at, stop), end: this.#missing === 0 ? stop : -1 };
@@ -237,7 +253,7 @@ export class Connection implements BodySource {
   /** The peer sends nothing more. Only a body without any length ends by that. */
   #ended(): void {
     const body = this.#body;
-    if (body && this.#head?.length === UNTIL_CLOSE) this.#exchange?.inContext(() => this.#complete(body));
+    if (body && this.#length === UNTIL_CLOSE) this.#exchange?.inContext(() => this.#complete(body));
     else this.#fail(closedEarly());
     this.socket.destroy();
   }
@@ -259,7 +275,7 @@ export class Connection implements BodySource {
   #free(): void {
     const exchange = this.#exchange;
     if (!exchange) return;
-    const mayStay = this.#head?.keepsAlive && exchange.isSent && this.isUsable;
+    const mayStay = this.#keepsAlive && exchange.isSent && this.isUsable;
     this.#leave();
     this.resume();
     if (mayStay) this.#keeper.keep(this);
@@ -269,7 +285,7 @@ export class Connection implements BodySource {
   #leave(): void {
     const exchange = this.#exchange;
     this.#exchange = undefined;
-    this.#head = undefined;
+    this.#keepsAlive = false;
     this.#chunked = undefined;
     exchange?.over();
   }

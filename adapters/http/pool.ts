@@ -144,14 +144,14 @@ export class Pool implements Keeper {
   #connect(): Connection {
     const tcp = { noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
     const at = { host: this.#host, port: this.#port, ...tcp };
-    const socket = this.#tls ? this.#connectTls(this.#tls, at) : connect({ ...at, ...reading((bytes) => take(bytes)) });
+    const socket = this.#tls
+      ? this.#connectTls(this.#tls, at)
+      : connect({ ...at, onread: { buffer: MEMORY, callback: (length, memory) => connection.takeOf(memory, length) } });
     const connection = new Connection(socket, this);
-    const take = (bytes: Buffer) => connection.take(bytes);
-    if (this.#tls) socket.on('data', take);
+    if (this.#tls) socket.on('data', (bytes) => connection.take(bytes));
     this.#open.add(connection);
     boundConnect(socket, 'connect', this.#connectMs);
     if (this.#tls) boundConnect(socket, 'secureConnect', CONNECT_MS);
-    socket.on('close', () => this.#forget(connection));
     return connection;
   }
 
@@ -175,7 +175,7 @@ export class Pool implements Keeper {
     this.#look = undefined;
   }
 
-  #forget(connection: Connection): void {
+  forget(connection: Connection): void {
     this.#open.delete(connection);
     if (connection.idleSince === undefined) return;
     const at = this.#idle.lastIndexOf(connection);
@@ -183,25 +183,19 @@ export class Pool implements Keeper {
   }
 }
 
-/** What plain connections are read into. */
-const MEMORY = Buffer.allocUnsafeSlow(64 * 1024);
-
 /**
  * Plain connections are all read into the same memory, because what is kept is copied out of it before the next read. Node
  * of itself takes 64 KiB anew for each read, and holds another of them for each body that waits for its reader: a quarter of
  * the memory of 256 long answers. TLS reads while it writes too, so one read could begin inside another there.
  */
-function reading(take: (bytes: Buffer) => void) {
-  const callback = (length: number, memory: Uint8Array): boolean => {
-    take(memory.subarray(0, length) as Buffer);
-    return true;
-  };
-  return { onread: { buffer: MEMORY, callback } };
-}
+const MEMORY = Buffer.allocUnsafeSlow(64 * 1024);
 
 function boundConnect(socket: Socket, event: 'connect' | 'secureConnect', ms: number): void {
   const timer = setTimeout(() => socket.destroy(new Error(`not connected after ${ms} ms`)), ms);
-  const done = (): void => clearTimeout(timer);
-  socket.once(event, done);
-  socket.once('close', done);
+  const done = (): void => {
+    clearTimeout(timer);
+    // not kept for the hours that a stream may take
+    socket.off(event, done).off('close', done);
+  };
+  socket.on(event, done).on('close', done);
 }

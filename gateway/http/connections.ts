@@ -83,7 +83,8 @@ export class Connections {
       waitingSince: 0,
     };
     this.#open.set(socket, connection);
-    socket.once('close', () => this.#forget(connection));
+    // `once` would keep 150 bytes more with each connection
+    socket.on('close', () => this.#forget(connection));
     this.#rest(connection);
   }
 

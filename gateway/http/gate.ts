@@ -14,14 +14,35 @@ export interface GateDeps {
   quotas: RequestQuotas;
 }
 
-/** An exchange that has been let in. */
-export interface Entered {
+/** What is given back when an exchange has ended. */
+interface Places {
+  requests: Ledger;
+  counted: Owner;
+  /** Gives back what the caller's quotas count. */
+  ended: (() => void) | undefined;
+}
+
+/** An exchange that has been let in. A class: as functions it took 200 bytes more of each, for hours where it is a stream. */
+export class Entered {
   /** The server, as its caller meets it. */
-  server: Server;
+  readonly server: Server;
   /** Counts the bytes of its message. */
-  held: HeldRequest;
+  readonly held: HeldRequest;
+  readonly #places: Places;
+
+  constructor(server: Server, held: HeldRequest, places: Places) {
+    this.server = server;
+    this.held = held;
+    this.#places = places;
+  }
+
   /** Called once, when the exchange has ended. */
-  leave(): void;
+  leave(): void {
+    this.held.release();
+    const { requests, counted, ended } = this.#places;
+    ended?.();
+    requests.give(1, counted);
+  }
 }
 
 /**
@@ -32,32 +53,21 @@ export interface Entered {
 export function enter(deps: GateDeps, server: Server, exchange: Exchange): Entered | Promise<Entered> {
   refuseStranger(server, exchange);
   const counted = countRequest(deps.requests, exchange.principal);
-  const end = () => deps.requests.give(1, counted);
-  if (!deps.quotas.isOn) return entered(deps, server, exchange, end);
-  return deps.quotas.begin(exchange.identity).then(
-    (ended) =>
-      entered(deps, server, exchange, () => {
-        ended();
-        end();
-      }),
+  const { requests, quotas } = deps;
+  if (!quotas.isOn) return entered(deps, server, exchange, { requests, counted, ended: undefined });
+  return quotas.begin(exchange.identity).then(
+    (ended) => entered(deps, server, exchange, { requests, counted, ended }),
     (error: unknown) => {
-      end();
+      requests.give(1, counted);
       throw error;
     },
   );
 }
 
-function entered(deps: GateDeps, server: Server, exchange: Exchange, end: () => void): Entered {
+function entered(deps: GateDeps, server: Server, exchange: Exchange, places: Places): Entered {
   const own = server.under(exchange.identity);
   const held = new HeldRequest(deps.held, own.limits, { principal: exchange.principal, server: server.name });
-  return {
-    server: own,
-    held,
-    leave: () => {
-      held.release();
-      end();
-    },
-  };
+  return new Entered(own, held, places);
 }
 
 /** @throws GatewayError `server_forbidden` */

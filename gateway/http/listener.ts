@@ -79,6 +79,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const connections = new Connections(sockets.allowed, idleMs);
   const check = createGuard(guard);
   const handle = lateApp(options.app);
+  // one function for all answers: each of its own would be kept as long as a stream is open
+  const ended = function (this: SafeResponse) {
+    connections.end(this.req.socket);
+  };
   const onRequest = (request: IncomingMessage, response: SafeResponse) => {
     const { socket } = request;
     // Node parses the rest of a packet even after its connection was closed
@@ -88,7 +92,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       return;
     }
     // it closes once: `once` would only cost an object more
-    response.on('close', () => connections.end(socket));
+    response.on('close', ended);
     try {
       if (!connections.begin(socket)) throw new GatewayError('sockets_full', sockets);
       const page = check(request);

@@ -338,8 +338,16 @@ export class Server {
     return tools.named(name, catalog.beside(view, offered.shownTo(asked.exchange.identity)));
   }
 
-  async get(exchange: Exchange): Promise<void> {
-    const sender = { exchange, session: await this.#session(exchange) };
+  /** @throws GatewayError `session_unknown` at once, where the session is looked up here */
+  get(exchange: Exchange): Promise<void> {
+    const found = this.#session(exchange);
+    return found instanceof Promise
+      ? found.then((session) => this.#getIn(session, exchange))
+      : this.#getIn(found, exchange);
+  }
+
+  #getIn(session: Session | undefined, exchange: Exchange): Promise<void> {
+    const sender = { exchange, session };
     const server = this.#forHost(this.#caller(sender));
     const listen = () => server.#listen(server.#caller(sender));
     return this.#deps.watch?.listens?.(exchange, listen) ?? listen();

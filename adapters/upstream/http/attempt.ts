@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import type { Readable } from 'node:stream';
 import type { Line, Place } from '../../../gateway/budget/line.js';
 import type { Patience, Wait } from '../../../gateway/budget/patience.js';
 import { GatewayError } from '../../../gateway/errors.js';
@@ -19,11 +20,17 @@ import type { Slots } from './slots.js';
  */
 const STALE_SOCKET_MS = 250;
 
+/** Headers of a request that is not sent again. */
+const NOT_KEPT: string[] = [];
+
 /** How it ends: with the head of an answer, or an error. */
 interface Settle {
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
 }
+
+/** Of one whose promise is settled: a stream would keep its functions for hours. */
+const SETTLED: Settle = { resolve() {}, reject() {} };
 
 /** What the attempts of one client share. */
 export interface AttemptContext {
@@ -41,16 +48,20 @@ export interface AttemptContext {
 
 /** One request on its way. Its slot is released when the connection is free or gone, unless it is sent once more. */
 export class Attempt implements Exchange {
-  readonly #call: HttpCall;
+  #call: HttpCall;
   readonly #signal: AbortSignal;
   readonly #context: AttemptContext;
-  readonly #settle: Settle;
+  /** Until the head of an answer has come. */
+  #settle: Settle;
   readonly #abort: () => void;
   #place: Place<Attempt> | undefined;
   #connection: Connection | undefined;
   #wait: Wait | undefined;
   #sentAt = 0;
-  #answer: Answer | undefined;
+  /** Of the answer, once its head has come. */
+  #status: number | undefined;
+  /** The body that is still to come. */
+  #rest: Readable | undefined;
   #mayRepeat = true;
   /** Another attempt has taken the slot over. */
   #isRepeated = false;
@@ -90,8 +101,8 @@ export class Attempt implements Exchange {
   /** Ends it from this side. */
   stop(failure: GatewayError): void {
     this.#mayRepeat = false;
-    if (this.#answer) {
-      this.#answer.destroy(failure);
+    if (this.#status !== undefined) {
+      this.#rest?.destroy(failure);
       return;
     }
     this.#settle.reject(failure);
@@ -104,14 +115,18 @@ export class Attempt implements Exchange {
 
   answered(answer: Answer): void {
     this.#noLongerAwaited();
-    this.#answer = answer;
+    this.#status = answer.statusCode;
+    if (answer.whole === undefined) this.#rest = answer.body;
+    // a stream may be silent for hours, and its request is not sent again
+    if (this.#call.isStream) this.#call = { ...this.#call, headers: NOT_KEPT };
     this.#context.pool.learnIdle(answer.headers['keep-alive']);
     this.#settle.resolve(answer);
+    this.#settle = SETTLED;
   }
 
   failed(error: Error): Error {
     const { name, pool } = this.#context;
-    if (this.#answer) return bodyFailure(name, error);
+    if (this.#status !== undefined) return bodyFailure(name, error);
     const failure = headFailure(name, error);
     if (!this.#isStale(failure)) {
       this.#settle.reject(failure);
@@ -146,17 +161,17 @@ export class Attempt implements Exchange {
     socket.write(head, 'latin1');
     void sendBody(socket, body, {
       stallMs: this.#context.timeouts.idle,
-      isOver: () => socket.destroyed || this.#place?.isIn !== true || (this.#answer?.statusCode ?? 0) >= 300,
-      isAnswered: () => this.#answer !== undefined,
+      isOver: () => socket.destroyed || this.#place?.isIn !== true || (this.#status ?? 0) >= 300,
+      isAnswered: () => this.#status !== undefined,
       sent: () => {
         this.isSent = true;
-        if (this.#answer === undefined) this.#awaitAnswer();
+        if (this.#status === undefined) this.#awaitAnswer();
       },
       stalled: () => this.stop(this.#timeout('idle')),
       sourceFailed: (error) => {
         this.#mayRepeat = false;
         this.#settle.reject(error);
-        this.#answer?.destroy(error instanceof Error ? error : new Error('the source failed', { cause: error }));
+        this.#rest?.destroy(error instanceof Error ? error : new Error('the source failed', { cause: error }));
         socket.destroy();
       },
     });

@@ -43,7 +43,7 @@ export class Asking {
   }
 
   /** Brings a session's GET stream on its way: its server may ask on it, or repeat what it has asked before. */
-  async listen(caller: Caller, stream: (caller: Caller) => Promise<void>, course: Course): Promise<void> {
+  listen(caller: Caller, stream: (caller: Caller) => Promise<void>, course: Course): Promise<void> {
     if (this.#deps.order.length === 0 || asksBy(caller.client) !== 'request') return stream(caller);
     const { exchange } = caller;
     const reply = new AskedReply(exchange.reply, undefined, this.#deps.server);

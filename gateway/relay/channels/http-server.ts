@@ -15,7 +15,7 @@ import type { PendingRequest } from '../pending-request.js';
 import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
 import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
-import { pump } from '../upstream/pump.js';
+import { onceBegun, pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
 import type { ChannelDeps } from './deps.js';
 import { AnswerRelay, headOf } from './http-answer.js';
@@ -102,7 +102,8 @@ export class HttpServer {
 
   /** The client's GET stream. */
   async get(caller: Caller): Promise<void> {
-    await this.#relay(caller, await this.#send('GET', caller));
+    const answer = await this.#send('GET', caller);
+    return answer.kind === 'sse' ? this.#relaySilent(caller, answer) : this.#relay(caller, answer);
   }
 
   /** A session was ended here to make room for another, so its server need not keep it either. */
@@ -171,7 +172,20 @@ export class HttpServer {
         answerPing: (id: string) => this.#pong(id, exchange, answer),
       }),
     };
-    await new AnswerRelay(rest, kind, context).run();
+    return new AnswerRelay(rest, kind, context).run();
+  }
+
+  /**
+   * A stream on which a server may say nothing for hours. What relays it is 3 KB of objects and is made for its first bytes;
+   * until then not even the answer's headers are kept.
+   */
+  #relaySilent(caller: Caller, answer: UpstreamAnswer): Promise<void> {
+    const { status, body } = answer;
+    caller.exchange.reply.head({ ...headOf(answer), isEarly: true });
+    return onceBegun(body, () => {
+      const rest: UpstreamAnswer = { status, headers: {}, kind: 'sse', body };
+      return new AnswerRelay(rest, 'sse', { deps: this.#deps, caller }).run();
+    });
   }
 
   /** Answers a ping in the session that an answer opens. If it is lost, only its server notices. */

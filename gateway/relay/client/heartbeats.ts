@@ -8,12 +8,15 @@ const TICKS = BEAT_MS / TICK_MS;
 /** A stream's first beat comes after this many ticks or more: most streams are over by then. */
 const FIRST_TICK = 20;
 
-type Beat = () => void;
-
 /** A stream that beats. */
+export interface Beating {
+  beat(): void;
+}
+
+/** Its place among the others. */
 export interface Heart {
-  readonly line: Line<Beat>;
-  readonly place: Place<Beat>;
+  readonly line: Line<Beating>;
+  readonly place: Place<Beating>;
 }
 
 /**
@@ -22,19 +25,19 @@ export interface Heart {
  * loop, and all calls waited for it; it also passed for work, so that the process never gave its memory back.
  */
 export class Heartbeats {
-  readonly #ticks = Array.from({ length: TICKS }, () => new Line<Beat>());
+  readonly #ticks = Array.from({ length: TICKS }, () => new Line<Beating>());
   #now = 0;
   #delay = FIRST_TICK;
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Calls `beat` at first after 5 to 15 s. It may remove itself. Does not keep the process alive. */
-  add(beat: Beat): Heart {
-    const line = this.#ticks[(this.#now + this.#delay) % TICKS] as Line<Beat>;
+  /** The stream beats at first after 5 to 15 s. It may remove itself. Does not keep the process alive. */
+  add(stream: Beating): Heart {
+    const line = this.#ticks[(this.#now + this.#delay) % TICKS] as Line<Beating>;
     this.#delay = this.#delay < TICKS ? this.#delay + 1 : FIRST_TICK;
     this.#count += 1;
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
-    return { line, place: line.add(beat) };
+    return { line, place: line.add(stream) };
   }
 
   /** Any number of times. */
@@ -48,6 +51,6 @@ export class Heartbeats {
 
   #tick(): void {
     this.#now = (this.#now + 1) % TICKS;
-    for (const beat of (this.#ticks[this.#now] as Line<Beat>).values()) beat();
+    for (const stream of (this.#ticks[this.#now] as Line<Beating>).values()) stream.beat();
   }
 }

@@ -2,7 +2,7 @@ import type { FrameFields } from '../../wire/sse/frame.js';
 import { comment, DataWriter, FRAME_END, frameHead, wholeFrame } from '../../wire/sse/write.js';
 import type { Piece } from '../cut/splice.js';
 import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
-import type { Heart, Heartbeats } from './heartbeats.js';
+import type { Beating, Heart, Heartbeats } from './heartbeats.js';
 import { joined } from './joined.js';
 
 /** A comment is not an event, so clients cannot misread it. */
@@ -33,7 +33,7 @@ export interface HttpResponse {
 }
 
 /** Answers a client over HTTP: messages as SSE frames, as consecutive JSON values or as an array, at the client's pace. */
-export class HttpReply implements Reply {
+export class HttpReply implements Reply, Beating {
   readonly takesBodies = true;
   readonly #response: HttpResponse;
   readonly #idleMs: number;
@@ -75,7 +75,7 @@ export class HttpReply implements Reply {
     if (head.body === 'batch') this.#batch = { next: OPEN_BATCH, end: Buffer.from('[]') };
     this.#response.writeHead(head.status, headersOf(head));
     if (head.isEarly) this.#response.flushHeaders();
-    if (this.#isEvents) this.#heart = this.#heartbeats.add(() => this.#beat());
+    if (this.#isEvents) this.#heart = this.#heartbeats.add(this);
   }
 
   message(pieces: readonly Piece[], { frame }: MessageFacts = {}): Promise<void> | undefined {
@@ -134,7 +134,7 @@ export class HttpReply implements Reply {
     this.#response.once('close', listener);
   }
 
-  #beat(): void {
+  beat(): void {
     // the answer may have been ended elsewhere, as an error without a stream
     if (this.gone) this.#stopBeating();
     else if (!this.#inFrame && !this.#pressure) this.#write(HEARTBEAT);

@@ -84,6 +84,20 @@ export function pump(
   });
 }
 
+/** Runs the work when the first bytes of a body have come, or it has ended in any way. Reads none of them. */
+export function onceBegun(body: Readable, work: () => Promise<void>): Promise<void> {
+  if (body.readableLength > 0 || body.readableEnded || body.destroyed) return work();
+  return new Promise((resolve, reject) => {
+    const begins = () => {
+      for (const event of BEGINNINGS) body.off(event, begins);
+      work().then(resolve, reject);
+    };
+    for (const event of BEGINNINGS) body.on(event, begins);
+  });
+}
+
+const BEGINNINGS = ['readable', 'error', 'close'] as const;
+
 /**
  * Watches a server that is in the middle of a message. @param tooSlow called once with `idle_timeout` or
  * `upstream_too_slow`

@@ -15,7 +15,7 @@ function beatsOf(streams: number, ms: number): number[][] {
   const heartbeats = new Heartbeats();
   const began = Date.now();
   const beats = Array.from({ length: streams }, (): number[] => []);
-  for (const own of beats) heartbeats.add(() => own.push(Date.now() - began));
+  for (const own of beats) heartbeats.add({ beat: () => own.push(Date.now() - began) });
   jest.advanceTimersByTime(ms);
   return beats;
 }
@@ -42,13 +42,17 @@ describe('an open stream', () => {
   it('beats no more once it is removed, as often as that is said', () => {
     const heartbeats = new Heartbeats();
     let beats = 0;
-    const heart = heartbeats.add(() => {
-      beats += 1;
-      heartbeats.remove(heart);
+    const heart = heartbeats.add({
+      beat() {
+        beats += 1;
+        heartbeats.remove(heart);
+      },
     });
     let others = 0;
-    heartbeats.add(() => {
-      others += 1;
+    heartbeats.add({
+      beat() {
+        others += 1;
+      },
     });
     jest.advanceTimersByTime(60_000);
     heartbeats.remove(heart);
@@ -59,10 +63,10 @@ describe('an open stream', () => {
 
 it('without a stream nothing is timed', () => {
   const heartbeats = new Heartbeats();
-  const heart = heartbeats.add(() => {});
+  const heart = heartbeats.add({ beat() {} });
   expect(jest.getTimerCount()).toBe(1);
   heartbeats.remove(heart);
   expect(jest.getTimerCount()).toBe(0);
-  heartbeats.add(() => {});
+  heartbeats.add({ beat() {} });
   expect(jest.getTimerCount()).toBe(1);
 });
