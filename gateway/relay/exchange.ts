@@ -61,10 +61,12 @@ export interface ExchangeFacts {
   actual: number | undefined;
 }
 
+const NO_REQUESTS: readonly Answer[] = [];
+
 /** Facts of an exchange that has just begun. */
 export function noFacts(): ExchangeFacts {
   return {
-    requests: [],
+    requests: NO_REQUESTS,
     session: undefined,
     client: undefined,
     method: undefined,

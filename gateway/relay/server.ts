@@ -338,23 +338,17 @@ export class Server {
     return tools.named(name, catalog.beside(view, offered.shownTo(asked.exchange.identity)));
   }
 
-  /** @throws GatewayError `session_unknown` at once, where the session is looked up here */
   get(exchange: Exchange): Promise<void> {
     const found = this.#session(exchange);
-    return found instanceof Promise
-      ? found.then((session) => this.#getIn(session, exchange))
-      : this.#getIn(found, exchange);
+    if (found instanceof Promise) return found.then((session) => this.#getIn(session, exchange));
+    return this.#getIn(found, exchange);
   }
 
   #getIn(session: Session | undefined, exchange: Exchange): Promise<void> {
     const sender = { exchange, session };
-    const server = this.#forHost(this.#caller(sender));
-    const listen = () => server.#listen(server.#caller(sender));
+    const own = this.#forHost(this.#caller(sender));
+    const listen = () => own.#asking.listen(own.#caller(sender), (one) => own.#transports.get(one), own.#course);
     return this.#deps.watch?.listens?.(exchange, listen) ?? listen();
-  }
-
-  #listen(caller: Caller): Promise<void> {
-    return this.#asking.listen(caller, (one) => this.#transports.get(one), this.#course);
   }
 
   async remove(exchange: Exchange): Promise<void> {

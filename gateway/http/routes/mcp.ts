@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HeldRequest } from '../../budget/held.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { UNKNOWN } from '../../identity/identities.js';
 import type { Timeouts } from '../../policy/limits.js';
@@ -38,12 +37,6 @@ interface McpDeps extends GateDeps {
   lately: Lately;
   /** Called for requests to an unknown server. */
   refused: (error: GatewayError, request: IncomingMessage) => void;
-}
-
-/** A request, and the count of its bytes. */
-interface Received {
-  incoming: IncomingMessage;
-  held: HeldRequest;
 }
 
 /** Running exchanges. The drain waits for them, except for GET streams, which would never end by themselves. */
@@ -144,7 +137,7 @@ async function handle(
     exchange.principal = exchange.identity.principal;
     const entering = enter(deps, server, exchange);
     entered = entering instanceof Promise ? await entering : entering;
-    await dispatch(deps, entered.server, exchange, { incoming, held: entered.held });
+    await dispatch(deps, entered, exchange, incoming);
   } catch (thrown) {
     const refusal = deps.shown?.(asGatewayError(thrown), incoming.url) ?? thrown;
     const error = noteFailure(deps, refusal, exchange);
@@ -167,12 +160,15 @@ async function handle(
 }
 
 /** One promise for all of a GET: each more of a silent stream is 250 bytes, and 500 where a function waits for it. */
-function dispatch(deps: McpDeps, server: Server, exchange: Exchange, received: Received): Promise<void> {
-  const { method } = received.incoming;
+function dispatch(deps: McpDeps, entered: Entered, exchange: Exchange, incoming: IncomingMessage): Promise<void> {
+  const { method } = incoming;
+  const { server } = entered;
   switch (method) {
     case 'POST':
-      return post(deps, server, exchange, received);
+      return post(deps, entered, exchange, incoming);
     case 'GET':
+      // a stream would keep them for hours: 250 bytes that only the checks before have read
+      incoming.rawHeaders = [];
       return server.get(exchange);
     case 'DELETE':
       return server.remove(exchange);
@@ -181,7 +177,7 @@ function dispatch(deps: McpDeps, server: Server, exchange: Exchange, received: R
   }
 }
 
-async function post(deps: McpDeps, server: Server, exchange: Exchange, { incoming, held }: Received): Promise<void> {
+async function post(deps: McpDeps, { server, held }: Entered, exchange: Exchange, incoming: IncomingMessage) {
   const { bytes, tooLong } = await readBody(incoming, {
     limits: server.limits,
     timeouts: deps.timeouts,
