@@ -11,6 +11,12 @@ const BEGINNING = Buffer.from('HTTP/1.');
 const HEAD_END = Buffer.from('\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
 
+/** What the system says of a connection whose other end refuses what was sent. */
+const RESET = new Set(['ECONNRESET', 'EPIPE']);
+
+/** Longest wait for a reset after the end of a connection: more than most round trips. */
+const RESET_MS = 250;
+
 /** The request that a connection carries. */
 export interface Exchange {
   /** True for HEAD: its answer ends with its head, even if that announces a body. */
@@ -74,6 +80,9 @@ export class Connection implements BodySource {
   #isPaused = false;
   /** Bytes have come that belong to no answer. */
   #isDirty = false;
+  /** On the clock of `performance`: the end of a connection of which no byte has come since its request. */
+  #endedAt: number | undefined;
+  #isRefused = false;
 
   constructor(socket: Socket, keeper: Keeper) {
     this.socket = socket;
@@ -91,6 +100,15 @@ export class Connection implements BodySource {
   /** True when not one byte has come since its request began. */
   get isUnheard(): boolean {
     return !this.#heard;
+  }
+
+  /**
+   * When the connection broke, if the peer's system has refused bytes that were sent: its program had closed the connection
+   * without having read them. A program that has read them, and ends, leaves an end without a reset.
+   */
+  get refusedAt(): number | undefined {
+    const { code = '' } = (this.socket.errored ?? {}) as NodeJS.ErrnoException;
+    return this.#isRefused || RESET.has(code) ? (this.#endedAt ?? performance.now()) : undefined;
   }
 
   /** True when another request may be sent on it. */
@@ -254,7 +272,20 @@ export class Connection implements BodySource {
   #ended(): void {
     const body = this.#body;
     if (body && this.#length === UNTIL_CLOSE) this.#exchange?.inContext(() => this.#complete(body));
-    else this.#fail(closedEarly());
+    else if (this.#awaited === 'head' && this.isReused && this.isUnheard) {
+      this.#endedAt = performance.now();
+      setTimeout(() => this.#endedUnheard(), RESET_MS);
+      return;
+    } else this.#fail(closedEarly());
+    this.socket.destroy();
+  }
+
+  /** A connection that was closed as idle is reset when the request reaches it, which is after the end. */
+  #endedUnheard(): void {
+    if (this.socket.destroyed) return;
+    // a connection that was reset has no peer, and reading shows no more than its end
+    if (this.socket.remoteAddress === undefined) this.#isRefused = true;
+    this.#fail(closedEarly());
     this.socket.destroy();
   }
 

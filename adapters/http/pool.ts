@@ -142,7 +142,8 @@ export class Pool implements Keeper {
   }
 
   #connect(): Connection {
-    const tcp = { noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
+    // half open, because a connection shows a reset after its end only while this end is open
+    const tcp = { noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS, allowHalfOpen: true };
     const at = { host: this.#host, port: this.#port, ...tcp };
     const socket = this.#tls
       ? this.#connectTls(this.#tls, at)

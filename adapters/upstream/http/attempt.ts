@@ -14,9 +14,10 @@ import { sendBody } from './send-body.js';
 import type { Slots } from './slots.js';
 
 /**
- * A POST is sent again only if it went out on a reused connection that broke within this time without one byte of an
- * answer: then the server had closed the connection as idle before the request arrived (RFC 9112 §9.3.1 allows the
- * retry). A server that fails later may have acted on the message, so that failure is reported instead.
+ * A POST is sent again only if it went out on a reused connection that was reset within this time, without one byte of an
+ * answer: then the server had closed the connection as idle before it read the request. A server that fails later, or ends
+ * the connection without a reset, has read the message and may have acted on it, so that failure is reported instead (RFC
+ * 9110 §9.2.2: a proxy must not repeat what may have had an effect).
  */
 const STALE_SOCKET_MS = 250;
 
@@ -181,7 +182,9 @@ export class Attempt implements Exchange {
     const connection = this.#connection as Connection;
     if (!this.#mayRepeat || this.#signal.aborted || !connection.isReused || !connection.isUnheard) return false;
     if (failure.code !== 'upstream_closed') return false;
-    return this.#call.method !== 'POST' || performance.now() - this.#sentAt < STALE_SOCKET_MS;
+    if (this.#call.method !== 'POST') return true;
+    const { refusedAt } = connection;
+    return refusedAt !== undefined && refusedAt - this.#sentAt < STALE_SOCKET_MS;
   }
 
   #awaitAnswer(): void {

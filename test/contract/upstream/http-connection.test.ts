@@ -110,6 +110,20 @@ describe('a connection to a server', () => {
     expect(connections.length).toBe(2);
   });
 
+  it('repeats a request that was sent before the end of its idle connection was read', async () => {
+    expect(await ask()).toBe('{}');
+    connections[0]?.destroy();
+    expect(await ask()).toBe('{}');
+    expect([connections.length, asked.length]).toEqual([2, 2]);
+  });
+
+  it('repeats no request that a server has read before it ended the connection', async () => {
+    expect(await ask()).toBe('{}');
+    turns.push((socket) => socket.destroy());
+    expect((await failureOf(ask())).code).toBe('upstream_closed');
+    expect(asked.length).toBe(2);
+  });
+
   it('holds no more than a bounded part of a head, however many interim answers come before it', async () => {
     turns.push((socket) => socket.write(`HTTP/1.1 103 Hints\r\nX: ${'x'.repeat(1000)}\r\n\r\n`.repeat(100)));
     expect((await failureOf(ask())).code).toBe('upstream_invalid');
