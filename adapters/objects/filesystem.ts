@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { access, constants, mkdir, open, opendir, rm, stat, unlink } from 'node:fs/promises';
+import { access, constants, mkdir, open, opendir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GatewayError } from '../../gateway/errors.js';
@@ -151,6 +151,10 @@ export function create(
           { cause },
         );
       }
+      if (!(await isOneDevice(tmp, objects)))
+        throw new Error(
+          `The folders tmp and objects in ${root} are on different file systems, between which no file can be moved. Mount the folder as a whole, or set objects.path to another one.`,
+        );
     },
 
     async check() {
@@ -165,6 +169,21 @@ export function create(
     async close() {},
   };
   return inTime(store, timeouts.store);
+}
+
+/** A trial, because two mounts of one file system look alike. A disk that is full refuses it for another reason. */
+async function isOneDevice(from: string, to: string): Promise<boolean> {
+  const name = randomBytes(16).toString('hex');
+  const paths = [from, to].map((folder) => join(folder, name)) as [string, string];
+  try {
+    await writeFile(paths[0], '', { flag: 'wx', mode: 0o600 });
+    await rename(...paths);
+    return true;
+  } catch (error) {
+    return errnoOf(error) !== 'EXDEV';
+  } finally {
+    for (const path of paths) await rm(path, { force: true }).catch(() => undefined);
+  }
 }
 
 /** ENOTDIR: a prefix of the key is itself an object. EISDIR: the key is a prefix of others. */

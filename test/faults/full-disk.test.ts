@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir, readdir, stat } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../adapters/objects/filesystem.js';
@@ -35,6 +36,18 @@ describe('on a disk of 2 MiB', () => {
     await objects.remove('f/first');
     await store(objects, 'f/third', Buffer.alloc(MIB, 3));
     expect((await fetchBytes(objects, 'f/third')).length).toBe(MIB);
+  });
+
+  it('the object store is not used that could move no file onto it', async () => {
+    const path = await mkdtemp(join(tmpdir(), 'wharf-two-disks-'));
+    try {
+      await symlink(disk.path, join(path, 'objects'));
+      const objects = create(settings.parse({ path }), { log: silentLog, timeouts: { store: 30_000 } });
+      await expect(objects.prepare()).rejects.toThrow('on different file systems');
+      expect([await readdir(join(path, 'tmp')), await readdir(disk.path)]).toEqual([[], []]);
+    } finally {
+      await rm(path, { recursive: true, force: true });
+    }
   });
 
   it('the folder of files for tools says that it is full, keeps nothing, and takes files again', async () => {
