@@ -118,8 +118,9 @@ export function sectionSchemas(adapters: AdapterList) {
       .prefault([])
       .describe(
         'At least 32 bytes from a random source (`openssl rand -base64 48`), the same on every replica; or a list ' +
-          'of them, of which the first signs and all are accepted. To replace a secret, put the new one first. ' +
-          'Tickets and sessions are stored under keys made with it. Required unless state is in memory.',
+          'of them, of which the first signs and all are accepted. To replace a secret, put the new one first; with ' +
+          'several replicas, only after all of them have it as the second one. Tickets and sessions are stored under ' +
+          'keys made with it. Required unless state is in memory.',
       ),
     antivirus: choice(adapters.antivirus, { use: 'none' }).describe(
       'Scans every file before a client or a server gets it, short ones inside messages too; what is infected, or cannot ' +

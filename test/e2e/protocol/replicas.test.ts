@@ -13,13 +13,18 @@ let fake: FakeUpstream;
 let one: Wharf;
 let two: Wharf;
 
-async function start(style: 'presigned' | 'gateway', bucket: string, keyPrefix: string): Promise<Wharf> {
+async function start(
+  style: 'presigned' | 'gateway',
+  bucket: string,
+  keyPrefix: string,
+  config: Record<string, unknown> = {},
+): Promise<Wharf> {
   return startWharf({
     servers: { fake: { url: fake.url } },
     stores: 's3+redis',
     bucket,
     keyPrefix,
-    config: { links: { style } },
+    config: { links: { style }, ...config },
   });
 }
 
@@ -67,6 +72,32 @@ describe('two gateways that share Redis and S3', () => {
     const bytes = await fetch(one.url + ticket);
     expect(bytes.headers.get('content-disposition')).toMatch(/^inline; filename="?blob-1\.png/);
     expect(await digestOf(bytes)).toBe(blobDigest({ size: SIZE, seed: 2, mimeType: 'image/png' }));
+  });
+
+  it('know what the other has made with a secret that is their second one', async () => {
+    const secrets = ['the secret that is to be replaced by another', 'the secret that replaces the one before it'];
+    const shared = ['gateway', freshName('secrets'), `${freshName('secrets')}:`] as const;
+    const old = await start(...shared, { secret: secrets });
+    const young = await start(...shared, { secret: secrets.toReversed() });
+    try {
+      for (const [maker, user] of [
+        [old, young],
+        [young, old],
+      ] as const) {
+        const client = await RawClient.connect(maker.mcp);
+        const made = await client.request('tools/call', { name: 'blob', arguments: { size: SIZE, seed: 5 } });
+        const [file] = filesOf(made.result);
+        const { status } = await fetch(user.url + new URL(file?.url ?? '').pathname, { redirect: 'manual' });
+        const other = await fetch(user.mcp, {
+          method: 'POST',
+          headers: { ...client.headers(), 'content-type': 'application/json' },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 6, method: 'tools/list' }),
+        });
+        expect([status, other.status]).toEqual([302, 200]);
+      }
+    } finally {
+      await Promise.all([old.stop(), young.stop()]);
+    }
   });
 
   it('end each other’s sessions', async () => {
