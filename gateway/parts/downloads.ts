@@ -7,7 +7,7 @@ import type { ProcessParts } from './process.js';
 export function downloadParts(
   { objects, timeouts, audit, clock, log, metrics }: ProcessParts,
   { tickets, library }: Filing,
-  { streams, refused }: { streams: Ledger } & Pick<AppDeps, 'refused'>,
+  { streams, refused, open }: { streams: Ledger; open: { count: number } } & Pick<AppDeps, 'refused'>,
 ): AppDeps['downloads'] {
   return {
     resolveTicket: async (ticket) => {
@@ -22,6 +22,6 @@ export function downloadParts(
     streams,
     redirect: objects.presign !== undefined,
     idleMs: timeouts.idle,
-    ...{ audit, clock, log, metrics, refused },
+    ...{ audit, clock, log, metrics, refused, open },
   };
 }

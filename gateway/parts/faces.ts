@@ -53,7 +53,7 @@ export async function openFaces(
     ...(hasMcp && {
       connect: { servers: () => [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
     }),
-    downloads: downloadParts(shared, filing, { streams, refused }),
+    downloads: downloadParts(shared, filing, { streams, refused, open }),
     uploads: {
       ...exchanges,
       ...{ uploads, resumable, several, library, limits: shared.limits },

@@ -32,6 +32,8 @@ export interface DownloadDeps {
   redirect: boolean;
   /** Milliseconds that a response may stall, waiting for the store or for the client. */
   idleMs: number;
+  /** Running exchanges, which a drain waits for. */
+  open: { count: number };
   audit: Audit;
   clock: Clock;
   log: Log;
@@ -57,7 +59,14 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
     let found: FileRecord | undefined;
     let failure: GatewayError | undefined;
     const startedAt = performance.now();
-    const { incoming } = c.env;
+    const { incoming, outgoing } = c.env;
+    deps.open.count += 1;
+    const over = () => {
+      deps.open.count -= 1;
+    };
+    // not the end of this function: its answer is yet to be sent then
+    if (outgoing.destroyed) over();
+    else outgoing.once('close', over);
     const written = incoming.socket.bytesWritten;
     try {
       const { method } = incoming;

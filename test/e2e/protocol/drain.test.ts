@@ -64,6 +64,21 @@ describe('draining', () => {
     await fake.close();
   });
 
+  it('lets a download finish that Wharf streams itself', async () => {
+    const fake = await startFakeUpstream({ transport: 'json', session: true });
+    const wharf = await startWharf({ servers: { fake: { url: fake.url } } });
+    const client = await RawClient.connect(wharf.mcp);
+    // more than the sockets between the two hold
+    const made = await client.request('tools/call', { name: 'blob', arguments: { size: 32_000_000, seed: 3 } });
+    const [url = ''] = /http:\/\/[\d.:]+\/d\/[\w-]+/.exec(JSON.stringify(made.result)) ?? [];
+    const download = await fetch(url);
+    const stopped = wharf.stop();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect((await download.arrayBuffer()).byteLength).toBe(32_000_000);
+    await stopped;
+    await fake.close();
+  });
+
   it('says how many exchanges it cuts off when the time is over', async () => {
     const fake = await startFakeUpstream({ transport: 'sse', session: true });
     const servers = { fake: { url: fake.url, transport: 'streamable-http' } };

@@ -87,6 +87,7 @@ const deps: DownloadDeps = {
     return world.redirect;
   },
   idleMs: 300,
+  open: { count: 0 },
   clock: { now: () => NOW },
   log: silentLog,
   metrics: {
