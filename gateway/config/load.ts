@@ -54,6 +54,20 @@ export async function loadConfig(
   adapters: AdapterList,
   environment: Environment = process.env,
 ): Promise<LoadResult> {
+  try {
+    return await readAndCheck(options, adapters, environment);
+  } catch (error) {
+    // started in a folder that has been removed, to which a relative path or a stdio server belongs
+    if ((error as NodeJS.ErrnoException).syscall !== 'uv_cwd') throw error;
+    return { ok: false, problems: [{ path: 'working directory', message: 'is gone: start Wharf in one that exists' }] };
+  }
+}
+
+async function readAndCheck(
+  options: LoadOptions,
+  adapters: AdapterList,
+  environment: Environment,
+): Promise<LoadResult> {
   let written: object = { servers: options.servers };
   if (options.file !== undefined) {
     const read = await readConfigFile(options.file);

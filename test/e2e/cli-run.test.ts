@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
-import { type Running, start } from './cli-process.js';
+import { ROOT, type Running, shell, start } from './cli-process.js';
 
 let folder: string;
 let fake: FakeUpstream;
@@ -41,6 +41,17 @@ const ping = (id: number) => ({
     method: 'initialize',
     params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
   }),
+});
+
+it('`wharf` says that the folder in which it is started is gone', async () => {
+  const gone = await mkdtemp(join(folder, 'gone-'));
+  const script = `cd '${gone}' && rmdir '${gone}' && exec "$0" "$@"`;
+  const { code, err } = await shell(
+    '/bin/sh',
+    ['-c', script, process.execPath, `${ROOT}dist/gateway/main.js`, '--', 'x'],
+    {},
+  );
+  expect([code, err]).toEqual([1, 'working directory: is gone: start Wharf in one that exists\n']);
 });
 
 describe('a start', () => {
