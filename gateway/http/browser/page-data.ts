@@ -22,6 +22,8 @@ export interface PageData {
 
 /** An upload that has begun: how far it is, and by what its file is known again. */
 export interface Begun {
+  /** Names it among all that were begun with its link. Absent: all of it has come. */
+  upload?: string;
   offset: number;
   size: number;
   name: string;

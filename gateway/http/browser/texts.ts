@@ -134,6 +134,9 @@ export const TEXTS = {
   unreadable: 'The browser can no longer read this file. It may have been changed or moved. Choose it again.',
   nothing: 'There was no file in what you gave.',
   refused: 'The file was not taken.',
+  elsewhere:
+    'Another window or another person uploads a file with this link now, which has ended the upload of this one. ' +
+    'Try again to upload this file instead.',
 
   // continuing after a reload
   partly: (name: string, sent: string) =>

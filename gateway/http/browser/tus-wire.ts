@@ -1,5 +1,6 @@
 import type { Begun } from './page-data.js';
 import { type Answer, request } from './request.js';
+import { TEXTS } from './texts.js';
 import { failure, Later, Refused, type Wire } from './wire.js';
 
 const VERSION = { 'tus-resumable': '1.0.0', accept: 'application/json' };
@@ -13,12 +14,20 @@ const NOT_THERE = new Set([403, 404, 410]);
  */
 export function tusWire(ticketUrl: string, begun: Begun | undefined): Wire {
   let url: string | undefined;
+  let earlier = begun;
   return {
     keeps: true,
     async begin(file, signal) {
-      if (begun && isSame(file, begun)) url ??= ticketUrl;
+      if (earlier && isSame(file, earlier)) url ??= begunUrl(ticketUrl, earlier);
       const known = url === undefined ? undefined : await askOffset(url, signal);
       if (known && known.size === file.size) return { from: known.offset, isStored: known.offset === known.size };
+      const other = url === undefined ? undefined : await askOffset(ticketUrl, signal);
+      if (other && other.offset < other.size) {
+        // another page has begun one since, which ended this one. Beginning again would end that one in turn, for ever.
+        url = undefined;
+        earlier = undefined;
+        throw new Refused(TEXTS.elsewhere);
+      }
       const headers = { ...VERSION, 'upload-length': String(file.size), 'upload-metadata': metadataOf(file) };
       const answer = await request({ method: 'POST', url: ticketUrl, headers, signal });
       if (answer.status !== 201) throw failure(answer);
@@ -67,6 +76,14 @@ export async function askOffset(
   const size = numberIn(answer, 'upload-length');
   if (answer.status >= 300 || offset === undefined || size === undefined) throw new Later();
   return { offset, size };
+}
+
+/** The address of an upload that has begun: the link's own means whichever is under way. */
+export function begunUrl(ticketUrl: string, { upload = '' }: Begun): string {
+  const url = new URL(ticketUrl);
+  url.search = new URLSearchParams({ upload }).toString();
+  url.hash = '';
+  return url.href;
 }
 
 /** An upload's own address, which is on this server whatever the answer says. */

@@ -13,7 +13,7 @@ import { shown } from './shown.js';
 import { CLOSED, type Closed, TEXTS } from './texts.js';
 import { percentOf, titleOf } from './title.js';
 import { type Shown, Transfer } from './transfer.js';
-import { askOffset, isSame, tusWire } from './tus-wire.js';
+import { askOffset, begunUrl, isSame, tusWire } from './tus-wire.js';
 import { watchTicket } from './watch.js';
 import { Refused, type Wire } from './wire.js';
 
@@ -264,7 +264,7 @@ async function tellBegun(begun: Begun): Promise<void> {
   for (const ms of PUT_AWAY_MS) {
     await new Promise((resolve) => setTimeout(resolve, ms));
     if (listed.length > 0 || isClosed) return;
-    const known = await askOffset(location.href, AbortSignal.timeout(ASK_MS)).catch(() => undefined);
+    const known = await askOffset(begunUrl(location.href, begun), AbortSignal.timeout(ASK_MS)).catch(() => undefined);
     begun.offset = known?.offset ?? begun.offset;
     if (begun.offset > 0) break;
   }

@@ -8,10 +8,10 @@ export async function begunOn(resumable: Pick<ResumableUploads, 'find'>, ticket:
   try {
     const found = await resumable.find(ticket);
     if ('record' in found) return undefined;
-    const { offset, length: size, metadata, name } = found.noted.progress;
+    const { id: upload, offset, length: size, metadata, name } = found.noted.progress;
     if (name === undefined || metadata === undefined) return undefined;
     const lastModified = Number(Buffer.from(readMetadata(metadata).get('lastmodified') ?? '', 'base64').toString());
-    return { offset, size, name, lastModified };
+    return { upload, offset, size, name, lastModified };
   } catch (error) {
     // usually no upload has begun, and the page for a file matters more than news of an earlier attempt
     if (asGatewayError(error).httpStatus < 500) return undefined;

@@ -30,6 +30,7 @@ beforeAll(async () => {
   ]);
   await writeFile(join(folder, 'small.bin'), SMALL);
   await writeFile(join(folder, 'big.bin'), BIG);
+  await writeFile(join(folder, 'same-size.bin'), Buffer.alloc(SMALL.length, 'other'));
   await writeFile(join(folder, 'other.bin'), 'another one');
 });
 
@@ -112,6 +113,29 @@ describe('an upload that the page interrupts', () => {
     await press(/^Upload: /);
     await stored();
     expect(offsets.at(-1)).toBeGreaterThan(0);
+    expect(await server.digestOf(uri)).toBe(sha256Url(SMALL));
+  });
+
+  it('is not mixed with one of the same size that another window has begun since', async () => {
+    const { page, uri } = await onItsWay(0.4);
+    await page.reload();
+    const first = watched;
+    await page.locator('#begun').waitFor();
+    const second = await open(browser, page.url());
+    await throttle(second, SLOW);
+    await second.page.locator('#file').setInputFiles(join(folder, 'same-size.bin'));
+    await second.page.getByRole('button', { name: /^Upload: / }).click();
+    await second.page.getByText(/ of 3 MB · /).waitFor();
+    watched = first;
+    await throttle(first, -1);
+    await pick('small.bin');
+    await press(/^Upload: /);
+    // neither ends the other time and again: the person says which it is to be
+    await page.getByText('Another window or another person uploads a file with this link now').waitFor();
+    await second.page.getByText(/ of 3 MB · /).waitFor();
+    await press(/^Try again: /);
+    await stored();
+    await close(second.page);
     expect(await server.digestOf(uri)).toBe(sha256Url(SMALL));
   });
 
