@@ -114,9 +114,12 @@ export class UploadCodes {
   }
 }
 
-/** The characters of a code, however a person writes them. */
+/** The characters of a code, however a person writes them: full-width ones, and any dash or blank between them. */
 function signsOf(code: string): string {
-  return code.toUpperCase().replace(/[\s-]/g, '');
+  return code
+    .normalize('NFKC')
+    .toUpperCase()
+    .replace(/[\s\p{Pd}\p{Cf}\u2212]/gu, '');
 }
 
 function tryOf(fileId: string, number: number): string {

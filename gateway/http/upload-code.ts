@@ -8,6 +8,9 @@ const CODE_HEADER = 'wharf-code';
 /** Parameter of the address to which the page's form sends the code, so that it cannot be taken for a file. */
 export const UNLOCK = 'unlock';
 
+/** Parameter of the address to which the right code leads, where it turns out whether the browser keeps cookies. */
+export const UNLOCKED = 'unlocked';
+
 /** Field of that form. */
 export const CODE_FIELD = 'code';
 

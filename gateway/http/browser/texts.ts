@@ -52,6 +52,10 @@ export const TEXTS = {
     why: 'The assistant shows a code of six characters beside the link. It keeps other people from using the link.',
     label: 'Code',
     go: 'Continue',
+    noCookie:
+      'The code is right, but this browser has not kept the cookie that says so. Allow cookies for this page, and enter ' +
+      'the code again.',
+    gone: 'The browser no longer has the cookie that it got for the code. Load this page again, and enter the code.',
   },
 
   // limits

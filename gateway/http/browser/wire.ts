@@ -53,6 +53,7 @@ export function failure({ status, header, text }: Answer): Refused | Later {
   const said = errorIn(text);
   const closed = said?.code === undefined ? undefined : CLOSING[said.code];
   if (closed !== undefined) return new Refused(CLOSED[closed].text, closed);
+  if (said?.code === 'upload_code_needed') return new Refused(TEXTS.code.gone);
   if (MOMENTARY.has(status)) {
     const seconds = Number(header('retry-after'));
     return new Later(seconds > 0 ? seconds * 1000 : undefined);

@@ -77,7 +77,7 @@ export function showsForm(
 export function codeAsked(
   state: Extract<UploadState, { kind: 'open' }>,
   accept: string | undefined,
-  wrong?: GatewayError,
+  wrong?: Pick<GatewayError, 'message' | 'httpStatus'>,
 ): Response {
   if (wantsState(accept)) return json({ ...stateOf(state), needsCode: true }, 200);
   return page(<CodeForm intent={state.intent} problem={wrong?.message} />, wrong?.httpStatus ?? 200);

@@ -7,12 +7,13 @@ import type { Library } from '../../files/library.js';
 import { mayBeTicket } from '../../files/ticket.js';
 import type { Admission, Uploads } from '../../files/upload.js';
 import type { Clock } from '../../ports/clock.js';
+import { TEXTS } from '../browser/texts.js';
 import { callerOf } from '../caller.js';
 import { wantsPage } from '../pages/page-response.js';
 import { answerTus } from '../tus/answer.js';
 import { begunOn } from '../tus/begun.js';
 import { speaksTus } from '../tus/request.js';
-import { codeInForm, passCookie, proofIn, UNLOCK } from '../upload-code.js';
+import { codeInForm, passCookie, proofIn, UNLOCK, UNLOCKED } from '../upload-code.js';
 import { exchangeUpload, receivedUpload, refuseStranger } from '../upload-exchange.js';
 import { planUpload, planUploads } from '../upload-request.js';
 import { ADD, addFile, FINISH, filesCome, finishFiles, removeFile, type SeveralDeps } from './several-files.js';
@@ -58,7 +59,7 @@ async function answered(deps: UploadDeps, c: Context<Env, '/u/:ticket'>): Promis
     switch (incoming.method) {
       case 'GET':
       case 'HEAD':
-        return await show(deps, ticket, incoming);
+        return await show(deps, ticket, incoming, asked.has(UNLOCKED));
       case 'POST':
       case 'PUT':
         if (incoming.method === 'POST' && asked.has(UNLOCK)) return await unlock(deps, ticket, incoming);
@@ -76,14 +77,21 @@ async function answered(deps: UploadDeps, c: Context<Env, '/u/:ticket'>): Promis
   }
 }
 
-async function show(deps: UploadDeps, ticket: string, incoming: IncomingMessage): Promise<Response> {
+async function show(
+  deps: UploadDeps,
+  ticket: string,
+  incoming: IncomingMessage,
+  isUnlocked: boolean,
+): Promise<Response> {
   const { uploads, resumable, clock } = deps;
   const { accept } = incoming.headers;
   const state = await uploads.inspect(ticket);
   if (state.kind === 'open') await refuseStranger(deps, state, incoming);
   if (state.kind === 'open' && isOpening(incoming)) await uploads.opened(ticket);
   if (state.kind === 'open' && uploads.needsCode(state, proofIn(incoming, state.fileId)))
-    return codeAsked(state, accept);
+    return codeAsked(state, accept, isUnlocked ? { message: TEXTS.code.noCookie, httpStatus: 200 } : undefined);
+  // the page's own address does not say how its user came there
+  if (isUnlocked && state.kind === 'open') return new Response(null, { status: 303, headers: { location: ticket } });
   const begun = resumable && showsForm(state, accept) ? await begunOn(resumable, ticket) : undefined;
   const come = showsForm(state, accept) ? await filesCome(deps, ticket, state) : undefined;
   return shown(state, accept, { now: clock.now(), isResumable: resumable !== undefined, begun, come });
@@ -97,7 +105,7 @@ function isOpening({ method, headers }: IncomingMessage): boolean {
 
 /** Takes the code from the page's form: the browser that has sent it need not give it again. */
 async function unlock(deps: UploadDeps, ticket: string, incoming: IncomingMessage): Promise<Response> {
-  const { uploads, clock, log, isSecure } = deps;
+  const { uploads, clock, log, isSecure, timeouts } = deps;
   const admission = await uploads.admit(ticket);
   const { fileId, intent, expiresAt } = admission;
   const { principal, purpose } = intent;
@@ -108,8 +116,9 @@ async function unlock(deps: UploadDeps, ticket: string, incoming: IncomingMessag
   try {
     const pass = await uploads.prove(admission, { code });
     tell('right');
-    const cookie = passCookie(fileId, pass, (expiresAt - clock.now()) / 1000, isSecure());
-    return new Response(null, { status: 303, headers: { location: ticket, 'set-cookie': cookie } });
+    // an upload that has begun in time may go on for so long after its link has expired
+    const cookie = passCookie(fileId, pass, (expiresAt - clock.now() + timeouts.upload) / 1000, isSecure());
+    return new Response(null, { status: 303, headers: { location: `${ticket}?${UNLOCKED}`, 'set-cookie': cookie } });
   } catch (thrown) {
     const error = asGatewayError(thrown);
     tell(error.code);

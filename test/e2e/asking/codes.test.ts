@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DEFAULT_TIMEOUTS } from '../../../gateway/policy/limits.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
@@ -69,11 +70,24 @@ describe('a link for a person, where callers are told apart', () => {
     expect((await put(url)).status).toBe(403);
     const right = await give(elsewhere(url), ` ${code.toLowerCase().replace('-', ' ')} `);
     expect(right.status).toBe(303);
-    expect(new URL(String(right.headers.get('location')), `${url}?unlock`).href).toBe(url);
+    // as a Japanese keyboard writes it, and as a text editor does
+    const wide = code
+      .replace('-', '–')
+      .replace(/\w/g, (sign) => String.fromCodePoint((sign.codePointAt(0) ?? 0) + 0xfee0));
+    expect((await give(url, wide)).status).toBe(303);
+    const next = new URL(String(right.headers.get('location')), `${url}?unlock`).href;
     const set = String(right.headers.get('set-cookie'));
     expect(set).toMatch(/; HttpOnly; SameSite=Lax$/);
     expect(set).not.toContain(code);
     const cookie = set.split(';')[0] ?? '';
+    // a browser that keeps no cookies is told so, and another one stays at the link's own address
+    expect(await (await fetch(next, { headers: HTML })).text()).toContain('has not kept the cookie');
+    const clean = await fetch(next, { headers: { ...HTML, cookie }, redirect: 'manual' });
+    expect([clean.status, new URL(String(clean.headers.get('location')), next).href]).toEqual([303, url]);
+    // what begins before the link expires may go on for `timeouts.upload`
+    const { expiresAt } = (await stateOf(url)) as { expiresAt: string };
+    const seconds = Number(/Max-Age=(\d+)/.exec(set)?.[1]);
+    expect(Date.now() + seconds * 1000).toBeGreaterThan(Date.parse(expiresAt) + DEFAULT_TIMEOUTS.upload - 60_000);
     expect(await (await fetch(url, { headers: { ...HTML, cookie } })).text()).toContain('type="file"');
     const form = new FormData();
     form.set('file', new Blob([new Uint8Array(PNG)]), 'a.png');
