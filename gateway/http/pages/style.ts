@@ -7,7 +7,7 @@ export const STYLE = `
 * { box-sizing: border-box }
 [hidden] { display: none !important }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100% }
-body { margin: 0; min-height: 100vh; min-height: 100dvh; display: grid; place-items: center; padding: 2rem 1rem; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif }
+body { margin: 0; min-height: 100vh; min-height: 100dvh; display: grid; grid-template-columns: minmax(0, 1fr); place-items: center; padding: 2rem 1rem; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif }
 main { width: 100%; max-width: 36rem; padding: 1.5rem 2rem 1.75rem; background: var(--paper); border: 1px solid var(--line); border-radius: 1rem; box-shadow: 0 1px 2px rgb(16 32 48 / 6%), 0 12px 32px rgb(16 32 48 / 7%); overflow-wrap: anywhere }
 .brand { display: flex; align-items: center; gap: .5rem; margin: 0 0 1.25rem; color: var(--soft); font-size: .875rem; font-weight: 600; letter-spacing: .01em }
 .brand svg { flex: none; color: var(--sea) }
@@ -106,12 +106,16 @@ progress::-moz-progress-bar { background: var(--sea); border-radius: .25rem }
   .drop .button { width: 100% }
   .files > li { padding: .75rem }
   .actions { grid-column: 1 / -1 }
-  .actions button { flex: 1; padding-inline: .5rem }
+  .actions button { flex: 1 1 auto; padding-inline: .5rem }
 }
 @media (max-width: 22rem) {
   dl { grid-template-columns: 1fr }
   dt { padding-bottom: 0 }
   dd { border-top: 0; padding-top: 0 }
+  .files > li { grid-template-columns: minmax(0, 1fr) }
+  .thumb { grid-row: auto }
+  progress, .actions { grid-column: 1 }
+  .drop, button, .button { padding-inline: .5rem }
 }
 @media (prefers-reduced-motion: reduce) { *, ::before, ::-webkit-progress-value { transition: none !important } }
 @media (forced-colors: active) {

@@ -38,7 +38,13 @@ it.each([true, false])(
     watched = await open(browser, url, { javaScriptEnabled });
     const { page } = watched;
     await title('Enter the code');
-    if (javaScriptEnabled) await look(watched, 'code');
+    if (javaScriptEnabled) {
+      await look(watched, 'code');
+      // letters of twice the size on a phone
+      await page.setViewportSize({ width: 360, height: 740 });
+      await page.evaluate('document.documentElement.style.fontSize = "200%"');
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    }
     await give('222 222');
     await page.getByText('2 more tries are left').waitFor();
     if (javaScriptEnabled) await look(watched, 'code-wrong');
