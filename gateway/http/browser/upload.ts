@@ -19,6 +19,8 @@ import { Refused, type Wire } from './wire.js';
 
 /** Percent between two announcements to readers who cannot see the bar. */
 const SAID_EVERY = 25;
+/** Readers take an announcement up at once, and after this time it may no longer be true. */
+const SAID_MS = 5000;
 /** An upload's own answer may come after the state that it causes. */
 const OWN_ANSWER_MS = 10_000;
 const REDRAW_MS = 1000;
@@ -49,6 +51,7 @@ let isClosed = false;
 let isFinishing = false;
 /** The last announced percentage. */
 let told = 0;
+let saidTimer = 0;
 /** Whose error is shown. */
 let complainer: Shown | undefined;
 const all = several && new AllFiles(several, { onStart: startAll, onFinish: () => void finishSeveral() });
@@ -230,7 +233,8 @@ function sayPercent(): void {
   const percent = percentOf(shownFiles());
   const step = Math.floor(percent / SAID_EVERY) * SAID_EVERY;
   if (step > told && step < 100) say(TEXTS.said.percent(step));
-  told = Math.max(told, step);
+  // less than before: it has begun again, or there are more files
+  told = step;
 }
 
 /** Draws everything that depends on the files' states: the choices, the title, and the warning before leaving. */
@@ -292,8 +296,11 @@ function clearProblem(): void {
   problem.hidden = true;
 }
 
+/** Announces something once: who reads the page later reads how it is then. */
 function say(text: string): void {
   setText(said, text);
+  clearTimeout(saidTimer);
+  saidTimer = setTimeout(() => setText(said, ''), SAID_MS);
 }
 
 /** Says that all of several files are there. */

@@ -146,6 +146,19 @@ describe('the upload page, in Chromium', () => {
     expect(told.filter((text) => text.endsWith('uploaded')).length).toBeLessThanOrEqual(3);
   });
 
+  it('says so again when it begins again, and leaves nothing said that is no longer so', async () => {
+    const { page, watched, start } = await visit();
+    const said = page.locator('#said');
+    await page.getByLabel('Choose a file').setInputFiles(BIG);
+    await throttle(watched, SLOW);
+    await start();
+    await said.getByText('25 % uploaded').waitFor();
+    await page.getByRole('button', { name: 'Cancel: big.bin' }).click();
+    await page.locator('#said:empty').waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Try again: big.bin' }).click();
+    await said.getByText('25 % uploaded').waitFor();
+  });
+
   it('is cancelled, stores nothing, and can be told to try again', async () => {
     const { page, watched, uri, start, stored } = await visit();
     await page.getByLabel('Choose a file').setInputFiles(BIG);
