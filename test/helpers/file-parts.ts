@@ -28,6 +28,8 @@ export interface FilePartsOptions {
   /** Where links lead. */
   publicUrl: () => string;
   fileLimit?: number;
+  /** How long links live. */
+  linkMs?: number;
   log?: Log;
 }
 
@@ -35,7 +37,7 @@ export type FileParts = Awaited<ReturnType<typeof openFileParts>>;
 
 /** What a gateway does with files, over real stores and without its ports: another replica, as far as the stores know. */
 export async function openFileParts(options: FilePartsOptions) {
-  const { stores, publicUrl, fileLimit = DEFAULT_LIMITS.file, log = silentLog } = options;
+  const { stores, publicUrl, fileLimit = DEFAULT_LIMITS.file, linkMs = 600_000, log = silentLog } = options;
   const clock = { now: () => Date.now() };
   const deps = { limits: DEFAULT_LIMITS, timeouts: TIMEOUTS, sharing: UNSHARED, log, clock, inheritedEnv: {} };
   const folder = await mkdtemp(join(tmpdir(), 'wharf-files-'));
@@ -76,7 +78,7 @@ export async function openFileParts(options: FilePartsOptions) {
     settings: {
       gatewayId: 'wharf',
       publicUrl,
-      links: { style: 'gateway', ttlMs: 600_000 },
+      links: { style: 'gateway', ttlMs: linkMs },
       retentionMs: RETENTION_MS,
       fileLimit: () => fileLimit,
       uploadMs: TIMEOUTS.upload,

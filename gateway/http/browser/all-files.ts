@@ -46,11 +46,16 @@ export class AllFiles {
     this.#place.append(this.#text, element('div', { class: 'actions' }, this.#start, this.#finish));
   }
 
+  /** Whether as many have arrived as there must be. */
+  isEnough(files: readonly Shown[]): boolean {
+    return files.filter(({ phase }) => phase === 'done').length >= this.#least;
+  }
+
   draw(files: readonly Shown[], isFinishing: boolean): void {
     const count = (wanted: Phase) => files.filter(({ phase }) => phase === wanted).length;
     const [ready, done] = [count('ready'), count('done')];
     const isBusy = files.some((file) => file.isBusy);
-    const isEnough = done >= this.#least;
+    const isEnough = this.isEnough(files);
     const rest = files.length - done;
     this.#place.hidden = files.length === 0;
     setText(this.#start, TEXTS.startAll(ready));

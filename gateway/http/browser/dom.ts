@@ -12,6 +12,11 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** A term and its value, as a list of them holds both. */
+export function term(what: Node | string, value: Node | string): HTMLElement[] {
+  return [element('dt', {}, what), element('dd', {}, value)];
+}
+
 /** An element of the server's page. */
 export function byId<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const found = document.getElementById(id);

@@ -187,7 +187,7 @@ export const CLOSED = {
   },
   unknown: {
     title: 'Unknown link',
-    text: 'There is no such link, or it expired long ago. Check that the address is complete.',
+    text: 'There is no such link, or it expired long ago. Check that the address is complete, or ask the assistant for a new link.',
     mood: 'bad',
   },
 } as const;

@@ -2,7 +2,7 @@ import { mostText, sizeText } from '../../policy/amounts.js';
 import { AllFiles, hasTurn, whyNotAll } from './all-files.js';
 import { countDown } from './clock.js';
 import { ComeFile } from './come-file.js';
-import { byId, element, setText } from './dom.js';
+import { byId, element, setText, term } from './dom.js';
 import { addressedWire, FileAddress, finishAll } from './file-address.js';
 import { whyNot } from './fits.js';
 import { formWire } from './form-wire.js';
@@ -327,16 +327,10 @@ function finish(): void {
   const facts = shownFiles().flatMap(({ file }) => {
     const name = element('bdi', {}, shown(file.name));
     const size = sizeText(file.size);
-    return several
-      ? [element('dt', {}, name), element('dd', {}, size)]
-      : [...term(TEXTS.file, name), ...term(TEXTS.size, size)];
+    return several ? term(name, size) : [...term(TEXTS.file, name), ...term(TEXTS.size, size)];
   });
   const text = several ? TEXTS.doneSeveral(listed.length) : TEXTS.doneText;
   showState('good', TEXTS.done, text, element('dl', {}, ...facts));
-}
-
-function term(what: string, value: Node | string): HTMLElement[] {
-  return [element('dt', {}, what), element('dd', {}, value)];
 }
 
 /** Nothing can be uploaded here from now on. */
@@ -362,10 +356,13 @@ function showState(mood: string, title: string, text: string, more?: HTMLElement
 /** An upload that has begun may finish, even after the link has expired. */
 const isGoing = () => shownFiles().some((one) => one.isBusy || one.phase === 'paused');
 
+/** So may several, of which enough have arrived, be given then. */
+const mayOutlive = () => isGoing() || all?.isEnough(shownFiles());
+
 function watch(): void {
   endings.push(
     watchTicket((status) => {
-      if (status === 'open' || (status === 'expired' && isGoing())) return;
+      if (status === 'open' || (status === 'expired' && mayOutlive())) return;
       if (status !== 'completed') close(status);
       // this page may be the one that completed it
       else if (isFinishing || (!several && shownFiles().some((one) => one.mayBeStored)))
@@ -380,7 +377,7 @@ function startClock(): void {
   const left = byId('left', HTMLElement);
   if (time) {
     const onEnd = () => {
-      if (!isGoing()) close('expired');
+      if (!mayOutlive()) close('expired');
     };
     endings.push(countDown(data.expiresAt, data.now, { time, left, say, onEnd }));
   }

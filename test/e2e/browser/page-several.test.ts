@@ -101,6 +101,24 @@ describe('a page that takes several files', () => {
     expect(await faults(watched)).toEqual([]);
   });
 
+  it('gives what has arrived also after the link has expired, since it was there in time', async () => {
+    const short = await startUploadServer({ stores: 'filesystem+memory', linkMs: 6000 });
+    try {
+      const { url, uri } = await short.authorize(TWO_OR_THREE);
+      watched = await open(browser, url);
+      await pick([fileOf('one', 'one.txt'), fileOf('two', 'two.txt')]);
+      await press('Upload 2 files');
+      await done().waitFor();
+      await watched.page.locator('#left:empty').waitFor({ state: 'attached' });
+      await watched.page.waitForTimeout(3000);
+      await done().click();
+      await heading('Uploaded');
+      expect((await short.library.bundles.resolve(uri, PRINCIPAL)).kind).toBe('ready');
+    } finally {
+      await short.stop();
+    }
+  });
+
   it('takes two that are dropped, and refuses a fourth by its number', async () => {
     const { page, uri } = await visit();
     await drop(page, ['a.txt', 'b.txt']);
