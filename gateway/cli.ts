@@ -112,6 +112,19 @@ Without a config, files are kept for 24 hours in your state folder (~/.local/sta
 listens on 127.0.0.1:8080.
 `;
 
+/** Refuses an option that is given twice: the first value would be lost without a word. */
+function takeOnce(command: Command): void {
+  for (const option of command.options.filter(({ required, optional }) => required || optional)) {
+    const { parseArg } = option;
+    option.argParser((value: string, before: unknown) => {
+      if (command.getOptionValueSource(option.attributeName()) === 'cli')
+        command.error(`error: option '${option.flags}' can be given once`);
+      return parseArg ? parseArg(value, before) : value;
+    });
+  }
+  command.commands.forEach(takeOnce);
+}
+
 /**
  * Parses a command line. Prints nothing and does not exit.
  * @param argv the arguments after the program's name
@@ -272,6 +285,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     sub.copyInheritedSettings(program).allowExcessArguments(false);
 
   try {
+    takeOnce(program);
     program.parse([...own], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

@@ -22,6 +22,16 @@ describe('wharf', () => {
     for (const way of ['--upstream http', '-- npx', '--config wharf.yaml', '--help']) expect(err).toContain(way);
   });
 
+  it('refuses a second server instead of forgetting the first', async () => {
+    const { code, err } = await wharf(
+      '--upstream',
+      'http://127.0.0.1:1/mcp',
+      '-u',
+      'http://127.0.0.1:2/mcp?key=secret',
+    );
+    expect([code, err]).toEqual([2, "error: option '-u, --upstream <url>' can be given once\n"]);
+  });
+
   it('--help shows examples and what comes next', async () => {
     const { code, out, err } = await wharf('--help');
     expect([code, err]).toEqual([0, '']);
