@@ -27,6 +27,8 @@ export interface FileRecord {
    * Absent: no antivirus was configured when it was stored.
    */
   scan?: 'clean' | 'passed';
+  /** Which of the resumable uploads of its link it was; absent of a file that came in another way. */
+  upload?: string;
   /** When an operator revoked it: it exists for none but operators. */
   revokedAt?: number;
   /** Since when it is held: it is neither swept nor removed. */

@@ -232,8 +232,8 @@ export class Append {
     const { library, notes, clock, log } = this.#deps;
     const { fileId, expiresAt } = this.#admission;
     const scan = await this.#scan(key, draft.digest);
-    const size = this.#progress.length;
-    const record = { ...draft, id: fileId, key, size, createdAt: clock.now(), ...(scan && { scan }) };
+    const { length: size, id: upload } = this.#progress;
+    const record = { ...draft, id: fileId, key, size, upload, createdAt: clock.now(), ...(scan && { scan }) };
     // If this throws, the record may still have been made: the sweeper then judges the object.
     const isFirst = await library.admit(record, expiresAt);
     await notes.end(fileId, this.#noted).catch((err) => log.warn({ file: fileId, err }, 'could not end an upload'));

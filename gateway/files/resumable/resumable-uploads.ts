@@ -120,6 +120,8 @@ export class ResumableUploads {
     if (found.isStored) {
       const record = await this.#deps.library.find(found.fileId);
       if (!record) throw uploadExpired();
+      // the client of an upload that was ended must not take another one's file for its own
+      if (id !== undefined && record.upload !== id) throw unknownUpload();
       return { record };
     }
     if (found.isRevoked) throw new GatewayError('upload_cancelled');

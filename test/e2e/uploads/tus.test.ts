@@ -183,6 +183,16 @@ describe.each(STORES)('uploads by tus into %s', (stores) => {
     expect(await refusal(await patch(first, 2, Buffer.from('llo')))).toEqual([404, 'uploadNotFound']);
     expect((await patch(second, 0, Buffer.from('world'))).status).toBe(204);
     expect(await server.digestOf(uri)).toBe(sha256Url(Buffer.from('world')));
+    expect([await offsetOf(second), await offsetOf(url)]).toEqual(['5', '5']);
+    // its client would take the other's file, of the same size, for its own
+    expect(await offsetOf(first)).toBe('404');
+  });
+
+  it('are over, and not complete, when the file comes in another way', async () => {
+    const { url } = await server.authorize();
+    const location = await begin(url, 5);
+    expect((await fetch(url, { method: 'PUT', body: 'world' })).status).toBe(201);
+    expect([await offsetOf(location), await offsetOf(url)]).toEqual(['404', '5']);
   });
 
   it.each<[string, object, Headers, number, string]>([
