@@ -6,7 +6,8 @@ const NO_FILE =
 /** The server does the encoding: the argument itself is plain. */
 const ENCODES =
   /\b(?:to|will|should) be (?:base-?64|hex)[- ]?encoded\b|\bto (?:base-?64|hex)[- ]?encode\b|\bencode\w*\b[^.]{0,30}\b(?:to|into|as|in) (?:base-?64|hex)|\b(?:convert\w*|turn\w*)\b[^.]{0,30}\b(?:to|into) (?:base-?64|hex)/i;
-const NOT_BASE64 = /\b(?:not|non|never|instead of|rather than)\b[- ](?:\w+ ){0,2}base-?64/i;
+const NOT_BASE64 =
+  /\b(?:no|not|non|never|without|instead of|rather than)\b[- ](?:\w+ ){0,2}base-?64(?! (?:prefix|header|marker))/i;
 
 const DATA_URI = /\bdata:?[- ]?ur[il]s?\b|\bdata:(?:[a-z*<{[][\w*/+.<>{}[\]-]*)?[;,]|\bdata: ?(?:scheme|prefix)/i;
 /** "without the data URI prefix", "no data: URL", "strip the data URI header". */

@@ -123,6 +123,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
       const before = argument.tool.description.slice(Math.max(0, hit.index - 60), hit.index);
       // the tool's output says nothing about its input
       if (/\b(?:return|output|result|respon|answer|produc|generat|convert|encode)\w*/i.test(before)) return undefined;
+      if (/\b(?:no|not|non|never|without|instead of|rather than)[- ](?:\w+ ){0,2}$/i.test(before)) return undefined;
       return likely('base64', `the description of the tool says ${quoted(hit[0])}`);
     },
   },

@@ -28,6 +28,7 @@ describe('what a description says', () => {
     ['The picture (b64)', 'base64'],
     ['Base64 string, with or without data URI prefix', 'base64'],
     ['Base64; must not include the data: prefix', 'base64'],
+    ['Base64 of the picture, no base64 prefix', 'base64'],
     ['A base64 data URI', 'dataUri'],
     ['data:image/png;base64,... string', 'dataUri'],
     ['Must be a data URL', 'dataUri'],
@@ -41,12 +42,20 @@ describe('what a description says', () => {
   it.each([
     'Will be base64-encoded by the server',
     'Raw text, not base64',
+    'A local path or an https URL (NO data: URIs, NO base64)',
     'SHA-256 as a hex string (hash)',
     'The database to update',
     'Encoded as JSON',
   ])('%j is no file', (description) => {
     expect(pathsOf(tool({ x: { type: 'string', description } }))).toEqual([]);
   });
+});
+
+it.each([
+  ['Adds a note, or an image by its URL (NO data: URIs, NO base64).', []],
+  ['Adds a note. Content is base64.', ['content']],
+])('what a tool says in %j', (description, paths) => {
+  expect(pathsOf(tool({ content: { type: 'string' } }, { description }))).toEqual(paths);
 });
 
 it('names that a path cannot hold are told apart', () => {
