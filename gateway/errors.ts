@@ -175,7 +175,10 @@ export const ERROR_TABLE = {
   upstream_refused: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The server "${f.server}" refused the message (HTTP ${f.status}).`,
+    text: (f) => {
+      const tooLong = `: it takes no message this long, although servers.${f.server}.accepts allows it`;
+      return `The server "${f.server}" refused the message (HTTP ${f.status})${f.status === 413 ? tooLong : ''}.`;
+    },
   },
   upstream_unauthorized: {
     http: 502,

@@ -17,7 +17,7 @@ export const OF_SERVERS = {
   },
   upstream_refused: {
     why: 'The server answered with an HTTP error that is not part of MCP.',
-    todo: 'Check the path of `servers.X.url`.',
+    todo: 'Check the path of `servers.X.url`. After HTTP 413 set `servers.X.accepts` to what the server takes, often 100KB: clients then hear how large a file may be.',
     facts: { status: 404 },
   },
   upstream_login_needed: {

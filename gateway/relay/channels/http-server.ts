@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { GatewayError } from '../../errors.js';
 import { absentCaller } from '../../identity/identities.js';
 import { single, toUpstreamHeaders } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
@@ -81,11 +82,19 @@ export class HttpServer {
       const request = { method: 'POST', headers, body: outgoing.messages[0], principal, identity } as const;
       const answer = await this.#upstream.open(request, signal);
       if (probe && (await probe(answer))) return;
+      // the client's own message was short: a web framework's page about its length says nothing to it
+      const hasGrown = outgoing.messages[0].length > messages.bytes.length;
+      if (hasGrown && answer.status === 413 && answer.kind === 'bytes') throw this.#refused(answer);
       const { initialize } = messages;
       await this.#relay(sent, answer, initialize && answer.status === 200 ? initialize : undefined);
     } finally {
       if (outgoing.done) await outgoing.done();
     }
+  }
+
+  #refused({ status, body }: UpstreamAnswer): GatewayError {
+    body.destroy();
+    return new GatewayError('upstream_refused', { server: this.#deps.server, status });
   }
 
   /** `Mcp-Param-*` for a client that cannot send them: servers refuse a call without the headers they declared. */

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../../helpers/bytes.js';
-import type { RawClient } from '../../helpers/raw-client.js';
+import { startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { startWharf } from '../../helpers/wharf.js';
 import { type Lab, lab } from './recording-lab.js';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
@@ -95,4 +97,35 @@ describe('a legacy base64 argument that the operator configured', () => {
     const answer = await client.post({ jsonrpc: '2.0', id: 9, method: 'ping', params: { x: 'y'.repeat(5_000_000) } });
     expect(answer.status).toBe(413);
   });
+});
+
+it('a call that its file made too long for the server hears so, and not the page of a web framework', async () => {
+  const page = { status: 413, contentType: 'text/html', body: '<pre>PayloadTooLargeError<br> at readStream</pre>' };
+  const fake = await startFakeUpstream();
+  fake.respond = ({ body }) => {
+    if (body.length > 100_000) return page;
+    const { id, method } = JSON.parse(body.toString('utf8') || '{}');
+    if (method !== 'tools/list') return undefined;
+    return { contentType: 'application/json', body: JSON.stringify({ jsonrpc: '2.0', id, result: { tools: [OCR] } }) };
+  };
+  const tools = { ocr_image: { files: { image_base64: { encoding: 'base64' } } } };
+  const wharf = await startWharf({ servers: { ocr: { url: fake.url, transport: 'streamable-http', tools } } });
+  try {
+    const client = await RawClient.connect(wharf.mcp);
+    const image = Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.alloc(120_000)]);
+    const { result = {} } = await client.call('request_file_upload', { tool: 'ocr_image' });
+    const { file, page: link } = result.structuredContent as { file: { uri: string }; page: string };
+    await fetch(link, { method: 'PUT', body: image });
+    const { error } = await client.call('ocr_image', { image_base64: file.uri });
+    expect([error?.data, error?.message]).toEqual([
+      { code: 'upstream_refused', server: 'ocr', status: 413 },
+      expect.stringMatching(/HTTP 413.*servers\.ocr\.accepts/),
+    ]);
+    // what a client has written itself is between it and the server
+    const own = { jsonrpc: '2.0', id: 9, method: 'ping', params: { x: 'y'.repeat(200_000) } };
+    expect(await client.post(own)).toMatchObject({ status: 413, text: page.body });
+  } finally {
+    await wharf.stop();
+    await fake.close();
+  }
 });
