@@ -12,8 +12,14 @@ import type { PendingRequest } from '../pending-request.js';
 import type { Reply, ReplyHead } from '../reply.js';
 import type { Session } from '../session.js';
 
-/** A server's first message may decide the status of its answer; a stream silent for longer gets its head. */
+/**
+ * A server's first message may decide the status of its answer, and its type. A stream silent for longer gets its head
+ * alone, so that a client knows soon that its answer is coming.
+ */
 const HEAD_WAIT_MS = 1000;
+
+/** A client on the Python SDK gives up a stream at an event longer than this, and reads a JSON body of any length. */
+const MOST_EVENT_BYTES = 1024 * 1024;
 
 /**
  * A request that its client has cancelled SHOULD NOT be answered. Some servers do, to confirm that they stopped, and
@@ -22,12 +28,6 @@ const HEAD_WAIT_MS = 1000;
 const CANCELLED_WAIT_MS = 5000;
 
 const MAX_ERROR_BYTES = 64 * 1024;
-
-/**
- * A head leaves together with the first message, or after this time alone, so that a client knows soon that its answer is
- * coming. In milliseconds.
- */
-const HEAD_ALONE_MS = 20;
 
 /** Most bytes of an answer that is written together with its head and its end; a longer one would be copied for it. */
 const MAX_WHOLE_BYTES = 64 * 1024;
@@ -57,7 +57,9 @@ export class PostStream {
   #cancelTimer: NodeJS.Timeout | undefined;
   readonly #reply: Reply;
   readonly #head: ReplyHead;
-  /** Its head will be this one, whenever it is written. */
+  /** The client takes its only answer as a plain JSON body, too. */
+  readonly #takesBody: boolean;
+  /** Its status is that of the head, whenever it is written. */
   readonly #isSettled: boolean;
   readonly #statusOfError: Era['statusOfError'];
   readonly #metrics: Metrics;
@@ -80,7 +82,9 @@ export class PostStream {
     this.pending = new Map(pending);
     this.#statusOfError = messages.era.statusOfError;
     this.#reply = exchange.reply;
-    const takesEvents = String(exchange.headers.accept ?? '').includes('text/event-stream');
+    const accept = String(exchange.headers.accept ?? '');
+    const takesEvents = accept.includes('text/event-stream');
+    this.#takesBody = takesEvents && !messages.isBatch && /json|\*\/\*/.test(accept);
     this.#head = { status: 200, ...(takesEvents ? EVENTS : messages.isBatch ? BATCH : VALUES) };
     this.#isSettled = takesEvents && head === 'soon' && !this.gone;
     this.done = new Promise((resolve, reject) => {
@@ -92,8 +96,9 @@ export class PostStream {
     this.#reply.onClose(() => this.#close());
     // if the client left while its call was prepared, there is no close event to come
     if (this.gone) this.#close();
-    else if (this.#isSettled) this.#headTimer = setTimeout(() => this.#writeHead(true), HEAD_ALONE_MS);
-    else if (this.#statusOfError.size > 0) this.#headTimer = setTimeout(() => this.#writeHead(true), HEAD_WAIT_MS);
+    else if (this.#isSettled || this.#statusOfError.size > 0) {
+      this.#headTimer = setTimeout(() => this.#writeHead(true), HEAD_WAIT_MS);
+    }
   }
 
   /** Whose it is. */
@@ -156,6 +161,7 @@ export class PostStream {
     if (status !== 200 && !this.gone) this.#refuse(status, pieces, answers);
     else if (answers.length > 0 && this.#isWhole(pieces)) this.#sendWhole(pieces, answers);
     else if (!isDropped) {
+      if (this.#isBody(pieces, answers)) Object.assign(this.#head, VALUES);
       this.#writeHead();
       const slow = this.#reply.message(pieces, { answers, asks });
       if (slow) return slow.then(() => this.#sent());
@@ -167,6 +173,14 @@ export class PostStream {
   #sent(): void {
     if (this.pending.size === 0) this.#end();
     else this.#endIfCancelled();
+  }
+
+  /** True when a long answer is all that was ever said; what is made while it is written is long. */
+  #isBody(pieces: readonly Piece[], answers: readonly string[]): boolean {
+    if (!this.#takesBody || answers.length === 0 || this.pending.size > 0 || this.#reply.begun) return false;
+    return (
+      pieces.reduce((sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.length : Infinity), 0) > MOST_EVENT_BYTES
+    );
   }
 
   /** True when an answer is all that was ever said. */

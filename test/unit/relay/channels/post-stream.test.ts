@@ -120,6 +120,32 @@ describe('the answer to a POST on a channel', () => {
     expect(told.words).toEqual(['head 200', `data: ${long}\n\n`, 'end ']);
   });
 
+  it('is a JSON body, when it is longer than an event that every client takes', async () => {
+    const long = `{"result":"${'x'.repeat(1024 * 1024)}","id":1}`;
+    const told = new Told();
+    const stream = streamTo(told);
+    stream.send(pieces(long), ['1']);
+    await stream.done;
+    expect(told.words.join('') === `head 200${long}end `).toBe(true);
+    expect(told.headers['content-type']).toBe('application/json');
+  });
+
+  it.each([
+    ['for a client that takes events alone', { accept: 'text/event-stream' }, []],
+    ['after another message', {}, [PROGRESS]],
+    ['beside another answer', { ids: ['1', '2'] }, []],
+  ])('is an event all the same %s', async (_when, options, before) => {
+    const long = `{"result":"${'x'.repeat(1024 * 1024)}","id":1}`;
+    const told = new Told();
+    const stream = streamTo(told, options);
+    for (const message of before) stream.send(pieces(message), []);
+    stream.send(pieces(long), ['1']);
+    expect(told.headers['content-type']).toBe('text/event-stream');
+    expect(told.words.join('').includes(`data: ${long}\n\n`)).toBe(true);
+    if (!stream.gone) stream.send(pieces(OTHER), ['2']);
+    await stream.done;
+  });
+
   it('has a status that no failure changes, from the beginning', async () => {
     const told = new Told();
     const stream = streamTo(told);
