@@ -43,11 +43,12 @@ export class TokenAuthenticator {
   }
 
   /** Refuses a call of a tool for which the caller lacks a scope. @throws GatewayError `insufficient_scope` */
-  checkTool({ use, scopes }: Identity, server: string, tool: string): void {
+  checkTool({ use, scopes, metadataUrl }: Identity, server: string, tool: string): void {
     if (use !== 'jwt') return;
     const resource = this.#resources.of(server);
     const needed = scopesOfTool(resource.scopes, tool);
-    if (!holdsAll(scopes, needed)) throw withChallenge(lacking(tool), needed, resource.metadataUrl);
+    // clients refuse the description of another address than the one that they call
+    if (!holdsAll(scopes, needed)) throw withChallenge(lacking(tool), needed, metadataUrl ?? resource.metadataUrl);
   }
 
   /** The error for a request without a token. */
@@ -83,7 +84,7 @@ export class TokenAuthenticator {
       const { code, facts } = asGatewayError(thrown);
       throw new GatewayError(code, facts, new KnownCaller(identity));
     }
-    return { ...identity, token };
+    return { ...identity, token, metadataUrl: resource?.metadataUrl };
   }
 }
 

@@ -19,6 +19,8 @@ export interface Identity {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** The caller's own bearer. Never logged; no server gets it unless its `upstreamAuth` says so. */
   readonly token?: string;
+  /** Where the resource that it has called is described (RFC 9728): a server alone has two addresses. */
+  readonly metadataUrl?: string | undefined;
   /** Which verified token it was, for the audit log. */
   readonly login?: AuditToken;
 }

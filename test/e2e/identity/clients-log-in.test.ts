@@ -12,33 +12,28 @@ const DOCUMENT = 'https://client.example/metadata.json';
 let idp: AuthorizationServer;
 let fake: FakeUpstream;
 let wharf: Wharf;
+/** With one server, which has a short path too. */
+let single: Wharf;
 
 beforeAll(async () => {
   idp = await startAuthorizationServer({ [DOCUMENT]: { client_id: DOCUMENT, ...ABOUT } });
   fake = await startFakeUpstream({ transport: 'json', session: true });
-  wharf = await startWharf({
-    servers: { hr: { url: fake.url }, web: { url: fake.url } },
-    config: {
-      auth: {
-        use: 'jwt',
-        jwt: {
-          issuers: [{ issuer: idp.url }],
-          scopes: { '*': ['mcp'], 'hr.blob': ['hr:files'] },
-          challenge: 'minimal',
-        },
-      },
-    },
-  });
+  const scopes = { '*': ['mcp'], 'hr.blob': ['hr:files'] };
+  const jwt = { issuers: [{ issuer: idp.url }], scopes, challenge: 'minimal' };
+  const config = { auth: { use: 'jwt', jwt } };
+  wharf = await startWharf({ servers: { hr: { url: fake.url }, web: { url: fake.url } }, config });
+  single = await startWharf({ servers: { hr: { url: fake.url } }, config });
 }, 60_000);
 
 afterAll(async () => {
   await wharf?.stop();
+  await single?.stop();
   await fake?.close();
   await idp?.stop();
 });
 
-const ours = (login: Login, server: string) => {
-  const url = new URL(`${wharf.url}/${server}/mcp`);
+const ours = (login: Login, at: string) => {
+  const url = new URL(at);
   return {
     '1.32': () => ({
       client: new Client({ name: 'one', version: '1' }),
@@ -52,8 +47,8 @@ const ours = (login: Login, server: string) => {
 };
 
 /** Connects, logs in when it must, and connects again, as the SDK's own example does. */
-async function connect(sdk: '1.32' | '2.4', login: Login, server: string) {
-  const make = ours(login, server)[sdk];
+async function connect(sdk: '1.32' | '2.4', login: Login, at: string) {
+  const make = ours(login, at)[sdk];
   const first = make();
   const refused = await first.client.connect(first.transport as never).catch((error: unknown) => error);
   expect(String(refused)).toMatch(/Unauthorized/i);
@@ -69,7 +64,7 @@ describe.each(['1.32', '2.4'] as const)('a client of SDK %s', (sdk) => {
     ['by dynamic registration', undefined],
   ])('logs in by itself at the authorization server, %s', async (_how, document) => {
     const login = new Login(document);
-    const { client } = await connect(sdk, login, 'hr');
+    const { client } = await connect(sdk, login, `${wharf.url}/hr/mcp`);
     expect((await client.listTools()).tools.length).toBeGreaterThan(0);
     expect([login.asked, [...login.resources]]).toEqual([['mcp'], [`${wharf.url}/hr/mcp`]]);
     if (document !== undefined) expect(login.clientId).toBe(document);
@@ -77,10 +72,13 @@ describe.each(['1.32', '2.4'] as const)('a client of SDK %s', (sdk) => {
     await client.close();
   });
 
-  it('is asked for more when a tool needs it, gets it, and does not ask again', async () => {
+  it.each([
+    ['its path', () => `${wharf.url}/hr/mcp`],
+    ['the short path', () => `${single.url}/mcp`],
+  ])('is asked for more when a tool needs it, gets it, and does not ask again, at %s', async (_how, at) => {
     // a dynamically registered client is held to the scopes that it had in mind then
     const login = new Login(DOCUMENT);
-    const { client, transport } = await connect(sdk, login, 'hr');
+    const { client, transport } = await connect(sdk, login, at());
     const call = (one: typeof client) => one.callTool({ name: 'blob', arguments: { size: 10 } });
     // a client listens on a stream of its own as well
     const calls = () => fake.requests.filter(({ body }) => body.includes('tools/call')).length;
@@ -91,7 +89,7 @@ describe.each(['1.32', '2.4'] as const)('a client of SDK %s', (sdk) => {
     expect(login.asked.at(-1)?.split(' ')).toEqual(expect.arrayContaining(['mcp', 'hr:files']));
     const logins = login.asked.length;
     await transport.finishAuth(login.code, login.iss);
-    const again = ours(login, 'hr')[sdk]();
+    const again = ours(login, at())[sdk]();
     await again.client.connect(again.transport as never);
     expect((await call(again.client as typeof client)).isError ?? false).toBe(false);
     expect(login.asked.length).toBe(logins);
@@ -100,7 +98,7 @@ describe.each(['1.32', '2.4'] as const)('a client of SDK %s', (sdk) => {
 
   it('has a token for one server, which the other one refuses', async () => {
     const login = new Login();
-    const { client } = await connect(sdk, login, 'web');
+    const { client } = await connect(sdk, login, `${wharf.url}/web/mcp`);
     const { access_token: token } = login.tokens() as unknown as { access_token: string };
     const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
     const answer = await fetch(`${wharf.url}/hr/mcp`, { headers });
