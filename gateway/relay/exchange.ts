@@ -92,6 +92,13 @@ export function noteMessages(facts: ExchangeFacts, messages: ClientMessages): vo
   facts.version = messages.statelessVersion;
 }
 
+/** Records which call of a batch an error is about: the line of the exchange, and of the audit log, names that one. */
+export function noteCall(facts: ExchangeFacts, tool: string): void {
+  if (facts.requests.length < 2) return;
+  facts.method = 'tools/call';
+  facts.name = tool;
+}
+
 /**
  * Records that a server answered requests with success and without an answer, such as the page of a login in front of it.
  * The client gets what came.
@@ -102,7 +109,8 @@ export function noteNoAnswer(facts: ExchangeFacts): void {
 
 /** Records the error that the client gets instead of an answer, for the log and the metrics. */
 export function noteError(facts: ExchangeFacts, { code, facts: about }: GatewayError): void {
-  const { limit, source, allowed, actual } = about;
+  const { limit, source, allowed, actual, tool } = about;
+  if (typeof tool === 'string') noteCall(facts, tool);
   facts.error = code;
   facts.limit = limit === undefined ? undefined : String(limit);
   facts.source = source === undefined ? undefined : String(source);

@@ -23,6 +23,7 @@ import type { Asked, Caller, Sender } from './caller.js';
 import type { Probe } from './channels/http-server.js';
 import { checkOpening } from './channels/open-session.js';
 import type { Transports } from './channels/transports.js';
+import { checkScopes } from './check-scopes.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/local-answer.js';
 import type { RelayDeps } from './deps.js';
 import { type Exchange, noteMessages } from './exchange.js';
@@ -147,7 +148,7 @@ export class Server {
 
   #take(caller: Caller, messages: ClientMessages): Promise<void> {
     const { exchange } = caller;
-    this.#checkScopes(exchange, messages);
+    checkScopes(this.#deps, exchange, messages);
     if (exchange.tooLong) noteTooLong(exchange.tooLong, messages, this.#deps.limits);
     if (this.#deps.offered.isPlain) return this.#takeNamed({ ...caller, messages });
     return this.#withOwnNames({ ...caller, messages }).then((named) => named && this.#takeNamed(named));
@@ -236,14 +237,6 @@ export class Server {
     const { uploads, ...deps } = this.#deps;
     const offering = offered ? { authorize: async () => offered } : uploads;
     answerLocally(exchange, messages, await answerRefusedFile(error, asked, { ...deps, uploads: offering }));
-  }
-
-  /** The server does not see a byte of a call for which its caller must get further rights first. */
-  #checkScopes({ identity }: Exchange, { requests }: ClientMessages): void {
-    const { checkTool, offered } = this.#deps;
-    if (!checkTool) return;
-    for (const { method, subject } of requests)
-      if (method === 'tools/call' && subject !== undefined) checkTool(identity, offered.ownName(subject) ?? subject);
   }
 
   #caller(sender: Sender): Caller {

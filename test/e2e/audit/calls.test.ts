@@ -15,7 +15,7 @@ let client: Client;
 beforeAll(async () => {
   fake = await startFakeUpstream({ transport: 'json' });
   wharf = await startWharf({
-    servers: { store: { url: fake.url } },
+    servers: { store: { url: fake.url, allow: [{ tools: ['*', '!image'] }] } },
     config: { auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] } },
     adapters: audit.adapters,
   });
@@ -74,6 +74,20 @@ describe('the audit log of a gateway', () => {
       ...{ what: 'call', principal: 'ada', tool: 'echo', allowed: false },
       ...{ rule: 'servers.store.accepts', code: 'message_too_large' },
     });
+  });
+
+  it('names the call for which a batch is refused (12.7)', async () => {
+    audit.entries.length = 0;
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', accept: 'application/json' };
+    const calls = ['echo', 'image', 'blob'].map((name, id) => {
+      return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } };
+    });
+    const answer = await fetch(wharf.mcp, { method: 'POST', headers, body: JSON.stringify(calls) });
+    expect(await answer.text()).toContain('Unknown tool: image');
+    const about = { principal: 'ada', server: 'store', method: 'tools/call' };
+    expect(audit.entries).toEqual([
+      expect.objectContaining({ what: 'call', ...about, tool: 'image', allowed: false, rule: 'servers.store.allow' }),
+    ]);
   });
 
   it('lets no call through that it cannot record (12.7)', async () => {
