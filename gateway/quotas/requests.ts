@@ -55,11 +55,33 @@ export class RequestQuotas {
    * @returns what to call when it has ended
    * @throws GatewayError `requests_limited`, `rate_limited`, or the state store's error
    */
-  async begin(identity: Identity): Promise<() => void> {
-    const { exchanges, requestsPerMinute } = this.#deps.allowances.of(identity);
-    const end = this.#enter('exchanges', identity.principal, exchanges?.value);
+  begin(identity: Identity): Promise<() => void> {
+    return this.#begin(identity, { count: 1 });
+  }
+
+  /**
+   * Lets the further requests of a batch begin, whose first one has begun: how many there are is known only once it has
+   * been read. One that is refused does not count at all.
+   * @returns what to call when they have ended
+   * @throws GatewayError `requests_limited`, `rate_limited`, or the state store's error
+   */
+  async beginFurther(identity: Identity, count: number): Promise<() => void> {
+    if (!this.isOn) return () => undefined;
     try {
-      if (requestsPerMinute) await this.#count(`rate:${nameFor(identity.principal)}`, requestsPerMinute.value);
+      return await this.#begin(identity, { count, begun: 1 });
+    } catch (error) {
+      const { principal } = identity;
+      if (this.#deps.allowances.of(identity).requestsPerMinute) await this.#giveBack(rateOf(principal), 1);
+      throw error;
+    }
+  }
+
+  async #begin(identity: Identity, { count, begun }: { count: number; begun?: number }): Promise<() => void> {
+    const { principal } = identity;
+    const { exchanges, requestsPerMinute } = this.#deps.allowances.of(identity);
+    const end = this.#enter('exchanges', principal, exchanges?.value, { count });
+    try {
+      if (requestsPerMinute) await this.#count(rateOf(principal), requestsPerMinute.value, { count, begun });
     } catch (error) {
       end();
       throw error;
@@ -77,13 +99,16 @@ export class RequestQuotas {
     const end = () => {
       for (const one of ends) one();
     };
+    const counted: string[] = [];
     try {
       for (const call of calls) {
         ends.push(this.#enterCall(principal, server, call));
-        await this.#countCall(principal, server, call);
+        counted.push(...(await this.#countCall(principal, server, call)));
       }
     } catch (error) {
       end();
+      // a batch is refused as a whole
+      for (const key of counted) await this.#giveBack(key, 1);
       throw error;
     }
     return end;
@@ -92,20 +117,22 @@ export class RequestQuotas {
   #enterCall(principal: string, server: string, { tool, amounts: { exchanges } }: LimitedCall): () => void {
     if (!exchanges) return () => undefined;
     const { value, source } = this.#deps.allowances.capped(exchanges, 'exchanges');
-    return enter(this.#calls, JSON.stringify([principal, server, exchanges.entry]), value, (actual) => {
+    const refused = (actual: number) => {
       const facts = { limit: 'limits.exchanges', allowed: value, actual, source };
       return new GatewayError('requests_limited', { ...facts, what: 'calls', tool, retryAfter: SOON_S });
-    });
+    };
+    const key = JSON.stringify([principal, server, exchanges.entry]);
+    return enter(this.#calls, key, { count: 1, allowed: value, refused });
   }
 
-  async #countCall(principal: string, server: string, { tool, amounts }: LimitedCall): Promise<void> {
+  /** @returns the name under which it has been counted, if it has */
+  async #countCall(principal: string, server: string, { tool, amounts }: LimitedCall): Promise<string[]> {
     const { requestsPerMinute: limit } = amounts;
-    if (!limit) return;
+    if (!limit) return [];
     const { value, source } = this.#deps.allowances.capped(limit, 'requestsPerMinute');
-    await this.#count(`rate:tool:${nameFor(JSON.stringify([principal, server, limit.entry]))}`, value, {
-      tool,
-      source,
-    });
+    const key = `rate:tool:${nameFor(JSON.stringify([principal, server, limit.entry]))}`;
+    await this.#count(key, value, { count: 1 }, { tool, source });
+    return [key];
   }
 
   /** Lets an upload by a link begin. @throws GatewayError `requests_limited`, or the state store's error */
@@ -121,10 +148,10 @@ export class RequestQuotas {
    */
   beginProcess(identity: Identity, server: string): () => void {
     const { processes } = this.#deps.allowances.of(identity);
-    return this.#enter('processes', identity.principal, processes?.value, (facts) => {
-      // `principal`: another session of its own may make room
-      return new GatewayError('process_limit', { ...facts, server, full: 'principal', isOwnLimit: true });
-    });
+    // `principal`: another session of its own may make room
+    const refused = (facts: ErrorFacts) =>
+      new GatewayError('process_limit', { ...facts, server, full: 'principal', isOwnLimit: true });
+    return this.#enter('processes', identity.principal, processes?.value, { refused });
   }
 
   /** Sessions that a caller may have at one time; undefined where that is not limited for it alone. */
@@ -136,41 +163,65 @@ export class RequestQuotas {
     name: UnderWay,
     principal: string,
     allowed: number | undefined,
-    refused = (facts: ErrorFacts) => new GatewayError('requests_limited', { ...facts, what: name, retryAfter: SOON_S }),
+    { count = 1, refused = limited(name) }: { count?: number; refused?: (facts: ErrorFacts) => GatewayError } = {},
   ): () => void {
     if (allowed === undefined) return () => undefined;
-    return enter(this.#underWay[name], principal, allowed, (actual) =>
-      refused({ limit: `limits.${name}`, allowed, actual }),
-    );
+    const refuse = (actual: number) => refused({ limit: `limits.${name}`, allowed, actual });
+    return enter(this.#underWay[name], principal, { count, allowed, refused: refuse });
   }
 
-  /** @param more facts of its refusal */
-  async #count(key: string, allowed: number, more: ErrorFacts = {}): Promise<void> {
-    const { state, clock } = this.#deps;
-    const part = String(Math.floor(clock.now() / SPAN_MS) % (2 * SPANS));
-    const change = { part, by: 1, ttlMs: MINUTE_MS };
-    const { isWithin, total, fitsInMs = MINUTE_MS } = await state.tally(key, [change], allowed);
+  /**
+   * @param begun how many of the same message have been counted before
+   * @param more facts of its refusal
+   */
+  async #count(
+    key: string,
+    allowed: number,
+    { count, begun = 0 }: { count: number; begun?: number | undefined },
+    more: ErrorFacts = {},
+  ): Promise<void> {
+    const change = { part: this.#span, by: count, ttlMs: MINUTE_MS };
+    const { isWithin, total, fitsInMs = MINUTE_MS } = await this.#deps.state.tally(key, [change], allowed);
     if (isWithin) return;
-    const facts = { limit: 'limits.requestsPerMinute', allowed, actual: total, retryAfter: secondsOf(fitsInMs) };
+    // a batch that is longer than the limit never fits
+    const again = begun + count > allowed ? {} : { retryAfter: secondsOf(fitsInMs) };
+    const facts = { limit: 'limits.requestsPerMinute', allowed, actual: total, ...again };
     throw new GatewayError('rate_limited', { ...facts, ...more });
+  }
+
+  /** What cannot be given back counts for its minute. */
+  async #giveBack(key: string, count: number): Promise<void> {
+    const change = { part: this.#span, by: -count, ttlMs: 1 };
+    await this.#deps.state.tally(key, [change]).catch(() => undefined);
+  }
+
+  get #span(): string {
+    return String(Math.floor(this.#deps.clock.now() / SPAN_MS) % (2 * SPANS));
   }
 }
 
-/** Counts one more, as long as that is allowed. @returns what to call when it has ended */
+function rateOf(principal: string): string {
+  return `rate:${nameFor(principal)}`;
+}
+
+function limited(what: UnderWay): (facts: ErrorFacts) => GatewayError {
+  return (facts) => new GatewayError('requests_limited', { ...facts, what, retryAfter: SOON_S });
+}
+
+/** Counts as many more, as long as that is allowed. @returns what to call when they have ended */
 function enter(
   counts: Map<string, number>,
   key: string,
-  allowed: number,
-  refused: (actual: number) => GatewayError,
+  { count, allowed, refused }: { count: number; allowed: number; refused: (actual: number) => GatewayError },
 ): () => void {
-  const actual = (counts.get(key) ?? 0) + 1;
+  const actual = (counts.get(key) ?? 0) + count;
   if (actual > allowed) throw refused(actual);
   counts.set(key, actual);
   let isOver = false;
   return () => {
     if (isOver) return;
     isOver = true;
-    const left = (counts.get(key) ?? 1) - 1;
+    const left = (counts.get(key) ?? count) - count;
     if (left > 0) counts.set(key, left);
     else counts.delete(key);
   };

@@ -48,7 +48,7 @@ export interface CommonDeps {
   upstreamHeaders: Readonly<Record<string, string>>;
   sessions: Sessions;
   /** What each caller may have at one time. */
-  callers: Pick<RequestQuotas, 'beginProcess' | 'beginCalls' | 'mostSessions'>;
+  callers: Pick<RequestQuotas, 'beginProcess' | 'beginCalls' | 'beginFurther' | 'mostSessions'>;
   audit: Audit;
   watch?: ExchangeWatch | undefined;
   clock: Clock & Stopwatch;

@@ -5,9 +5,10 @@ import type { ClientMessages } from '../mcp/request.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits } from '../policy/limits.js';
 import type { ToolLimits } from '../policy/tool-limits.js';
-import type { LimitedCall } from '../quotas/requests.js';
+import type { LimitedCall, RequestQuotas } from '../quotas/requests.js';
 import { IncomingBody } from './client/incoming-body.js';
 import { onlyRequest } from './client/local-answer.js';
+import type { Exchange } from './exchange.js';
 import { calledName, type PendingRequest } from './pending-request.js';
 
 /** Bytes that are measured in one step. */
@@ -18,6 +19,18 @@ const LONGEST_NAME = 256;
 
 /** The message was counted when it came, and is not kept a second time. */
 const COUNTED = { grow: () => {}, release: () => {} };
+
+/** Answers a POST within what its caller may send, of which every request of a batch is a part. */
+export function withinLimits(
+  callers: Pick<RequestQuotas, 'beginFurther'>,
+  { identity }: Exchange,
+  { requests }: ClientMessages,
+  answer: () => Promise<void>,
+): Promise<void> {
+  const further = requests.length - 1;
+  if (further < 1) return answer();
+  return callers.beginFurther(identity, further).then((end) => answer().finally(end));
+}
 
 /** Names of the called tools, as their server knows them. */
 export function calledTools({ requests }: ClientMessages): string[] {

@@ -28,7 +28,7 @@ import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/
 import type { RelayDeps } from './deps.js';
 import { type Exchange, noteMessages } from './exchange.js';
 import { noteRefused, tellError } from './exchange-log.js';
-import { calledTools, countedCalls, measureAgain, noteTooLong, tooLongError } from './limited-calls.js';
+import { calledTools, countedCalls, measureAgain, noteTooLong, tooLongError, withinLimits } from './limited-calls.js';
 import { letServerJudge } from './local/accepted.js';
 import { callLocally, type LocalTool } from './local/local-tools.js';
 import { answerWithoutResources } from './local/no-resources.js';
@@ -125,7 +125,8 @@ export class Server {
     const parsed = withoutLogin(read instanceof Promise ? await read : read, this.#deps.limits);
     const messages = parsed instanceof Promise ? await parsed : parsed;
     noteMessages(exchange.facts, messages);
-    const answer = () => this.#answer(exchange, messages);
+    const { callers } = this.#deps;
+    const answer = () => withinLimits(callers, exchange, messages, () => this.#answer(exchange, messages));
     await (this.#deps.watch?.asked?.(exchange, messages, answer) ?? answer());
   }
 

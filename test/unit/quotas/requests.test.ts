@@ -62,6 +62,50 @@ describe('what a caller may send', () => {
     await expect(quotas.begin(ADA)).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
+  it('counts each request of a batch, and none of one that is refused', async () => {
+    const quotas = lab({ base: { requestsPerMinute: 10, exchanges: 6 } }).replica();
+    const sendBatch = async (length: number) => {
+      const end = await quotas.begin(ADA);
+      try {
+        return [end, await quotas.beginFurther(ADA, length - 1)];
+      } catch (error) {
+        end();
+        throw error;
+      }
+    };
+    const ends = await sendBatch(6);
+    await expect(sendBatch(1)).rejects.toMatchObject({ code: 'requests_limited', facts: { actual: 7 } });
+    for (const end of ends) end();
+    await expect(sendBatch(5)).rejects.toMatchObject({
+      code: 'rate_limited',
+      facts: { allowed: 10, actual: 11, retryAfter: 60 },
+    });
+    for (const end of await sendBatch(4)) end();
+    await expect(sendBatch(1)).rejects.toMatchObject({ code: 'rate_limited' });
+  });
+
+  it('has no time at which a batch fits that is longer than the limit', async () => {
+    const quotas = lab({ base: { requestsPerMinute: 10 } }).replica();
+    await quotas.begin(ADA);
+    await expect(quotas.beginFurther(ADA, 10)).rejects.toMatchObject({
+      message: 'You may send 10 requests a minute here, and this would be number 11. It does not fit at any time.',
+      facts: expect.not.objectContaining({ retryAfter: expect.anything() }),
+    });
+  });
+
+  it('counts no call of a batch that is refused for one of its calls', async () => {
+    const quotas = lab({}).replica();
+    const call = (tool: string, value: number) => ({
+      tool,
+      amounts: { requestsPerMinute: { value, source: `tools.${tool}`, entry: tool } },
+    });
+    const both = [call('free', 2), call('dear', 1)];
+    await quotas.beginCalls(ADA, 'hr', both);
+    for (let at = 0; at < 5; at += 1)
+      await expect(quotas.beginCalls(ADA, 'hr', both)).rejects.toMatchObject({ facts: { tool: 'dear' } });
+    await quotas.beginCalls(ADA, 'hr', [call('free', 2)]);
+  });
+
   it('is known for an upload by a link, on every replica, from what its caller’s groups have allowed', async () => {
     const { replica, state } = lab({ callers: [{ match: { group: 'hr' }, limits: { uploads: 1 } }] });
     (await replica().begin(ADA))();

@@ -175,7 +175,12 @@ export class RelayLab {
       files: { library, previewOf: options.previews?.of ?? (async () => undefined), audit: noAudit({}) },
       dialects,
       sessions: {} as Sessions,
-      callers: { beginProcess: () => () => {}, beginCalls: async () => () => {}, mostSessions: () => undefined },
+      callers: {
+        beginProcess: () => () => {},
+        beginCalls: async () => () => {},
+        beginFurther: async () => () => {},
+        mostSessions: () => undefined,
+      },
       audit: noAudit({}),
       catalog: new Catalog({}, dialects, catalogOptions()),
       offered: new OfferedTools('lab', { allow: new Map(), keys: new Map() }, {}),
