@@ -127,6 +127,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   [
     'relay/server',
     'gateway/relay/by-limits',
+    'gateway/relay/check-scopes',
     'gateway/relay/deps',
     'gateway/relay/limited-calls',
     'gateway/relay/server',

@@ -103,7 +103,8 @@ export class RequestQuotas {
     try {
       for (const call of calls) {
         ends.push(this.#enterCall(principal, server, call));
-        counted.push(...(await this.#countCall(principal, server, call)));
+        const key = await this.#countCall(principal, server, call);
+        if (key !== undefined) counted.push(key);
       }
     } catch (error) {
       end();
@@ -126,13 +127,13 @@ export class RequestQuotas {
   }
 
   /** @returns the name under which it has been counted, if it has */
-  async #countCall(principal: string, server: string, { tool, amounts }: LimitedCall): Promise<string[]> {
+  async #countCall(principal: string, server: string, { tool, amounts }: LimitedCall): Promise<string | undefined> {
     const { requestsPerMinute: limit } = amounts;
-    if (!limit) return [];
+    if (!limit) return undefined;
     const { value, source } = this.#deps.allowances.capped(limit, 'requestsPerMinute');
     const key = `rate:tool:${nameFor(JSON.stringify([principal, server, limit.entry]))}`;
     await this.#count(key, value, { count: 1 }, { tool, source });
-    return [key];
+    return key;
   }
 
   /** Lets an upload by a link begin. @throws GatewayError `requests_limited`, or the state store's error */
