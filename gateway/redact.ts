@@ -3,6 +3,12 @@ import { stackInSources } from './source-frames.js';
 
 /** Keys whose values are never written, whatever their content. */
 const SECRET_KEY = /authorization|cookie|secret|password|passphrase|credential|token|ticket|api-?key|signature/i;
+
+/**
+ * The key of a caller's name, which was verified and is not secret. With an issuer without a path and an e-mail address it
+ * looks like a URL with a password (`https://idp.example|ada@example.com`), and people of a company would look alike.
+ */
+const CALLER_KEY = 'principal';
 const REDACTED = '[redacted]';
 const HIDDEN = JSON.stringify(REDACTED);
 
@@ -45,22 +51,22 @@ export function redactedMembers(fields: Readonly<Record<string, unknown>>): stri
     const value = fields[key];
     if (value === undefined) continue;
     const name = nameOf(key);
-    const json = name.isSecret && typeof value !== 'boolean' ? HIDDEN : jsonOf(value);
+    const json = name.isSecret && typeof value !== 'boolean' ? HIDDEN : jsonOf(key, value);
     if (json !== undefined) members += name.begin + json;
   }
   return members;
 }
 
-function jsonOf(value: unknown): string | undefined {
+function jsonOf(key: string, value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? `${value}` : 'null';
   if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`;
-  return JSON.stringify(redactValue(value, 1));
+  return JSON.stringify(redactMember(key, value, 1));
 }
 
 /** Redacts one text. */
 export function redactText(text: string): string {
   // Shortened first: the patterns are linear in a text that a peer may have chosen.
-  const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
+  const short = shortened(text);
   if (!MAY_HOLD_SECRET.test(short)) return short;
   return short
     .replace(/\/([du])\/[A-Za-z0-9_-]{16,}/g, '/$1/[redacted]')
@@ -69,6 +75,11 @@ export function redactText(text: string): string {
     .replace(/(data:[^,\s"']{0,200},)[A-Za-z0-9+/=_%-]+/gi, '$1[redacted]')
     .replace(/\b(bearer|basic) +[A-Za-z0-9._~+/=-]+/gi, '$1 [redacted]')
     .replace(/(:\/\/)[^/\s@"']*@/g, '$1[redacted]@');
+}
+
+/** A text as long as one may be, without a look at what it holds. */
+export function shortened(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
 }
 
 /**
@@ -91,9 +102,13 @@ function redactMap(fields: object, depth: number): Record<string, unknown> {
   let count = 0;
   for (const [key, value] of Object.entries(fields)) {
     if (++count > MAX_ITEMS) break;
-    result[key] = isHidden(key, value) ? REDACTED : redactValue(value, depth + 1);
+    result[key] = isHidden(key, value) ? REDACTED : redactMember(key, value, depth + 1);
   }
   return result;
+}
+
+function redactMember(key: string, value: unknown, depth: number): unknown {
+  return key === CALLER_KEY && typeof value === 'string' ? shortened(value) : redactValue(value, depth);
 }
 
 /** Most names that are kept. Nearly every line has the same twenty; a peer may choose others. */

@@ -1,5 +1,5 @@
 import type { AuditEntry, AuditFile, AuditScan, AuditToken } from '../ports/audit.js';
-import { redactText } from '../redact.js';
+import { redactText, shortened } from '../redact.js';
 
 /** Characters of one text in an entry; a peer chooses names and URIs. */
 const MAX_TEXT = 500;
@@ -41,7 +41,8 @@ export function entryMembers(entry: AuditEntry, now: number): string {
     time: new Date(now).toISOString(),
     what,
     allowed,
-    principal: shown(principal),
+    // two callers must not look like one
+    principal: principal === undefined ? undefined : shortened(principal),
     actor: shown(actor),
     client: shown(client),
     address,

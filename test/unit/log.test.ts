@@ -21,6 +21,15 @@ describe('a log line', () => {
     });
   });
 
+  it('names its caller whole, whatever the name looks like', () => {
+    const principal = 'https://idp.example|ada@example.com';
+    const { lines, log } = capture();
+    log.info({ principal, facts: { principal } }, 'seen');
+    log.child({ principal }).info({}, 'seen');
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ principal });
+    expect(lines.join('')).not.toContain('redacted');
+  });
+
   it('is left out below the level', () => {
     const { lines, log } = capture();
     log.debug({}, 'Detail.');

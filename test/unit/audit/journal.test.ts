@@ -56,6 +56,15 @@ function journal(settings: { required?: boolean; queue?: number; wait?: number }
 }
 
 describe('an audit log', () => {
+  it.each(['https://idp.example|ada@example.com', 'https://idp.example|ada?1', 'https://idp.example/|bearer of#1'])(
+    'names the caller %s whole, whatever it looks like (12.7)',
+    async (principal) => {
+      const { journal: audit, sink } = journal();
+      await audit.record({ ...CALL, principal });
+      expect(sink.lines[0]).toMatchObject({ principal });
+    },
+  );
+
   it('writes what comes while a batch is written as one batch after it, in order (12.7)', async () => {
     const { journal: audit, sink } = journal();
     sink.isHeld = true;

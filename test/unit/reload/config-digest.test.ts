@@ -18,6 +18,14 @@ describe('the digest of a config', () => {
     expect(await of('callers: [{ limits: { exchanges: 1 } }]')).not.toBe(await of(''));
   });
 
+  it('changes with the callers that a rule means', async () => {
+    const naming = (name: string) =>
+      of(`publicUrl: https://mcp.example.com
+auth: { use: jwt, jwt: { issuers: [{ issuer: "https://idp.example" }] } }
+callers: [{ principal: "https://idp.example|${name}", limits: { files: 1 } }]`);
+    expect(await naming('ada@example.com')).not.toBe(await naming('bob@example.com'));
+  });
+
   it('does not depend on secrets, by which they could be guessed', async () => {
     expect(await of('', 'two')).toBe(await of('', 'one'));
   });
