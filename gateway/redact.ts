@@ -1,8 +1,11 @@
 import { GatewayError } from './errors.js';
 import { stackInSources } from './source-frames.js';
 
-/** Keys whose values are never written, whatever their content. */
-const SECRET_KEY = /authorization|cookie|secret|password|passphrase|credential|token|ticket|api-?key|signature/i;
+/** Keys whose values are never written, whatever their content. The address of a token endpoint is not among them. */
+const SECRET_KEY = /authorization|cookie|secret|password|passphrase|credential|token(?!url)|ticket|api-?key|signature/i;
+
+/** Maps of names to values that are often secrets, whatever their names: `x-honeycomb-team` is a key. */
+const NAMES_ONLY: ReadonlySet<string> = new Set(['headers', 'env']);
 
 /**
  * The key of a caller's name, which was verified and is not secret. With an issuer without a path and an e-mail address it
@@ -28,6 +31,11 @@ const SECRET_PARAMETER = /^sig$|signature|credential|token|secret|passw|api[_-]?
 const MAX_DEPTH = 5;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 2000;
+
+/** Whether only the names in this value may be written. */
+export function holdsSecrets(key: string, value: unknown): value is object {
+  return NAMES_ONLY.has(key) && typeof value === 'object' && value !== null;
+}
 
 /** True for a key whose value is never written. */
 export function isSecretName(name: string): boolean {
@@ -108,6 +116,7 @@ function redactMap(fields: object, depth: number): Record<string, unknown> {
 }
 
 function redactMember(key: string, value: unknown, depth: number): unknown {
+  if (holdsSecrets(key, value)) return Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED]));
   return key === CALLER_KEY && typeof value === 'string' ? shortened(value) : redactValue(value, depth);
 }
 

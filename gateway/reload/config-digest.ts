@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/config.js';
-import { isSecretName, redactText } from '../redact.js';
-
-/** Maps of names to values that are often secrets: only the names count. */
-const NAMES_ONLY = new Set(['headers', 'env']);
+import { holdsSecrets, isSecretName, redactText } from '../redact.js';
 
 /** SHA-256 of what a config says, without its secrets, so that an audit log shows which one was in force. */
 export function digestOfConfig({ secrets, sources: _, warnings: __, inheritedEnv: ___, ...said }: Config): string {
@@ -12,7 +9,7 @@ export function digestOfConfig({ secrets, sources: _, warnings: __, inheritedEnv
 }
 
 function withoutSecrets(name: string, value: unknown): unknown {
-  if (NAMES_ONLY.has(name) && typeof value === 'object' && value !== null) return Object.keys(value);
+  if (holdsSecrets(name, value)) return Object.keys(value);
   // rules that name other callers are other rules
   if (typeof value !== 'string' || name === 'principal') return value;
   return isSecretName(name) ? '' : redactText(value);

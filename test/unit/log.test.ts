@@ -79,6 +79,11 @@ describe('what never reaches a log', () => {
     expect(JSON.stringify(redactFields({ a: [{ [key]: 'hunter2' }], [key]: ['hunter2'] }))).not.toContain('hunter2');
   });
 
+  it.each(['headers', 'env'])('the values in %s, whatever their names', (key) => {
+    const shown = redactFields({ telemetry: { [key]: { 'x-honeycomb-team': 'hunter2' } } });
+    expect(shown).toEqual({ telemetry: { [key]: { 'x-honeycomb-team': '[redacted]' } } });
+  });
+
   it('what hangs on an error, nor the secrets in its texts', () => {
     const cause = new Error('connect redis://u:hunter2@h failed');
     const error = Object.assign(new Error('Bearer hunter2 refused', { cause }), {

@@ -26,6 +26,16 @@ callers: [{ principal: "https://idp.example|${name}", limits: { files: 1 } }]`);
     expect(await naming('ada@example.com')).not.toBe(await naming('bob@example.com'));
   });
 
+  it('changes with the address that Wharf sends its secret to', async () => {
+    const asking = async (url: string) => {
+      const upstreamAuth = { clientCredentials: { tokenUrl: url, clientId: 'wharf', clientSecret: 'x' } };
+      return digestOfConfig(
+        await configOf(JSON.stringify({ servers: { a: { url: 'http://127.0.0.1:1/mcp', upstreamAuth } } })),
+      );
+    };
+    expect(await asking('https://idp.example/token')).not.toBe(await asking('https://evil.example/token'));
+  });
+
   it('does not depend on secrets, by which they could be guessed', async () => {
     expect(await of('', 'two')).toBe(await of('', 'one'));
   });
