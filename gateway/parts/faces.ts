@@ -91,7 +91,7 @@ export async function openFaces(
     (await listen({
       ...adminAddress,
       app: adminApp,
-      guard: { ...guard, answersToAddresses: true, isReadByPages: false },
+      guard: { ...guard, answersToAddresses: true, isReadByPages: false, trustsLoopbackPages: false },
       // readiness is still reported while draining
       isDraining: () => false,
       sockets: ADMIN_SOCKETS,

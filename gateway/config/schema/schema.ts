@@ -203,7 +203,7 @@ export function sectionSchemas(adapters: AdapterList) {
       .describe(
         "Web pages that may call and read the answers (CORS), by origin. publicUrl's own always may, and so may " +
           "Wharf's own port on a loopback name; without publicUrl every page of a loopback name may. Programs that " +
-          'send no Origin always may. On the admin port pages of other origins read nothing.',
+          'send no Origin always may. On the admin port pages of other origins read nothing and change nothing.',
       ),
     fetch: z
       .strictObject({

@@ -16,7 +16,7 @@ export interface GuardSettings {
   allowedOrigins: readonly string[];
   /** Allows web pages that this machine serves at any port; otherwise only those of this port. */
   trustsLoopbackPages: boolean;
-  /** Whether pages of other sites that may call may also read the answers. */
+  /** Whether pages of other sites that may call may also read the answers. Where they may not, they change nothing either. */
   isReadByPages: boolean;
   /**
    * Accepts every IP address as Host, for a port whose addresses are not known beforehand. A page that rebinds a name
@@ -80,6 +80,8 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     if (host === undefined || occurrences(request, 'host') > 1 || !isOwnHost(host)) {
       throw new GatewayError('host_forbidden', { host: shown(host) });
     }
+    if (!settings.isReadByPages && isForeignForm(request))
+      throw new GatewayError('origin_forbidden', { origin: shown(origin) });
     if (origin === undefined || LOGIN_DOCUMENTS.some((path) => target.startsWith(path))) return undefined;
     const isOwn = isOwnOrigin(origin.toLowerCase(), host.toLowerCase(), request.socket.localPort);
     if (occurrences(request, 'origin') > 1 || !isOwn) {
@@ -87,6 +89,15 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     }
     return settings.isReadByPages && !origin.toLowerCase().endsWith(`//${host.toLowerCase()}`) ? origin : undefined;
   };
+}
+
+/**
+ * Whether a page of another site, or of another port of this machine, sends what may change something: it reads no answer,
+ * and with a user's cookie it would not have to.
+ */
+function isForeignForm({ method, headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return method !== 'GET' && method !== 'HEAD' && (site === 'same-site' || site === 'cross-site');
 }
 
 /** How often a request names a header: Node joins or drops what is there twice. */
