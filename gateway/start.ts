@@ -75,13 +75,17 @@ export async function start(
     return {
       urls: names.map((name, index) => ({ name, mcp: `${shared.publicBase()}${paths[index]}` })),
       adminUrl: faces.adminUrl,
-      reload: (next) => present.replace(next),
+      reload: async (next) => {
+        const done = await present.replace(next);
+        if (done.kind === 'done') void faces.endStrangers();
+        return done;
+      },
       noteRefusedConfig: (why) => audit.note({ what: 'config', subject: why, allowed: false }),
       stdio: stdio && faceOver(servers, stdio, { ...shared }),
       drain: async () => {
         shared.draining.now = true;
         faces.close();
-        for (const stream of faces.open.getStreams) stream.end();
+        faces.open.streams.end();
         filing.resumable?.stop();
         const until = clock.now() + timeouts.drain;
         while (faces.open.count > 0 && clock.now() < until)

@@ -2,6 +2,7 @@ import { formatAddress } from '../config/schema/fields.js';
 import { socketsFor } from '../descriptors.js';
 import { Lately } from '../http/console/lately.js';
 import { listen } from '../http/listener.js';
+import { OpenStreams } from '../http/open-streams.js';
 import { guardSettings } from '../http/origin/guard.js';
 import { gaugeBuild, gaugeServers, partsBeside } from '../http/part-state.js';
 import { Refusals } from '../http/refusals.js';
@@ -34,7 +35,7 @@ export async function openFaces(
   const { config, closers, keys, clock, log, metrics, audit, held, budget, publicUrl, publicBase, timeouts } = shared;
   const { library, uploads, resumable, several, control } = filing;
   const { servers, present, waysIn, streams } = serving;
-  const open = { count: 0, getStreams: new Set<{ end(): void }>(), heartbeats: new Heartbeats() };
+  const open = { count: 0, streams: new OpenStreams(), heartbeats: new Heartbeats() };
   gaugeParts(metrics, { ...shared, ...filing, ...serving, open });
 
   const refusals = new Refusals({ log, metrics, clock });
@@ -104,6 +105,8 @@ export async function openFaces(
   if (adminFace) serving.ownPorts.push(adminFace.port);
   return {
     open,
+    /** Ends the streams of callers that the config of now lets in no longer. */
+    endStrangers: () => open.streams.endStrangers({ authenticate: waysIn.authenticate, servers }, log),
     /** Empty when there is no admin port. */
     adminUrl: adminAddress && adminFace ? `http://${formatAddress({ ...adminAddress, port: adminFace.port })}` : '',
     /** Clients get no new connection. Operators still do: they ask what a drain waits for. */

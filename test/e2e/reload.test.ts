@@ -108,6 +108,47 @@ describe('a config that takes the place of another', () => {
     await expect(echo(ada)).rejects.toThrow('A valid API key is required');
   });
 
+  it('ends the streams of keys that are withdrawn, and no other (12.12)', async () => {
+    const auth = (...names: string[]) => ({
+      use: 'apiKeys',
+      keys: names.map((name) => ({ name, hash: keyHash(`${name}-0123456789`) })),
+    });
+    const servers = { a: { url: one.url } };
+    await begin({ servers, auth: auth('ada', 'bob') });
+    one.respond = ({ body, method }) => {
+      if (method !== 'GET' && !body.includes('subscriptions/listen')) return undefined;
+      return { contentType: 'text/event-stream', body: ': here\n\n', framing: 'chunked', cutAfter: 8, cut: 'stall' };
+    };
+    const open = async (name: string, method: 'GET' | 'POST') => {
+      const version = '2026-07-28';
+      const _meta = { 'io.modelcontextprotocol/protocolVersion': version };
+      const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: {}, _meta } };
+      const answer = await fetch(new URL('/mcp', gateway.url), {
+        method,
+        headers: {
+          authorization: `Bearer ${name}-0123456789`,
+          accept: 'application/json, text/event-stream',
+          ...(method === 'POST' && { 'content-type': 'application/json', 'mcp-protocol-version': version }),
+          ...(method === 'POST' && { 'mcp-method': 'subscriptions/listen' }),
+        },
+        ...(method === 'POST' && { body: JSON.stringify(listen) }),
+      });
+      expect(answer.status).toBe(200);
+      const stream = { isOver: false };
+      const over = () => {
+        stream.isOver = true;
+      };
+      answer.text().then(over, over);
+      return stream;
+    };
+    const ofBob = [await open('bob', 'GET'), await open('bob', 'POST')];
+    const ofAda = [await open('ada', 'GET'), await open('ada', 'POST')];
+    await reload({ servers, auth: auth('ada') }, DONE);
+    await until(() => ofBob.every(({ isOver }) => isOver));
+    expect(ofAda.map(({ isOver }) => isOver)).toEqual([false, false]);
+    one.respond = undefined;
+  });
+
   it('takes over limits, of the process and of callers, and leaves sessions alone (12.12)', async () => {
     const servers = { a: STDIO };
     await begin({ servers, limits: { sessions: 5 } });

@@ -20,6 +20,7 @@ import { refuse } from '../error-response.js';
 import { type Entered, enter, type GateDeps } from '../gate.js';
 import { idOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
+import type { OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
 
 interface McpDeps extends GateDeps {
@@ -39,10 +40,10 @@ interface McpDeps extends GateDeps {
   refused: (error: GatewayError, request: IncomingMessage) => void;
 }
 
-/** Running exchanges. The drain waits for them, except for GET streams, which would never end by themselves. */
+/** Running exchanges. The drain waits for them, except for streams, which would never end by themselves. */
 interface OpenExchanges {
   count: number;
-  readonly getStreams: Set<{ end(): void }>;
+  readonly streams: OpenStreams;
   readonly heartbeats: Heartbeats;
 }
 
@@ -127,8 +128,9 @@ async function handle(
     if (!isOver) gone.abort(CLIENT_GONE);
   });
   deps.open.count += 1;
-  if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
-  else server.posts.begin();
+  const stream = { incoming, outgoing, server: server.name, exchange };
+  deps.open.streams.add(stream);
+  if (incoming.method !== 'GET') server.posts.begin();
   try {
     refusePages(incoming.method, incoming.headers);
     const found = deps.authenticate(incoming, server.name);
@@ -151,8 +153,8 @@ async function handle(
     isOver = true;
     entered?.leave();
     deps.open.count -= 1;
-    if (incoming.method === 'GET') deps.open.getStreams.delete(outgoing);
-    else server.posts.end();
+    deps.open.streams.delete(stream);
+    if (incoming.method !== 'GET') server.posts.end();
     const { method: verb = '' } = incoming;
     deps.lately.note(server.name, exchange);
     logExchange(deps, exchange, { server: server.name, verb, status: outgoing.statusCode, startedAt });

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { asGatewayError } from '../errors.js';
+import type { Authenticate } from '../ports/identity.js';
+import type { Log } from '../ports/log.js';
+import type { Exchange } from '../relay/exchange.js';
+import type { Server } from '../relay/server.js';
+
+/** What refuses a caller, and not a part that fails. */
+const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'credentials_invalid', 'insufficient_scope']);
+
+/** The request of a 2026-07-28 client that is answered for as long as it listens. */
+const LISTEN = 'subscriptions/listen';
+
+/** An exchange of an MCP client. */
+interface OpenExchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: { end(): void };
+  /** Name of the server. */
+  readonly server: string;
+  readonly exchange: Pick<Exchange, 'principal' | 'facts'>;
+}
+
+/** Who is let in now, by the config of now. */
+interface Doors {
+  authenticate: Authenticate;
+  servers: ReadonlyMap<string, Pick<Server, 'reach'>>;
+}
+
+/** The exchanges of MCP clients, of which some never end by themselves. */
+export class OpenStreams {
+  readonly #open = new Set<OpenExchange>();
+
+  add(exchange: OpenExchange): void {
+    this.#open.add(exchange);
+  }
+
+  delete(exchange: OpenExchange): void {
+    this.#open.delete(exchange);
+  }
+
+  /** Ends what would never end by itself. */
+  end(): void {
+    for (const { outgoing } of this.#endless()) outgoing.end();
+  }
+
+  /**
+   * Ends streams whose callers are let in no longer: a client that is refused at its next request would otherwise hear
+   * what the server says until it leaves.
+   */
+  async endStrangers({ authenticate, servers }: Doors, log: Log): Promise<void> {
+    for (const { incoming, outgoing, server, exchange } of this.#endless()) {
+      const { principal } = exchange;
+      try {
+        const identity = await authenticate(incoming, server);
+        if (identity.principal === principal && servers.get(server)?.reach(identity).allowed) continue;
+      } catch (error) {
+        if (!REFUSALS.has(asGatewayError(error).code)) continue;
+      }
+      log.info({ principal, server }, 'a stream was ended: its caller is no longer let in');
+      outgoing.end();
+    }
+  }
+
+  #endless(): OpenExchange[] {
+    return [...this.#open].filter(
+      ({ incoming, exchange }) => incoming.method === 'GET' || exchange.facts.method === LISTEN,
+    );
+  }
+}
