@@ -65,4 +65,6 @@ export interface FileAccount {
   used(id: string): Promise<void>;
   /** A file, or an object that has not become one, is gone before its time. Does not fail. */
   released(file: CountedFile): Promise<void>;
+  /** A file has turned out to be one that its caller has already, so that it is not another one. Does not fail. */
+  collapsed(file: CountedFile): Promise<void>;
 }

@@ -112,7 +112,7 @@ export class Library {
     const digestKey = `digest:${about.principal}:${about.server ?? ''}:${stored.digest}`;
     const twin = await this.#livingTwin(digestKey, record);
     if (twin) {
-      this.discard(stored.key, record);
+      this.discard(stored.key, record, 'collapsed');
       return twin;
     }
     await state.create(`file:${record.id}`, JSON.stringify(record), settings.retentionMs, ownerOf(record));
@@ -384,9 +384,9 @@ export class Library {
   }
 
   /** Removes an object without a record in the background, else the sweeper does. @param counted as its caller's */
-  discard(key: string, counted?: CountedFile): void {
+  discard(key: string, counted?: CountedFile, how: 'released' | 'collapsed' = 'released'): void {
     this.#deps.cleanUps.run(key, () => this.#deps.objects.remove(key));
-    if (counted) void this.#deps.account?.released(counted);
+    if (counted) void this.#deps.account?.[how](counted);
   }
 
   /** Removes, in the background, an object of a caller's that is still being stored. */

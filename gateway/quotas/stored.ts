@@ -92,7 +92,7 @@ export class StoredQuotas implements FileAccount {
     { size, files, allowance }: { size: number; files: 0 | 1; allowance: Allowance },
   ): Promise<() => Promise<void>> {
     const now = this.#deps.clock.now();
-    const hour = String(Math.floor(now / HOUR_MS));
+    const hour = hourOf(now);
     const steps = [
       { name: 'bytesPerDay', changes: [{ part: hour, by: size, ttlMs: DAY_MS }] },
       { name: 'filesPerDay', changes: [{ part: hour, by: files, ttlMs: DAY_MS }] },
@@ -121,7 +121,15 @@ export class StoredQuotas implements FileAccount {
 
   /** What cannot be given back counts until the file would have ended. */
   async released({ principal, size, createdAt }: CountedFile): Promise<void> {
-    await this.#whereCounted(principal, [{ part: this.#spanOf(createdAt), by: -size, ttlMs: 1 }]);
+    await this.#whereCounted('storedBytes', principal, [{ part: this.#spanOf(createdAt), by: -size, ttlMs: 1 }]);
+  }
+
+  async collapsed(file: CountedFile): Promise<void> {
+    const { principal, size, createdAt } = file;
+    const back = (by: number) => [{ part: hourOf(createdAt), by, ttlMs: 1 }];
+    await this.released(file);
+    await this.#whereCounted('bytesPerDay', principal, back(-size));
+    await this.#whereCounted('filesPerDay', principal, back(-1));
   }
 
   async used(id: string): Promise<void> {
@@ -130,16 +138,17 @@ export class StoredQuotas implements FileAccount {
       const text = await this.#deps.state.read(`file:${id}`);
       const { principal, createdAt } = JSON.parse(text ?? '{}') as Partial<CountedFile>;
       if (principal === undefined || createdAt === undefined) return;
-      await this.#whereCounted(principal, [{ part: this.#spanOf(createdAt), by: 0, ttlMs: this.#lifeMs }]);
+      const longer = [{ part: this.#spanOf(createdAt), by: 0, ttlMs: this.#lifeMs }];
+      await this.#whereCounted('storedBytes', principal, longer);
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'the stored bytes of a caller could not be counted for longer');
     }
   }
 
-  async #whereCounted(principal: string, changes: Parameters<StateStore['tally']>[1]): Promise<void> {
+  async #whereCounted(name: Quota, principal: string, changes: Parameters<StateStore['tally']>[1]): Promise<void> {
     try {
-      const { storedBytes } = await this.allowance(principal);
-      if (storedBytes) await this.#tally('storedBytes', principal, changes);
+      const limits = await this.allowance(principal);
+      if (limits[name]) await this.#tally(name, principal, changes);
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'the stored bytes of a caller could not be corrected');
     }
@@ -248,6 +257,10 @@ class StoringFile implements Tap {
     const facts = { limit: 'limits.file', allowed: limit.value, actual: this.#size };
     return new GatewayError('file_too_large', { ...facts, path: 'a file of the answer' });
   }
+}
+
+function hourOf(at: number): string {
+  return String(Math.floor(at / HOUR_MS));
 }
 
 function tooLargeUpload({ value: allowed }: SetLimit, actual: number): GatewayError {

@@ -96,6 +96,18 @@ describe('what a caller may store', () => {
     expect(await store(quotas, 6 * MIB)).toBeUndefined();
   });
 
+  it('does not count a file of a day that turns out to be there already', async () => {
+    const { replica, time } = lab({ filesPerDay: 2, bytesPerDay: 3 * MIB });
+    const quotas = replica();
+    expect(await store(quotas, MIB)).toBeUndefined();
+    for (let round = 0; round < 5; round += 1) {
+      expect(await store(quotas, MIB)).toBeUndefined();
+      await quotas.collapsed({ principal: 'ada', size: MIB, createdAt: time.now });
+    }
+    expect(await store(quotas, 2 * MIB)).toBeUndefined();
+    expect(await store(quotas, 1)).toBe('day_quota_used');
+  });
+
   it('is as before when a file is refused after its last byte: by the antivirus, or by the store', async () => {
     const { replica } = lab({ storedBytes: 3 * MIB, filesPerDay: 2, bytesPerDay: 3 * MIB });
     const quotas = replica();
