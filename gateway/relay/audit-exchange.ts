@@ -1,5 +1,6 @@
 import { refusesCredential } from '../audit/caller-logins.js';
 import { ERROR_TABLE, type ErrorCode } from '../errors.js';
+import { isObject } from '../json/value.js';
 import type { ClientRequest } from '../mcp/request.js';
 import type { Audit, AuditEntry, AuditFile } from '../ports/audit.js';
 import type { Exchange } from './exchange.js';
@@ -18,6 +19,12 @@ function callOf({ method, subject }: Pick<ClientRequest, 'method' | 'subject'>) 
   return method === 'tools/call' ? { method, tool: subject } : { method, subject };
 }
 
+/** The prompt, or the resources, for whose argument a client wants values. */
+function completed({ method, params: { ref } }: ClientRequest): string | undefined {
+  if (method !== 'completion/complete' || !isObject(ref)) return undefined;
+  return [ref.name, ref.uri].find((name) => typeof name === 'string');
+}
+
 /**
  * Records what a POST asks for, before a server sees it: each request that names a tool, a prompt, a resource or a
  * task, and the opening of a session. Lists and pings decide nothing.
@@ -31,7 +38,8 @@ export async function recordRequests(
   const about = { ...callerOf(exchange), server, allowed: true };
   const entries = requests.flatMap((request): AuditEntry[] => {
     if (request.method === 'initialize') return [{ what: 'login', subject: 'session', ...about }];
-    return request.subject === undefined ? [] : [{ what: 'call', ...about, ...callOf(request) }];
+    const subject = request.subject ?? completed(request);
+    return subject === undefined ? [] : [{ what: 'call', ...about, ...callOf({ ...request, subject }) }];
   });
   await Promise.all(entries.map((entry) => audit.record(entry)));
 }

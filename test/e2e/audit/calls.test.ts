@@ -54,6 +54,19 @@ describe('the audit log of a gateway', () => {
     ]);
   });
 
+  it('says for what a client wanted values of an argument, and not which (12.7)', async () => {
+    audit.entries.length = 0;
+    const complete = (ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }) =>
+      client.complete({ ref, argument: { name: 'size', value: 'hunter2' } }).catch(() => undefined);
+    await complete({ type: 'ref/prompt', name: 'picture' });
+    await complete({ type: 'ref/resource', uri: 'blob://{size}' });
+    const call = { what: 'call', ...who, method: 'completion/complete', allowed: true };
+    expect(audit.entries).toEqual([
+      { ...call, subject: 'picture' },
+      { ...call, subject: 'blob://{size}' },
+    ]);
+  });
+
   it('says that a credential was refused, and does not hold it (12.7)', async () => {
     audit.entries.length = 0;
     const answer = await fetch(wharf.mcp, { method: 'POST', headers: { authorization: 'Bearer a-guess' }, body: '{}' });
