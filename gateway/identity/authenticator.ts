@@ -28,8 +28,10 @@ export function createAuthenticator({ keys, tokens }: WaysIn): Authenticate {
     if (keys && own !== undefined) {
       const identity = byKey(typeof own === 'string' ? own : undefined, request, server);
       const { authorization } = request.headers;
-      // what stands beside a key of Wharf is meant for the server; `delegate` alone sends it there
-      return authorization === undefined ? identity : withBearer(identity, bearerOf(request));
+      const bearer = bearerOf(request);
+      // what stands beside a key of Wharf is meant for the server; a key never is, also where it is written twice
+      const isForServer = authorization !== undefined && ownerOf(bearer) === undefined;
+      return isForServer ? { ...identity, authorization } : identity;
     }
     let bearer: string | undefined;
     try {
@@ -40,8 +42,4 @@ export function createAuthenticator({ keys, tokens }: WaysIn): Authenticate {
     if (bearer !== undefined && tokens && (!keys || isToken(bearer))) return tokens.admit(bearer, request, server);
     return byKey(bearer, request, server);
   };
-}
-
-function withBearer(identity: Identity, token: string | undefined): Identity {
-  return token === undefined ? identity : { ...identity, token };
 }

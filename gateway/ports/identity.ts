@@ -19,6 +19,8 @@ export interface Identity {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** The caller's own bearer. Never logged; no server gets it unless its `upstreamAuth` says so. */
   readonly token?: string;
+  /** The `Authorization` that stands beside a key of Wharf's, whole: it is for the server behind, by `delegate` alone. */
+  readonly authorization?: string;
   /** Where the resource that it has called is described (RFC 9728): a server alone has two addresses. */
   readonly metadataUrl?: string | undefined;
   /** Which verified token it was, for the audit log. */

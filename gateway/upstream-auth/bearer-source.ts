@@ -4,6 +4,8 @@ import type { Identity } from '../ports/identity.js';
 export interface BearerSource {
   /** True when it is the caller's own. */
   readonly isCallers: boolean;
+  /** True when it is a whole `Authorization`, with its scheme. */
+  readonly isWhole?: boolean;
   /**
    * The bearer for a caller; undefined: the server is asked without one.
    * @throws GatewayError `upstream_login_failed`

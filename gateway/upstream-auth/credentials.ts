@@ -35,6 +35,7 @@ export class Credentials implements UpstreamCredentials {
 
   #headers(identity: Identity | undefined, bearer: string | undefined): Record<string, string> {
     const told = identityHeaders(this.#told, identity);
-    return bearer === undefined ? told : { ...told, authorization: `Bearer ${bearer}` };
+    if (bearer === undefined) return told;
+    return { ...told, authorization: this.#source?.isWhole ? bearer : `Bearer ${bearer}` };
   }
 }

@@ -188,6 +188,20 @@ describe("a caller's own credential for a server (delegate)", () => {
     expect(wharf.logged()).not.toMatch(new RegExp(`of-ada-for-the-server|${KEY}`));
   });
 
+  it.each(['Basic YWRhOng=', 'Token of-ada', 'bearer  of-ada'])('is sent as it came: %s', async (authorization) => {
+    fake.respond = undefined;
+    const wharf = await start({ delegate: true }, { config: keys });
+    await send(wharf, { 'x-wharf-key': KEY, authorization });
+    expect(new Set(fake.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([authorization]));
+  });
+
+  it('is no key of Wharf, also where a client sends its key twice', async () => {
+    fake.respond = undefined;
+    const wharf = await start({ delegate: true }, { config: keys });
+    await send(wharf, { 'x-wharf-key': KEY, authorization: `Bearer ${KEY}` });
+    expect(JSON.stringify(fake.requests.map(({ rawHeaders }) => rawHeaders))).not.toContain(KEY);
+  });
+
   it("is Wharf's where it is alone, and goes no further", async () => {
     const wharf = await start({ delegate: true }, { config: keys });
     await expect(send(wharf, { authorization: `Bearer ${KEY}` })).rejects.toThrow('upstream_unauthorized');
