@@ -115,6 +115,8 @@ export interface Tokens {
   readonly accessToken: string;
   /** Milliseconds since the epoch; undefined where the server does not say. */
   readonly expiresAt?: number | undefined;
+  /** When it was asked for; known where `expiresAt` is. */
+  readonly givenAt?: number | undefined;
   readonly refreshToken?: string | undefined;
 }
 

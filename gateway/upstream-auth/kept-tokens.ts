@@ -9,7 +9,7 @@ import type { GrantTarget } from './grant-target.js';
 /** Tokens in this process, besides the state store: some 3 kB each. */
 const MOST_KEPT = 10_000;
 
-/** A token is not sent in its last minute: it would end on its way. */
+/** A token is not sent in its last minute, because it would end on its way; of a short one, in the second half of its life. */
 const MARGIN_MS = 60_000;
 
 /** How long a token without an end of its own is kept. */
@@ -106,8 +106,9 @@ export class KeptTokens {
     await this.#parts.state.replace(key, this.#sealed(key, kept), this.#sealed(key, rest), place.keptMs);
   }
 
-  isGood({ expiresAt }: Tokens): boolean {
-    return expiresAt === undefined || this.#parts.clock.now() < expiresAt - MARGIN_MS;
+  isGood({ expiresAt, givenAt = Number.NEGATIVE_INFINITY }: Tokens): boolean {
+    if (expiresAt === undefined) return true;
+    return this.#parts.clock.now() < expiresAt - Math.min(MARGIN_MS, (expiresAt - givenAt) / 2);
   }
 
   /** Its key in the state store. */

@@ -68,7 +68,7 @@ export class JoseClient implements TokenClient {
       throw this.#failed('its authorization server gives a token that no header can hold', { isFinal: true });
     return {
       accessToken: token,
-      ...(typeof seconds === 'number' && seconds > 0 && { expiresAt: asked + seconds * 1000 }),
+      ...(typeof seconds === 'number' && seconds > 0 && { expiresAt: asked + seconds * 1000, givenAt: asked }),
       ...(typeof refresh === 'string' && { refreshToken: refresh }),
     };
   }

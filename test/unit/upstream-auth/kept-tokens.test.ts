@@ -37,6 +37,24 @@ describe('the tokens of a server', () => {
     }
   });
 
+  it('are used until a minute before their end, and short ones for half of their life', async () => {
+    const life = (seconds: number) => ({ accessToken: 'a', givenAt: now, expiresAt: now + seconds * 1000 });
+    const [short, long] = [life(60), life(3600)];
+    const start = now;
+    const isGoodAt = (seconds: number) => {
+      now = start + seconds * 1000;
+      return [kept.isGood(short), kept.isGood(long)];
+    };
+    expect([0, 29, 31, 3539, 3541].map(isGoodAt)).toEqual([
+      [true, true],
+      [true, true],
+      [false, true],
+      [false, true],
+      [false, false],
+    ]);
+    now = start;
+  });
+
   it('leave this process with their server, and those of other settings stay', async () => {
     const [own, others] = [placeOfPerson(one, 'ada'), placeOfPerson(other, 'ada')];
     await kept.put(own, tokens('of one'));
