@@ -15,10 +15,14 @@ const LONGEST_NAME = 256;
 
 /**
  * What a name may not hold: controls, ends of lines, halves of characters (which all become one in a key), and what hides
- * or turns around, by which one name would look like another to an operator. Joiners are parts of names in some scripts.
+ * or turns around, by which one name would look like another to an operator.
  */
 const DECEIVING =
-  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{00ad}\u{061c}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}]/u;
+  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{fff9}-\u{fffb}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
+
+/** Joiners and variants are parts of names in some scripts, and of emoji; behind the letters of others they only hide. */
+const IDLE_VARIANT =
+  /(?:^|[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Nd}\s!-/:-@[-`{-~])[\p{Join_Control}\p{Variation_Selector}]/u;
 
 /** Groups of one caller; Entra ID itself gives no more than 200. */
 const MOST_GROUPS = 1000;
@@ -105,7 +109,7 @@ export class Tokens {
     const { principal, groups, implies } = this.#settings;
     const name = claims[principal];
     // it becomes a part of keys and log lines
-    if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME || DECEIVING.test(name))
+    if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME || isDeceiving(name))
       throw refused('the token does not name its caller');
     const scopes = widened(wordsOf(claims.scope ?? claims.scp), implies);
     // the name of a group may hold blanks
@@ -116,6 +120,10 @@ export class Tokens {
     const login = loginOf(issuer, claims, hash);
     return Object.freeze({ principal: `${issuer}|${name}`, use: 'jwt', groups: listed, scopes, claims, login });
   }
+}
+
+function isDeceiving(name: string): boolean {
+  return DECEIVING.test(name) || IDLE_VARIANT.test(name);
 }
 
 /** A list of strings, or words between blanks: `scope` is a text (RFC 9068 §2.2.3), some issuers write `scp` as a list. */
