@@ -1,7 +1,7 @@
 import { sizeText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { type AuditLine, type AuditPage as Found, WHATS } from './audit-search.js';
-import { ConsoleLayout, Table } from './console-layout.js';
+import { ConsoleLayout, Table, Told } from './console-layout.js';
 import { timeOf } from './overview-page.js';
 
 /** The filter as its form spells it. */
@@ -131,16 +131,27 @@ function Row({ line }: { line: AuditLine }) {
         {scan && <div class="soft">{[scan.verdict, scan.signature].filter(Boolean).join(': ')}</div>}
       </td>
       <td>
-        {principal ?? (actor === undefined ? 'unknown' : '')}
+        {principal === undefined && actor === undefined ? 'unknown' : <Told text={principal} />}
         {actor !== undefined && <div>by {actor}</div>}
-        <div class="soft">{[client, address].filter(Boolean).join(', ')}</div>
+        <div class="soft">
+          <Told text={client} />
+          {client !== undefined && address !== undefined && ', '}
+          {address}
+        </div>
       </td>
       <td>{isMove ? `${from ?? principal ?? ''} → ${to ?? principal ?? ''}` : server}</td>
       <td>
-        {tool ?? subject}
-        {method !== undefined && tool === undefined && <div class="soft">{method}</div>}
+        <Told text={tool ?? subject} />
+        {method !== undefined && tool === undefined && (
+          <div class="soft">
+            <Told text={method} />
+          </div>
+        )}
         {token && (
-          <div class="soft">{[token.client, token.claimed && '(claimed)', token.id].filter(Boolean).join(' ')}</div>
+          <div class="soft">
+            <Told text={token.client} /> {token.claimed && '(claimed) '}
+            <Told text={token.id} />
+          </div>
         )}
         {reason}
       </td>

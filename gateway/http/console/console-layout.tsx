@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Child } from 'hono/jsx';
 import type { ConsoleUser } from '../../ports/console.js';
+import { shown } from '../browser/shown.js';
 import { Mark } from '../pages/icons.js';
 import { CONSOLE_STYLE } from './console-style.js';
 
@@ -171,6 +172,14 @@ export function NoUsersPage() {
       </Card>
     </Page>
   );
+}
+
+/** Characters of a peer's text in a table. */
+const MOST_TOLD = 600;
+
+/** A text that a peer has chosen: what hides or turns around in it is seen, and what stands beside it stays as it is. */
+export function Told({ text }: { text: string | undefined }) {
+  return text === undefined ? null : <bdi>{shown(text, MOST_TOLD)}</bdi>;
 }
 
 /** A table that scrolls by itself where it is wider than the screen. */

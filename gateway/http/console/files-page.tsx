@@ -2,7 +2,7 @@ import type { FileFilter, FilePage } from '../../files/control/control.js';
 import type { FileRecord } from '../../files/file.js';
 import { sizeText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
-import { ConsoleLayout, mayAct, Table } from './console-layout.js';
+import { ConsoleLayout, mayAct, Table, Told } from './console-layout.js';
 import { timeOf } from './overview-page.js';
 
 /** What a form of the page does with a file. */
@@ -71,7 +71,7 @@ function FileRow({ file, canAct }: { file: FileRecord; canAct: boolean }) {
         <time datetime={stored}>{timeOf(stored)}</time>
       </td>
       <td>
-        {name}
+        <Told text={name} />
         <br />
         <span class="soft">
           {sizeText(size)}, {mimeType}

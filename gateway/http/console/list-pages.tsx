@@ -1,6 +1,6 @@
 import type { ConsoleUser, Setting } from '../../ports/console.js';
 import { UNKNOWN, WELL } from '../part-state.js';
-import { ConsoleLayout, mayAct, Table } from './console-layout.js';
+import { ConsoleLayout, mayAct, Table, Told } from './console-layout.js';
 import type { ServerFacts, SessionFacts } from './facts.js';
 import { timeOf } from './overview-page.js';
 
@@ -61,7 +61,9 @@ export function SessionsPage({
             </td>
             <td>{server}</td>
             <td>{principal}</td>
-            <td>{client}</td>
+            <td>
+              <Told text={client} />
+            </td>
             <td>{version}</td>
             <td>
               <code>{tag}</code>

@@ -1,5 +1,5 @@
 import type { ConsoleUser } from '../../ports/console.js';
-import { ConsoleLayout, Table } from './console-layout.js';
+import { ConsoleLayout, Table, Told } from './console-layout.js';
 import type { Refused } from './lately.js';
 
 export const REFUSED_HEADS = ['When', 'Server', 'Who', 'What', 'Why', 'Limit'] as const;
@@ -15,9 +15,16 @@ export function RefusedRow({ refused }: { refused: Refused }) {
       <td>{server}</td>
       <td>
         {principal || 'unknown'}
-        {client !== undefined && <span class="soft"> by {client}</span>}
+        {client !== undefined && (
+          <span class="soft">
+            {' by '}
+            <Told text={client} />
+          </span>
+        )}
       </td>
-      <td>{[method, name].filter(Boolean).join(' ')}</td>
+      <td>
+        <Told text={method} /> <Told text={name} />
+      </td>
       <td>
         <code>{code}</code>
       </td>

@@ -1,6 +1,9 @@
 import { shown } from '../browser/shown.js';
 import { Layout, State } from './layout.js';
 
+/** Characters of a caller's name: the end of it says who it is, behind an issuer of any length. */
+const MOST_OF_CALLER = 1000;
+
 /** Shown before a person leaves for the authorization server: whose login it will be. */
 export function LoginPage({
   server,
@@ -20,7 +23,7 @@ export function LoginPage({
         <p>
           Your assistant wants to use the server <b>{shown(server)}</b> in your name. To Wharf you are{' '}
           <bdi>
-            <b>{shown(principal)}</b>
+            <b>{shown(principal, MOST_OF_CALLER)}</b>
           </bdi>
           , and your login will be used for that name alone.
         </p>

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { AuditPage } from '../../../gateway/http/console/audit-page.js';
+import { RefusalsPage } from '../../../gateway/http/console/refusals-page.js';
+import { LoginPage } from '../../../gateway/http/pages/login-pages.js';
+
+/** Turns around what stands behind it, and hides. */
+const TURNED = 'x\u202e\u200b';
+const USER = { name: 'ann', role: 'viewer', digest: Buffer.alloc(32) } as const;
+
+/** The text of a page that a person sees, without its marks. */
+const textOf = (page: { toString(): string }) => page.toString();
+
+describe('a name that a peer has chosen, in the console', () => {
+  it('hides nothing and turns nothing around in the audit log', () => {
+    const line = {
+      ...{ time: '2026-11-26T10:00:00.000Z', what: 'login', allowed: false, client: TURNED, address: '192.0.2.1' },
+      ...{ tool: TURNED, token: { issuer: 'https://idp.example', client: TURNED, id: 'one', claimed: true } },
+    };
+    const found = { lines: [line], looked: 1, next: undefined } as never;
+    const page = textOf(AuditPage({ user: USER, written: {}, servers: [], found, next: undefined, csv: '/audit.csv' }));
+    expect(page).not.toMatch(/[\u202e\u200b]/);
+    expect(page.match(/<bdi>x\ufffd<\/bdi>/g)).toHaveLength(3);
+    expect(page).toContain('192.0.2.1');
+  });
+
+  it('nor among the refusals', () => {
+    const refused = { at: 0, server: 'hr', principal: 'ada', client: TURNED, name: TURNED, code: 'tool_unknown' };
+    const page = textOf(RefusalsPage({ user: USER, lately: [refused] }));
+    expect(page).not.toMatch(/[\u202e\u200b]/);
+  });
+});
+
+describe('the page of a login', () => {
+  it('names the caller to the end, behind a long issuer', () => {
+    const principal = `https://idp.example/${'realm/'.repeat(20)}|ada@example.com`;
+    const page = textOf(LoginPage({ server: 'crm', principal, url: 'https://idp.example', host: 'idp.example' }));
+    expect(page).toContain(`${principal}</b>`);
+  });
+});
