@@ -105,8 +105,9 @@ export class Tokens {
     return known;
   }
 
-  #identityOf({ issuer, claims }: VerifiedToken, hash: string): Identity {
+  #identityOf({ issuer, claims: all }: VerifiedToken, hash: string): Identity {
     const { principal, groups, implies } = this.#settings;
+    const claims = withoutUnverified(all);
     const name = claims[principal];
     // it becomes a part of keys and log lines
     if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME || isDeceiving(name))
@@ -120,6 +121,18 @@ export class Tokens {
     const login = loginOf(issuer, claims, hash);
     return Object.freeze({ principal: `${issuer}|${name}`, use: 'jwt', groups: listed, scopes, claims, login });
   }
+}
+
+/**
+ * A person may write any address at some issuers: one of which the issuer says that it has not verified it
+ * (`email_verified`, OpenID Connect Core §5.1) names no caller, and fits no rule.
+ */
+function withoutUnverified(claims: VerifiedToken['claims']): VerifiedToken['claims'] {
+  const isUnverified = (name: string) => [false, 'false'].some((no) => no === claims[`${name}_verified`]);
+  const entries = Object.entries(claims);
+  return entries.some(([name]) => isUnverified(name))
+    ? Object.fromEntries(entries.filter(([name]) => !isUnverified(name)))
+    : claims;
 }
 
 function isDeceiving(name: string): boolean {
