@@ -41,11 +41,40 @@ export function callerProblems(match: CallerMatch, path: Path, auth: Config['aut
     );
   }
   if (auth.use === 'passthrough') return problemsOfPassing(match, path);
-  if (auth.use !== 'apiKeys') return [];
+  if (auth.use !== 'apiKeys') return problemsWithTokens(match, path, auth);
   const none = (['group', 'claim'] as const).filter((member) => (member === 'group' ? group : claim) !== undefined);
   const problems = none.map((member) => problem([...path, member], 'never matches: callers with API keys have none'));
   if (key === undefined || auth.keys.some(({ name }) => fits(key, name))) return problems;
   return [...problems, problem([...path, 'key'], 'is the name of none of auth.keys', key)];
+}
+
+function problemsWithTokens(
+  { key, principal }: CallerMatch,
+  path: Path,
+  auth: Extract<Config['auth'], { use: 'jwt' | 'both' }>,
+): ConfigProblem[] {
+  const names = keysOf(auth).map(({ name }) => name);
+  const { issuers } = auth.jwt;
+  const problems: ConfigProblem[] = [];
+  if (key !== undefined && !names.some((name) => fits(key, name)))
+    problems.push(
+      auth.use === 'jwt'
+        ? problem([...path, 'key'], 'never matches: callers with tokens have none')
+        : problem([...path, 'key'], 'is the name of none of auth.keys', key),
+    );
+  if (principal === undefined || names.some((name) => fits(principal, name))) return problems;
+  const beginnings = [...issuers.map(({ issuer }) => `${issuer}|`), 'console:'];
+  if (!beginnings.some((beginning) => mayBeginWith(principal, beginning))) {
+    const text = `never matches: a caller with a token is its issuer and its name, as in "${beginnings[0]}ada"`;
+    problems.push(problem([...path, 'principal'], text, principal));
+  }
+  return problems;
+}
+
+/** Whether a pattern fits any name with this beginning. */
+function mayBeginWith(pattern: string, beginning: string): boolean {
+  const [first = ''] = pattern.split('*', 1);
+  return first.startsWith(beginning) || (first.length < pattern.length && beginning.startsWith(first));
 }
 
 function problemsOfPassing(match: CallerMatch, path: Path): ConfigProblem[] {

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 
 /** A collector that takes OTLP over HTTP. */
+/** RFC 9110 §5: an export with another name or value fails, each time. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 export const settings = z
   .strictObject({
     endpoint: z
@@ -15,7 +19,10 @@ export const settings = z
       .optional()
       .describe('How messages are written. Default: `OTEL_EXPORTER_OTLP_PROTOCOL`, otherwise `http/protobuf`.'),
     headers: z
-      .record(z.string().min(1).max(200), z.string().max(8192))
+      .record(
+        z.string().max(200).regex(TOKEN, 'must be a header name'),
+        z.string().max(8192).regex(FIELD_VALUE, 'must not hold control characters'),
+      )
       .default({})
       .describe('Headers of each export, such as a key of the collector, beside `OTEL_EXPORTER_OTLP_HEADERS`.'),
     sample: z

@@ -294,6 +294,34 @@ const VALUES: Bad[] = [
     message: /must not be more than limits.file/,
   },
   {
+    name: 'a header of the collector with a line break',
+    text: withServer('telemetry: { use: otlp, headers: { x-key: "a\\nb" } }'),
+    path: 'telemetry.headers.x-key',
+    message: /must not hold control characters/,
+  },
+  {
+    name: 'a header of the collector that is not one',
+    text: withServer('telemetry: { use: otlp, headers: { "x key": a } }'),
+    path: 'telemetry.headers["x key"]',
+    message: /must be a header name/,
+  },
+  {
+    name: 'a rule about a name without its issuer, where callers have tokens',
+    text: withServer(`publicUrl: https://mcp.example.com
+auth: { use: jwt, jwt: { issuers: [{ issuer: "https://idp.example" }] } }
+flow: [{ deny: { principal: "ada@*" } }]`),
+    path: 'flow[0].deny.principal',
+    message: /never matches: .*"https:\/\/idp\.example\|ada"/,
+  },
+  {
+    name: 'a rule about a key, where callers have tokens',
+    text: withServer(`publicUrl: https://mcp.example.com
+auth: { use: jwt, jwt: { issuers: [{ issuer: "https://idp.example" }] } }
+callers: [{ key: ci, limits: { files: 1 } }]`),
+    path: 'callers[0].key',
+    message: /never matches/,
+  },
+  {
     name: 'limits of a principal where all callers are one',
     text: withServer('callers: [{ principal: a, limits: { exchanges: 1 } }]'),
     path: 'callers[0].principal',
