@@ -85,7 +85,7 @@ export function upstreamAuthSchema() {
         .literal(true)
         .optional()
         .describe(
-          "The caller's own `Authorization`, unread. Wharf's key then comes in `X-Wharf-Key`; a request with one " +
+          "The caller's own `Authorization`, unread and of any scheme. Wharf's key then comes in `X-Wharf-Key`; a request with one " +
             'credential alone has only that of Wharf. Needs `auth: apiKeys`.',
         ),
       identityHeaders: z
@@ -99,7 +99,10 @@ export function upstreamAuthSchema() {
           }),
         )
         .optional()
-        .describe('Headers that say who calls: `{ X-User: principal, X-Groups: groups, X-Mail: claims.email }`.'),
+        .describe(
+          'Headers that say who calls: `{ X-User: principal, X-Groups: groups, X-Mail: claims.email }`. One that would have ' +
+            'more than 4 KiB is left out.',
+        ),
     })
     .superRefine((auth, context) => {
       const modes = (['clientCredentials', 'tokenExchange', 'perUser', 'delegate'] as const).filter(
