@@ -59,9 +59,9 @@ export const IDENTITY: readonly Mutant[] = [
   {
     name: 'tools-without-scopes',
     fault: 'A call reaches its server although the token lacks a scope of the tool.',
-    file: 'gateway/relay/server.ts',
-    find: "if (method === 'tools/call' && subject !== undefined) checkTool(identity, offered",
-    replace: "if (method === 'tools/list' && subject !== undefined) checkTool(identity, offered",
+    file: 'gateway/relay/check-scopes.ts',
+    find: "if (method !== 'tools/call' || subject === undefined) continue;",
+    replace: "if (method !== 'tools/list' || subject === undefined) continue;",
     ...LOGGING_IN,
   },
   {
@@ -69,7 +69,7 @@ export const IDENTITY: readonly Mutant[] = [
     fault: "A key of Wharf's, which is the only credential of a request, is sent to a server.",
     file: 'gateway/identity/authenticator.ts',
     find: '    return byKey(bearer, request, server);',
-    replace: '    return withBearer(byKey(bearer, request, server), bearer);',
+    replace: "    return { ...byKey(bearer, request, server), authorization: 'Bearer ' + bearer };",
     ...UPSTREAM,
   },
   {
