@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Line, type Place } from '../budget/line.js';
 import { asGatewayError } from '../errors.js';
 import type { Authenticate } from '../ports/identity.js';
 import type { Log } from '../ports/log.js';
@@ -28,14 +29,16 @@ interface Doors {
 
 /** The exchanges of MCP clients, of which some never end by themselves. */
 export class OpenStreams {
-  readonly #open = new Set<OpenExchange>();
+  /** Not a `Set`: V8 copies one that every request enters and leaves, and links each old copy to the next. */
+  readonly #open = new Line<OpenExchange>();
 
-  add(exchange: OpenExchange): void {
-    this.#open.add(exchange);
+  /** @returns its place, with which it leaves */
+  add(exchange: OpenExchange): Place<OpenExchange> {
+    return this.#open.add(exchange);
   }
 
-  delete(exchange: OpenExchange): void {
-    this.#open.delete(exchange);
+  delete(place: Place<OpenExchange>): void {
+    this.#open.remove(place);
   }
 
   /** Ends what would never end by itself. */
@@ -62,7 +65,7 @@ export class OpenStreams {
   }
 
   #endless(): OpenExchange[] {
-    return [...this.#open].filter(
+    return [...this.#open.values()].filter(
       ({ incoming, exchange }) => incoming.method === 'GET' || exchange.facts.method === LISTEN,
     );
   }

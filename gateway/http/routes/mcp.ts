@@ -128,8 +128,7 @@ async function handle(
     if (!isOver) gone.abort(CLIENT_GONE);
   });
   deps.open.count += 1;
-  const stream = { incoming, outgoing, server: server.name, exchange };
-  deps.open.streams.add(stream);
+  const place = deps.open.streams.add({ incoming, outgoing, server: server.name, exchange });
   if (incoming.method !== 'GET') server.posts.begin();
   try {
     refusePages(incoming.method, incoming.headers);
@@ -153,7 +152,7 @@ async function handle(
     isOver = true;
     entered?.leave();
     deps.open.count -= 1;
-    deps.open.streams.delete(stream);
+    deps.open.streams.delete(place);
     if (incoming.method !== 'GET') server.posts.end();
     const { method: verb = '' } = incoming;
     deps.lately.note(server.name, exchange);
