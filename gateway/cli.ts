@@ -112,14 +112,15 @@ Without a config, files are kept for 24 hours in your state folder (~/.local/sta
 listens on 127.0.0.1:8080.
 `;
 
-/** Refuses an option that is given twice: the first value would be lost without a word. */
+/** Refuses an option that is given twice, unless it gathers its values: the first one would be lost without a word. */
 function takeOnce(command: Command): void {
-  for (const option of command.options.filter(({ required, optional }) => required || optional)) {
-    const { parseArg } = option;
-    option.argParser((value: string, before: unknown) => {
+  for (const option of command.options) {
+    const { required, optional, parseArg } = option;
+    if (!(required || optional) || parseArg) continue;
+    option.argParser((value: string) => {
       if (command.getOptionValueSource(option.attributeName()) === 'cli')
         command.error(`error: option '${option.flags}' can be given once`);
-      return parseArg ? parseArg(value, before) : value;
+      return value;
     });
   }
   command.commands.forEach(takeOnce);
