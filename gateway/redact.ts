@@ -4,7 +4,7 @@ import { stackInSources } from './source-frames.js';
 /** Keys whose values are never written, whatever their content. The address of a token endpoint is not among them. */
 const SECRET_KEY = /authorization|cookie|secret|password|passphrase|credential|token(?!url)|ticket|api-?key|signature/i;
 
-/** Maps of names to values that are often secrets, whatever their names: `x-honeycomb-team` is a key. */
+/** Maps whose values are often secrets although their names do not say so: `x-honeycomb-team` is a key. */
 const NAMES_ONLY: ReadonlySet<string> = new Set(['headers', 'env']);
 
 /**

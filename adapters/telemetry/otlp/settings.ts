@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** A collector that takes OTLP over HTTP. */
 /** RFC 9110 §5: an export with another name or value fails, each time. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** A collector that takes OTLP over HTTP. */
 export const settings = z
   .strictObject({
     endpoint: z

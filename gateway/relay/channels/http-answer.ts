@@ -336,6 +336,7 @@ export class AnswerRelay {
   }
 
   #writeHead(): void {
+    // a silent stream got its head before this was made
     if (this.#reply.begun) return;
     // early: tells the client at once that its answer is coming: 76 ms instead of 389 for 100 MB
     this.#reply.head(this.#head);
