@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Line, type Place } from '../budget/line.js';
 import { asGatewayError } from '../errors.js';
-import type { Authenticate } from '../ports/identity.js';
+import { isOnlyExpired } from '../identity/tokens.js';
+import type { Authenticate, CredentialRequest, Identity } from '../ports/identity.js';
 import type { Log } from '../ports/log.js';
 import type { Exchange } from '../relay/exchange.js';
 import type { Server } from '../relay/server.js';
@@ -13,12 +14,12 @@ const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'credentials_inva
 const LISTEN = 'subscriptions/listen';
 
 /** An exchange of an MCP client. */
-interface OpenExchange {
+export interface OpenExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: { end(): void };
   /** Name of the server. */
   readonly server: string;
-  readonly exchange: Pick<Exchange, 'principal' | 'facts'>;
+  readonly exchange: Pick<Exchange, 'principal' | 'identity' | 'facts'>;
 }
 
 /** Who is let in now, by the config of now. */
@@ -52,13 +53,9 @@ export class OpenStreams {
    */
   async endStrangers({ authenticate, servers }: Doors, log: Log): Promise<void> {
     for (const { incoming, outgoing, server, exchange } of this.#endless()) {
-      const { principal } = exchange;
-      try {
-        const identity = await authenticate(incoming, server);
-        if (identity.principal === principal && servers.get(server)?.reach(identity).allowed) continue;
-      } catch (error) {
-        if (!REFUSALS.has(asGatewayError(error).code)) continue;
-      }
+      const { principal, identity } = exchange;
+      const now = await identityNow(incoming, server, identity, authenticate);
+      if (now?.principal === principal && servers.get(server)?.reach(now).allowed) continue;
       log.info({ principal, server }, 'a stream was ended: its caller is no longer let in');
       outgoing.end();
     }
@@ -68,5 +65,21 @@ export class OpenStreams {
     return [...this.#open.values()].filter(
       ({ incoming, exchange }) => incoming.method === 'GET' || exchange.facts.method === LISTEN,
     );
+  }
+}
+
+/** Who a stream's caller is by the config of now; undefined if it is refused. */
+async function identityNow(
+  request: CredentialRequest,
+  server: string,
+  before: Identity,
+  authenticate: Authenticate,
+): Promise<Identity | undefined> {
+  try {
+    return await authenticate(request, server);
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    // a stream outlives its token, which is checked where a request begins; a part that fails refuses no caller
+    return isOnlyExpired(error) || !REFUSALS.has(error.code) ? before : undefined;
   }
 }

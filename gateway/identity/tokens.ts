@@ -60,6 +60,11 @@ const REASONS: Readonly<Record<TokenFault, string>> = {
   bound: 'the token is bound to a key, which is not supported here',
 };
 
+/** Whether a token is refused for its age alone: all else of it has been found to hold. */
+export function isOnlyExpired({ code, facts }: GatewayError): boolean {
+  return code === 'unauthorized' && facts.reason === REASONS.expired;
+}
+
 /** Verifies tokens, and remembers those that hold until they end. */
 export class Tokens {
   readonly #verifier: TokenVerifier;

@@ -6,6 +6,7 @@ import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { Issuer } from '../../helpers/issuer.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { until } from '../../helpers/wait.js';
 import { ROOT } from '../cli-process.js';
 import { DONE, Reloading } from '../reloading.js';
 
@@ -32,6 +33,10 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
+  upstream.respond = ({ method }) =>
+    method === 'GET'
+      ? { contentType: 'text/event-stream', body: ': here\n\n', framing: 'chunked', cutAfter: 8, cut: 'stall' }
+      : undefined;
   one.down = undefined;
   other.down = undefined;
   folder = await mkdtemp(join(tmpdir(), 'wharf-reloaded-tokens-'));
@@ -75,6 +80,19 @@ const statusOf = (credential: string) =>
     }),
   }).then(({ status }) => status);
 
+/** The stream of a server that says nothing. */
+async function openStream(credential: string): Promise<{ isOver: boolean }> {
+  const headers = { authorization: `Bearer ${credential}`, accept: 'text/event-stream' };
+  const answer = await fetch(`${gateway.url}/hr/mcp`, { headers });
+  expect(answer.status).toBe(200);
+  const stream = { isOver: false };
+  const over = () => {
+    stream.isOver = true;
+  };
+  answer.text().then(over, over);
+  return stream;
+}
+
 describe('a config whose rules about tokens are replaced', () => {
   it('lets a new issuer in, refuses one that is gone at once, and tells clients of the new one', async () => {
     const first = await tokenOf(one);
@@ -114,6 +132,21 @@ describe('a config whose rules about tokens are replaced', () => {
     const elsewhere = { use: 'jwt', jwt: { issuers: [{ issuer: one.url, audiences: ['https://other.example'] }] } };
     await gateway.reload(configOf(elsewhere), DONE);
     expect([await statusOf(await tokenOf(one)), await statusOf(KEY)]).toEqual([401, 401]);
+  });
+
+  it('lets the stream of a token that has ended go on, unless its caller is refused (12.12)', async () => {
+    const of = (...issuers: Issuer[]) =>
+      configOf({ use: 'jwt', jwt: { ...jwt(...issuers).jwt, clockTolerance: '0s' } });
+    gateway = await Reloading.start(folder, of(one, other));
+    const token = await tokenOf(one, { exp: Math.floor(Date.now() / 1000) + 3 });
+    const open = await openStream(token);
+    const stranger = await openStream(await tokenOf(other));
+    await until(async () => (await statusOf(token)) === 401);
+    await gateway.reload(of(one), DONE);
+    await until(() => stranger.isOver);
+    expect(open.isOver).toBe(false);
+    await gateway.reload(of(other), DONE);
+    await until(() => open.isOver);
   });
 
   it('changes nothing with a file that has a problem, or asks for another way in', async () => {
