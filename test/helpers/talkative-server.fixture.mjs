@@ -19,6 +19,14 @@ const tools = {
     say({ method: 'notifications/resources/list_changed' });
     return text('told');
   },
+  'change-later': () => {
+    setTimeout(() => {
+      for (const list of ['tools', 'prompts', 'tools', 'resources'])
+        say({ method: `notifications/${list}/list_changed` });
+      say({ method: 'notifications/message', params: { level: 'info', data: 'changed' } });
+    }, 100);
+    return text('will change');
+  },
   progress: (_args, meta) => {
     for (const progress of [1, 2])
       say({ method: 'notifications/progress', params: { progressToken: meta.progressToken, progress } });

@@ -12,19 +12,21 @@ import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
 import type { Piece } from '../cut/splice.js';
 import type { Addressee } from '../pending-request.js';
-import { dismiss, toClient, untouched } from '../results/to-client.js';
+import { dismiss, tellsOfChange, toClient, untouched } from '../results/to-client.js';
 import type { Session } from '../session.js';
 import type { OwnRequests } from '../upstream/own-channel.js';
 import { pump } from '../upstream/pump.js';
+import { viewOf } from '../upstream/view.js';
 import { BeforeSession, STREAM_WAIT_MS } from './before-session.js';
 import { isNoMessage, isRequest, isRpc } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
+import type { GetStream } from './get-stream.js';
+import { MissedChanges } from './missed-changes.js';
 import type { ChannelNames } from './names.js';
 import { PostStream } from './post-stream.js';
 import { namesBack } from './rename-ids.js';
 import { ShortLines } from './short-lines.js';
-import type { ChannelStreams } from './streams.js';
-import type { Target } from './target.js';
+import type { ChannelStreams, Target } from './streams.js';
 
 /** Takes the result of an `initialize`; returns the session it opens, undefined for an error. */
 export type OpenShared = (result: HeldMessage) => Promise<Session | undefined>;
@@ -58,6 +60,9 @@ export class ChannelInbox {
   readonly #lines: ShortLines | undefined;
   /** Until the session is open: the server's messages besides the answer that opens it. */
   #early: BeforeSession | undefined;
+  readonly #missed = new MissedChanges();
+  /** Of the client's session: where its tools are kept. */
+  #view: string | undefined;
   #tail: Promise<void> | undefined;
   /** When a message of the server last reached its client's stream. Milliseconds since the epoch. */
   lastHeard = 0;
@@ -112,6 +117,11 @@ export class ChannelInbox {
   /** Resolves when every complete message has been delivered. */
   async delivered(): Promise<void> {
     await this.#tail;
+  }
+
+  /** Tells a client that had no stream open which lists have changed meanwhile. */
+  catchUp(stream: GetStream): void {
+    if (!this.#missed.isEmpty) this.#queue(() => this.#missed.tell(stream));
   }
 
   /** The channel is gone: drops an unfinished message. */
@@ -258,7 +268,9 @@ export class ChannelInbox {
     const session = await this.#parts.opened.get(target)?.(message);
     if (session) {
       const { exchange, messages } = target.caller;
-      target.opened(session, clientFacts(exchange, messages, session, this.#options.deps.hosts));
+      const client = clientFacts(exchange, messages, session, this.#options.deps.hosts);
+      target.opened(session, client);
+      this.#view = viewOf(client.protocolVersion, this.#options.principal);
       this.#early = undefined;
     }
     await early.release(session !== undefined, (waiting, cuts) => this.#forward(waiting, cuts, target));
@@ -299,10 +311,14 @@ export class ChannelInbox {
     return this.#parts.streams.targetOf(message);
   }
 
-  /** Handles a message without a stream: a request must not hang, a notification is only counted. */
+  /** Handles a message without a stream: a request must not hang, a changed list is told later, all else is counted. */
   async #undelivered(message: HeldMessage, target: Target | undefined): Promise<void> {
     const { deps, connection } = this.#options;
     for (const { id } of answersIn(message)) await this.#settle(this.#parts.streams.idOf(id));
+    if (this.#view !== undefined) {
+      if (tellsOfChange(message)) deps.catalog.forget(this.#view);
+      if (this.#missed.note(message)) return;
+    }
     deps.metrics.count('wharf_dropped_messages_total', { reason: target ? 'client_gone' : 'no_stream' });
     if (!isRequest(message)) return;
     await connection.send(errorAnswer(new GatewayError('no_stream'), message.captured(RANGE.id))).catch(() => {});

@@ -257,6 +257,7 @@ export class SharedSession {
     this.#used();
     const stream = new GetStream(this.#here(caller));
     this.#streams.get = stream;
+    this.#inbox.catchUp(stream);
     await stream.done;
     this.#streams.get = undefined;
     this.#used();

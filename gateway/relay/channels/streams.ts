@@ -8,7 +8,9 @@ import type { PendingRequest } from '../pending-request.js';
 import { AbandonedCalls, type AbandonedOptions } from './abandoned-calls.js';
 import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';
-import type { Target } from './target.js';
+
+/** The stream on which a message reaches its client. */
+export type Target = PostStream | GetStream;
 
 /** A POST, with its names on the channel, as JSON text. */
 interface OpenPost {

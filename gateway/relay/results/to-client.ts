@@ -217,8 +217,8 @@ export function mayTellOfChange(body: Buffer): boolean {
   return body.includes(CHANGED);
 }
 
-/** Any message of a batch may be the notification. */
-function tellsOfChange(message: HeldMessage): boolean {
+/** True when a server says, in any message of a batch, that its tools have changed. */
+export function tellsOfChange(message: HeldMessage): boolean {
   return message.captures.some(({ name, text }) => name === 'method' && text === `"${LIST_CHANGED}"`);
 }
 

@@ -51,6 +51,9 @@ const begin = (client: RawClient, message: object) =>
 const openGet = (client: RawClient) =>
   fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
 
+/** How many messages found no stream. */
+const dropped = async () => (await gauge(wharf.adminUrl, 'wharf_dropped_messages_total{reason="no_stream"}')) || 0;
+
 describe('a session over stdio', () => {
   it('routes each answer to the POST that asked, whatever their order', async () => {
     const client = await RawClient.connect(wharf.mcp);
@@ -98,6 +101,32 @@ describe('a session over stdio', () => {
     await stream.return(undefined);
   });
 
+  it('tells a client that opens its stream later, once, which lists have changed meanwhile', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const before = await dropped();
+    await client.call('change-later', {});
+    // by the metric: it counts what the server said last
+    await until(async () => (await dropped()) > before);
+    const first = messagesOf(await openGet(client));
+    const told = [await first.next(), await first.next(), await first.next()];
+    expect(told.map(({ value }) => value?.method)).toEqual(
+      ['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`),
+    );
+    await client.call('notify', {});
+    expect((await first.next()).value).toMatchObject({ method: 'notifications/resources/list_changed' });
+    await first.return(undefined);
+    await until(async () => {
+      const answer = await openGet(client);
+      if (answer.status === 409) return false;
+      await client.call('ask-later', {});
+      const again = messagesOf(answer);
+      // nothing of before comes first
+      expect((await again.next()).value).toMatchObject({ id: 'later' });
+      await again.return(undefined);
+      return true;
+    });
+  });
+
   it('has one GET stream only', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const first = await openGet(client);
@@ -107,7 +136,6 @@ describe('a session over stdio', () => {
 
   it('answers a server’s request that can reach nobody with an error, after 5 s', async () => {
     const client = await RawClient.connect(wharf.mcp);
-    const dropped = async () => (await gauge(wharf.adminUrl, 'wharf_dropped_messages_total{reason="no_stream"}')) || 0;
     const before = await dropped();
     const begun = performance.now();
     await client.call('ask-later', {});
