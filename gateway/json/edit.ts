@@ -3,7 +3,7 @@ import { addAll } from '../wire/add-all.js';
 import { firstInk } from '../wire/blank.js';
 import { membersAt, without } from './members.js';
 import { isObject } from './value.js';
-import { joined, type Piece, type Written, writtenText, writtenValue } from './written.js';
+import { joined, type Piece, type Written, writtenText } from './written.js';
 
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
@@ -252,7 +252,7 @@ function change({ below, items }: Change, path: JsonPath, places: Places, spans:
     else if ((there ?? range).end === 0) throw new Error(`the place of /${place.join('/')} is not known`);
     else if (!there) added.push([key, inner]);
     else if (inner.own?.kind === 'gone') removed.push(there);
-    else spans.push({ start: there.start, end: there.end, ...(writtenChange(inner) as Written) });
+    else spans.push({ start: there.start, end: there.end, ...joined([writtenChange(inner) as string | Written]) });
   }
   if (first === OPEN_OBJECT) addAll(spans, memberSpans(places, range, removed, writtenMembers(added)));
 }
@@ -264,7 +264,12 @@ function appended(places: Places, { start, end }: Range, items: readonly Written
 }
 
 /** Adds members at the beginning of an object, and removes others. */
-function memberSpans(places: Places, range: Range, removed: readonly Range[], added: readonly Written[]): Span[] {
+function memberSpans(
+  places: Places,
+  range: Range,
+  removed: readonly Range[],
+  added: readonly (string | Written)[],
+): Span[] {
   const spans: Span[] = [];
   let isEmpty = false;
   if (removed.length > 0) {
@@ -283,10 +288,13 @@ function memberSpans(places: Places, range: Range, removed: readonly Range[], ad
   return spans;
 }
 
-/** The JSON text of an edited value; undefined if the edit leaves none. */
-function writtenChange({ own, made, below }: Change): Written | undefined {
+/**
+ * The JSON text of an edited value; undefined if the edit leaves none. As a string where it can be: short members become
+ * one buffer together, which took a small call of MCP 2026-07-28 three buffers for each.
+ */
+function writtenChange({ own, made, below }: Change): string | Written | undefined {
   if (own?.kind === 'written') return own.written;
-  if (own?.kind === 'value') return writtenValue(own.value);
+  if (own?.kind === 'value') return JSON.stringify(own.value);
   if (own) return undefined;
   if (made === 'array')
     return joined(['[', ...separated([...below.values()].flatMap((one) => writtenChange(one) ?? [])), ']']);
@@ -295,15 +303,17 @@ function writtenChange({ own, made, below }: Change): Written | undefined {
 }
 
 /** The texts of members, those of later stages first. */
-function writtenMembers(members: readonly [string | number, Change][]): Written[] {
-  const sorted = [...members].sort(([, one], [, other]) => other.stage - one.stage);
+function writtenMembers(members: readonly [string | number, Change][]): (string | Written)[] {
+  const sorted = members.length > 1 ? members.toSorted(([, one], [, other]) => other.stage - one.stage) : members;
   return sorted.flatMap(([key, inner]) => {
     const value = writtenChange(inner);
-    return value ? [joined([`${JSON.stringify(String(key))}:`, value])] : [];
+    if (value === undefined) return [];
+    const name = `${JSON.stringify(String(key))}:`;
+    return typeof value === 'string' ? name + value : joined([name, value]);
   });
 }
 
-function separated(parts: readonly Written[]): (string | Written)[] {
+function separated(parts: readonly (string | Written)[]): (string | Written)[] {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [',', part]));
 }
 

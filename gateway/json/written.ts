@@ -1,4 +1,3 @@
-import type { JsonValue } from '../ports/json.js';
 import { addAll } from '../wire/add-all.js';
 
 /** A part of an outgoing message: bytes, or a source that is read when the message is sent, such as a file as base64. */
@@ -8,11 +7,6 @@ export type Piece = Buffer | (() => readonly Buffer[] | AsyncIterable<Buffer>);
 export interface Written {
   readonly length: number;
   readonly pieces: readonly Piece[];
-}
-
-/** The JSON text of a value in memory. */
-export function writtenValue(value: JsonValue): Written {
-  return writtenText(JSON.stringify(value));
 }
 
 export function writtenText(json: string | Buffer): Written {
@@ -26,14 +20,15 @@ export function joined(parts: readonly (string | Written)[]): Written {
   let length = 0;
   let text = '';
   const flush = () => {
-    if (text !== '') pieces.push(Buffer.from(text));
+    if (text === '') return;
+    const bytes = Buffer.from(text);
+    pieces.push(bytes);
+    length += bytes.length;
     text = '';
   };
   for (const part of parts) {
-    if (typeof part === 'string') {
-      text += part;
-      length += Buffer.byteLength(part);
-    } else {
+    if (typeof part === 'string') text += part;
+    else {
       flush();
       addAll(pieces, part.pieces);
       length += part.length;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { JsonDocument } from '../../gateway/json/document.js';
 import { Edits } from '../../gateway/json/edit.js';
-import { type Written, writtenValue } from '../../gateway/json/written.js';
+import { type Written, writtenText } from '../../gateway/json/written.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../gateway/ports/json.js';
 import { parseJson } from '../../gateway/wire/json/parse.js';
 import { runs } from '../helpers/effort.js';
@@ -175,7 +175,7 @@ describe('edits of a JSON text', () => {
           const text = Buffer.from(JSON.stringify({ list, after: 1 }, null, space));
           const document = JsonDocument.of(text);
           const all = new Edits(document);
-          for (const one of more) all.append(['list'], writtenValue(one));
+          for (const one of more) all.append(['list'], writtenText(JSON.stringify(one)));
           document.find(all.paths());
           const { pieces } = all.applied();
           const after = parseJson(Buffer.concat(pieces as Buffer[]).toString());
