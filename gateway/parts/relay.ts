@@ -28,7 +28,7 @@ import { incomingFetch } from '../relay/arguments/incoming-fetch.js';
 import { elicitationFor } from '../relay/asking/declared.js';
 import type { PutOffLinks } from '../relay/asking/put-off.js';
 import type { Questions } from '../relay/asking/questions.js';
-import { NOTED_FROM, places, slotMin, toClientTree } from '../relay/cut/places.js';
+import { NOTED_FROM, places, slotMin, TO_CLIENT_TREES } from '../relay/cut/places.js';
 import type { RelayDeps } from '../relay/deps.js';
 import { LocalMethods } from '../relay/local/local-methods.js';
 import { LocalTools } from '../relay/local/local-tools.js';
@@ -144,10 +144,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
       held,
       previewAhead: previews.ahead,
       places: places(dialects),
-      tree: toClientTree(
-        dialects.flatMap((dialect) => dialect.places),
-        { fileMin },
-      ),
+      tree: TO_CLIENT_TREES.of(dialects, fileMin),
       fileMin,
       slotMin: slotMin(least, ingest.antivirus !== undefined || areJudged),
       ...(least.inlineOther < limits.inlineOther && { nestedFrom: least.inlineOther }),

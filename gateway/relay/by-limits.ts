@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../budget/late-cache.js';
 import type { Allowance } from '../policy/allowance.js';
 import { type ExchangeLimits, type LimitsOfSide, lowestOf, MESSAGE_LIMITS } from '../policy/message-limits.js';
 import type { Identity } from '../ports/identity.js';
@@ -21,7 +21,7 @@ export class ByLimits<One extends object> {
   readonly #limits: ExchangeLimits;
   readonly #callers: Callers;
   readonly #make: (limits: ExchangeLimits) => One;
-  readonly #made = new LRUCache<string, One>({ max: MOST_KEPT });
+  readonly #made = new LateCache<One>({ max: MOST_KEPT });
   /** Found before, so that a call costs two look-ups. Allowances live as long as their callers' credentials. */
   readonly #found = new WeakMap<Allowance, Map<LimitsOfSide | undefined, One | undefined>>();
 

@@ -1,20 +1,16 @@
 import { RANGE } from '../../mcp/ranges.js';
 import { answersIn, elementOf } from '../../mcp/responses.js';
-import type { SlotPlace } from '../../ports/dialect.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { WatchTree } from '../../wire/json/watch-tree.js';
+import { KeptTrees } from '../cut/kept-trees.js';
 import { toClientTree } from '../cut/places.js';
 
 /** Name of the capture that distinguishes JSON-RPC from other JSON. */
 const MARK = 'jsonrpc';
 
-/**
- * The places that matter in a message on a channel where a server may write anything.
- * @param fileMin as of `toClientTree`
- */
-export function channelTree(places: readonly SlotPlace[], fileMin: number | undefined): WatchTree {
-  return toClientTree(places, { envelope: { [MARK]: { capture: MARK } }, fileMin });
-}
+/** The places that matter in a message on a channel where a server may write anything. */
+export const CHANNEL_TREES = new KeptTrees((places, fileMin) =>
+  toClientTree(places, { envelope: { [MARK]: { capture: MARK } }, fileMin }),
+);
 
 /** A legacy SSE frame without a message: a keep-alive, or another `endpoint` event, which clients ignore too. */
 export function isNoMessage({ empty, frame }: HeldMessage): boolean {

@@ -7,7 +7,6 @@ import { RANGE } from '../../mcp/ranges.js';
 import { answersIn, elicitationIn } from '../../mcp/responses.js';
 import type { SharedConnection } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { WatchTree } from '../../wire/json/watch-tree.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
 import type { Piece } from '../cut/splice.js';
@@ -18,7 +17,7 @@ import type { OwnRequests } from '../upstream/own-channel.js';
 import { pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
 import { BeforeSession, STREAM_WAIT_MS } from './before-session.js';
-import { isNoMessage, isRequest, isRpc } from './channel-message.js';
+import { CHANNEL_TREES, isNoMessage, isRequest, isRpc } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import type { GetStream } from './get-stream.js';
 import { MissedChanges } from './missed-changes.js';
@@ -35,8 +34,6 @@ export interface InboxOptions {
   deps: ChannelDeps;
   connection: SharedConnection;
   principal: string;
-  /** The places that matter in its messages, from `channelTree`. */
-  tree: WatchTree;
   /** True when several clients use the channel, so that ids and tokens must be renamed. */
   isShared: boolean;
 }
@@ -87,7 +84,7 @@ export class ChannelInbox {
     }
     this.#reader = new CutReader(
       connection.kind,
-      { ...deps.cut, tree: options.tree },
+      { ...deps.cut, tree: CHANNEL_TREES.of(deps.dialects, deps.cut.fileMin) },
       {
         message: (message, cuts) => this.#onMessage(message, cuts),
         noise: (line) => this.#noise(line.length),

@@ -4,12 +4,10 @@ import type { Inquire } from '../../mcp/inquire.js';
 import type { Identity } from '../../ports/identity.js';
 import type { SharedConnection, SharedUpstream } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { WatchTree } from '../../wire/json/watch-tree.js';
 import type { Asked, Caller, Sender } from '../caller.js';
 import type { Exchange } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { Session } from '../session.js';
-import { channelTree } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import { OpenChannels } from './open-channels.js';
 import { openSession } from './open-session.js';
@@ -43,7 +41,6 @@ export class SharedServer {
   readonly #open: Open;
   readonly #number: number;
   readonly #idleCheck: NodeJS.Timeout | undefined;
-  readonly #tree: WatchTree;
 
   /** @param kin the same server for callers with other limits: a session keeps those with which it began */
   constructor(deps: ChannelDeps, upstream: SharedUpstream, kin?: SharedServer) {
@@ -51,10 +48,6 @@ export class SharedServer {
     this.#upstream = upstream;
     this.#open = kin ? kin.#open : new Open();
     this.#number = this.#open.count++;
-    this.#tree = channelTree(
-      [...deps.cut.places.values()].map(({ place }) => place),
-      deps.cut.fileMin,
-    );
     if (kin) return;
     this.#idleCheck = setInterval(() => void this.#closeIdle(), Math.min(IDLE_CHECK_MS, deps.timeouts.session));
     this.#idleCheck.unref();
@@ -139,7 +132,6 @@ export class SharedServer {
       deps: this.#deps,
       connection,
       principal: exchange.principal,
-      tree: this.#tree,
       isShared: false,
       closed: () => {
         end();
@@ -204,7 +196,6 @@ export class SharedServer {
       deps: this.#deps,
       connection,
       principal: identity.principal,
-      tree: this.#tree,
       isShared: true,
       closed: () => {
         end();

@@ -2,6 +2,7 @@ import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, SlotPlace } from '../../ports/dialect.js';
 import { compileWatchTree, type WatchNode, type WatchTree } from '../../wire/json/watch-tree.js';
+import { KeptTrees } from './kept-trees.js';
 
 /** Slot name of every string in structuredContent: only a provisional file. */
 export const STRUCTURED_SLOT = 'structuredContent';
@@ -53,6 +54,9 @@ export function toClientTree(
     },
   });
 }
+
+/** Those of the servers of this process. */
+export const TO_CLIENT_TREES = new KeptTrees((places, fileMin) => toClientTree(places, { fileMin }));
 
 /** Names under which a resource's address and type are kept while its content streams. */
 export const CONTENT = { uri: 'contentUri', mimeType: 'contentType' } as const;

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { heapOf } from '../../budget/heap-size.js';
+import { LateCache } from '../../budget/late-cache.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject, own } from '../../json/value.js';
 import type { Inquire } from '../../mcp/inquire.js';
@@ -57,7 +57,7 @@ export class Catalog {
   /** Views whose tools are all known. */
   readonly #whole = new WeakSet<KeptView<ToolFacts>>();
   /** Views for which the server has refused a complete list. */
-  readonly #refused = new LRUCache<string, true>({ max: MAX_REFUSED, ttl: REFUSED_TTL_MS });
+  readonly #refused = new LateCache<true>({ max: MAX_REFUSED, ttl: REFUSED_TTL_MS });
   /** Running list requests, which concurrent calls share. */
   readonly #fetching = new Map<string, Promise<ToolFacts | undefined>>();
   readonly #settings: Readonly<Record<string, ToolSettings>>;

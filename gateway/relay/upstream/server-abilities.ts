@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../../budget/late-cache.js';
 import { isObject } from '../../json/value.js';
 import type { Ask } from '../../mcp/inquire.js';
 import type { Dialect, JsonObject } from '../../ports/dialect.js';
@@ -29,7 +29,7 @@ export function hasResources({ resources }: JsonObject): boolean {
 /** The abilities of a server without sessions: asked occasionally, per principal and version. */
 export class ServerAbilities {
   readonly #dialects: readonly Dialect[];
-  readonly #views = new LRUCache<string, Abilities>({ max: MAX_VIEWS, ttl: VIEW_TTL_MS });
+  readonly #views = new LateCache<Abilities>({ max: MAX_VIEWS, ttl: VIEW_TTL_MS });
 
   constructor(dialects: readonly Dialect[]) {
     this.#dialects = dialects;

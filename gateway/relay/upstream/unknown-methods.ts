@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../../budget/late-cache.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { RpcError } from '../../ports/client.js';
 import type { OwnRequest } from '../../ports/dialect.js';
@@ -21,16 +21,11 @@ type FirstAnswer =
   | { kind: 'unknown' }
   | { kind: 'silent' };
 
-/** Of one server, for all principals. A cache takes memory for all of its entries at once, and most servers need none. */
+/** Of one server, for all principals. */
 class Found {
-  unknown: LRUCache<string, true> | undefined;
+  readonly unknown = new LateCache<true>({ max: MAX_METHODS, ttl: TTL_MS });
   /** Methods without an answer: some servers drop requests that they do not understand. */
-  silent: LRUCache<string, true> | undefined;
-
-  note(what: 'unknown' | 'silent', key: string): void {
-    this[what] ??= new LRUCache({ max: MAX_METHODS, ttl: TTL_MS });
-    this[what].set(key, true);
-  }
+  readonly silent = new LateCache<true>({ max: MAX_METHODS, ttl: TTL_MS });
 }
 
 /**
@@ -53,7 +48,7 @@ export class RemoteMethods {
 
   /** True when the server is known to lack all of these. */
   lacks(requests: readonly OwnRequest[]): boolean {
-    return requests.every(({ method }) => this.#found.unknown?.has(this.#key(method)) === true);
+    return requests.every(({ method }) => this.#found.unknown.has(this.#key(method)));
   }
 
   /**
@@ -61,19 +56,19 @@ export class RemoteMethods {
    * @param isGuess the server may know none of them: if it did not answer before, it is not waited for again
    */
   async first(requests: readonly OwnRequest[], inquire: Inquire, isGuess = false): Promise<FirstAnswer> {
-    if (isGuess && requests.some(({ method }) => this.#found.silent?.has(this.#key(method)))) return { kind: 'silent' };
+    if (isGuess && requests.some(({ method }) => this.#found.silent.has(this.#key(method)))) return { kind: 'silent' };
     let invalid: RpcError | undefined;
     for (const request of requests) {
       const key = this.#key(request.method);
-      if (this.#found.unknown?.has(key)) continue;
+      if (this.#found.unknown.has(key)) continue;
       const answer = await inquire(request.method, request.params);
       if (!answer) {
-        this.#found.note('silent', key);
+        this.#found.silent.set(key, true);
         return { kind: 'silent' };
       }
       if ('result' in answer) return { kind: 'result', request, result: answer.result };
       const { error } = answer;
-      if (error.code === METHOD_NOT_FOUND) this.#found.note('unknown', key);
+      if (error.code === METHOD_NOT_FOUND) this.#found.unknown.set(key, true);
       else if (INVALID.has(error.code) && !hasReason(error)) invalid ??= error;
       else return { kind: 'refused', error };
     }
