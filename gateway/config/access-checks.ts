@@ -84,6 +84,7 @@ function problemsOfPassing(match: CallerMatch, path: Path): ConfigProblem[] {
 }
 
 function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): ConfigProblem[] {
+  const firsts = new Map(keys.toReversed().map(({ digest: _, ...one }) => [one.name, one]));
   return keys.flatMap(({ name, digest: _, ...scope }, index) => {
     const { servers = [], tools = [] } = scope;
     const path = ['auth', 'keys', index];
@@ -103,8 +104,7 @@ function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): C
         problem(at, `fits no server of this file${near === undefined ? '' : `; did you mean "${near}"?`}`, pattern),
       ];
     });
-    const { digest: __, ...first } = keys.find((one) => one.name === name) as ApiKey;
-    if (isDeepStrictEqual({ name, ...scope }, first)) return unknown;
+    if (isDeepStrictEqual({ name, ...scope }, firsts.get(name))) return unknown;
     return [...unknown, problem(path, `must reach the same as the other key of "${name}": both belong to one caller`)];
   });
 }

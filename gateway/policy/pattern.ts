@@ -1,5 +1,7 @@
 /** `*` matches any text. */
 export function fits(pattern: string, name: string): boolean {
+  // most patterns are names: with 10,000 rules and 2000 keys, a start or a reload took 1.7 s longer
+  if (!pattern.includes('*')) return pattern === name;
   const parts = pattern.split('*');
   let at = 0;
   for (const [index, part] of parts.entries()) {
