@@ -11,6 +11,7 @@ import { asStat, openBody } from './filesystem-reader.js';
 import { filesystemResumable } from './filesystem-resumable.js';
 import { readWhole } from './filesystem-whole.js';
 import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js';
+import { smallestKeys } from './smallest-keys.js';
 
 /** One machine's disk. Replicas need a store that all of them reach: S3. */
 export const settings = z
@@ -123,6 +124,8 @@ export function create(
         if (found !== undefined) yield asStat(key, found);
       }
     },
+
+    keysAfter: (prefix, after, most) => smallestKeys(keysBelow(objects, '', prefix), after, most),
 
     async removeUnfinished(olderThan) {
       let removed = 0;

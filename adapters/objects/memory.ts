@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectStat, ObjectStore, ObjectStoreDeps, ObjectWriter } from '../../gateway/ports/object-store.js';
 import { MemoryResumable } from './memory-resumable.js';
+import { smallestKeys } from './smallest-keys.js';
 
 /** For tests and trials: the objects are lost when the process ends, and other replicas cannot see them. */
 export const settings = z.strictObject({
@@ -128,6 +129,13 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
     async *list(prefix) {
       for (const [key, object] of [...objects]) if (key.startsWith(prefix)) yield statOf(key, object);
     },
+
+    keysAfter: (prefix, after, most) =>
+      smallestKeys(
+        [...objects.keys()].filter((key) => key.startsWith(prefix)),
+        after,
+        most,
+      ),
 
     async removeUnfinished(olderThan) {
       const old = [...unfinished.values()].filter((one) => one.startedAt < olderThan);

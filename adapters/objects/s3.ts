@@ -177,6 +177,18 @@ export async function create(
       } while (ContinuationToken !== undefined);
     },
 
+    async keysAfter(prefix, after, most) {
+      // "Amazon S3 starts listing after this specified key", and lists in the order of keys (ListObjectsV2)
+      const command = new sdk.ListObjectsV2Command({
+        Bucket: config.bucket,
+        Prefix: config.prefix + prefix,
+        StartAfter: config.prefix + after,
+        MaxKeys: most,
+      });
+      const page = await s3.run((abortSignal) => client.send(command, { abortSignal }));
+      return (page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(config.prefix.length)]));
+    },
+
     async presign(key, options) {
       return s3.run(() => links.link(config.prefix + key, options));
     },

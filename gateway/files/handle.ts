@@ -52,6 +52,11 @@ export function objectKey(id: string, attempt?: string): string {
   return attempt === undefined ? OBJECTS + id : `${OBJECTS}${id}-${attempt}`;
 }
 
+/** Greater than the keys of all objects of this file, and smaller than those of the next id. */
+export function behindId(id: string): string {
+  return `${OBJECTS}${id}~`;
+}
+
 /** The id of the file whose object this is, or would have become. */
 export function idOfKey(key: string): string {
   return key.slice(OBJECTS.length, OBJECTS.length + ID_LENGTH);

@@ -137,6 +137,12 @@ export interface ObjectStore {
   remove(key: string): Promise<void>;
   /** Every object below `prefix`, in any order. */
   list(prefix: string): AsyncIterable<ObjectStat>;
+  /**
+   * The `most` smallest keys below `prefix` that are greater than `after`, in order: one page of all, which costs one
+   * request where the store keeps its keys in order.
+   * @param most 1 to 1000
+   */
+  keysAfter(prefix: string, after: string, most: number): Promise<string[]>;
   /** Present when clients can fetch from the store itself. Purely local: makes no request. */
   presign?(key: string, options: PresignOptions): Promise<string>;
   /** Present when a write can outlive the process that began it. */

@@ -44,6 +44,7 @@ export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }
     head: (key) => measure.step('head', () => objects.head(key)),
     remove: (key) => measure.step('remove', () => objects.remove(key)),
     list: (prefix) => objects.list(prefix),
+    keysAfter: (prefix, after, most) => objects.keysAfter(prefix, after, most),
     presign: presign?.bind(objects),
     resumable: resumable && measuredWrites(resumable, measure),
     removeUnfinished: (olderThan) => objects.removeUnfinished(olderThan),

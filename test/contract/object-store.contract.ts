@@ -282,6 +282,16 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
         expect(await keysOf(objects, 'nothing/')).toEqual([]);
         for await (const stat of objects.list('l/')) expect(stat.size).toBe(stat.key.length);
       });
+
+      it('gives a page of the smallest keys behind one, in order', async () => {
+        const keys = ['p/B', 'p/_', 'p/a', 'p/a-1', 'p/ab', 'p/b'];
+        for (const key of [...keys, 'o/z', 'q/a'].toReversed()) await store(objects, key, Buffer.from(key));
+        expect(await objects.keysAfter('p/', '', 1000)).toEqual(keys);
+        expect(await objects.keysAfter('p/', 'p/', 2)).toEqual(['p/B', 'p/_']);
+        expect(await objects.keysAfter('p/', 'p/_', 2)).toEqual(['p/a', 'p/a-1']);
+        expect(await objects.keysAfter('p/', 'p/a-~', 1)).toEqual(['p/ab']);
+        expect(await objects.keysAfter('p/', 'p/b', 1)).toEqual([]);
+      });
     });
 
     it('removes unfinished writes begun before a moment, and no others', async () => {

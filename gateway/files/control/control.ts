@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { ObjectStore } from '../../ports/object-store.js';
 import type { StateStore } from '../../ports/state-store.js';
 import type { FileAccount, FileRecord } from '../file.js';
-import { idOfKey, OBJECTS } from '../handle.js';
+import { behindId, idOfKey, OBJECTS } from '../handle.js';
 import { lifetimeOf } from './lifetime.js';
 
 /** Most files of which one request reads the records: a page may be shorter than asked for, and names the next. */
@@ -32,7 +32,7 @@ export interface FilePage {
 }
 
 interface FileControlDeps {
-  objects: Pick<ObjectStore, 'list' | 'remove'>;
+  objects: Pick<ObjectStore, 'keysAfter' | 'remove'>;
   state: Pick<StateStore, 'read' | 'replace'>;
   audit: Pick<Audit, 'record'>;
   /** What principals have stored; absent where it is not limited. */
@@ -56,7 +56,10 @@ export class FileControl {
    * @param after the `next` of the page before
    */
   async list(filter: FileFilter, { after = '', limit }: { after?: string; limit: number }): Promise<FilePage> {
-    const ids = await this.#idsAfter(after);
+    const keys = await this.#deps.objects.keysAfter(OBJECTS, after === '' ? OBJECTS : behindId(after), MOST_READ);
+    // of several tries to upload a file each has an object
+    const ids = [...new Set(keys.map(idOfKey))];
+    const isEnd = keys.length < MOST_READ;
     const files: FileRecord[] = [];
     for (let at = 0; at < ids.length; at += TOGETHER) {
       const some = ids.slice(at, at + TOGETHER);
@@ -65,23 +68,12 @@ export class FileControl {
         if (!record || !fits(record, filter)) continue;
         files.push(record);
         const last = some[index] as string;
-        const isLast = at + index === ids.length - 1 && ids.length < MOST_READ;
+        const isLast = at + index === ids.length - 1 && isEnd;
         if (files.length === limit) return isLast ? { files } : { files, next: last };
       }
     }
     const last = ids.at(-1);
-    return ids.length < MOST_READ || last === undefined ? { files } : { files, next: last };
-  }
-
-  /** The smallest ids after this one, each once: of several tries to upload a file each has an object. */
-  async #idsAfter(after: string): Promise<string[]> {
-    let found = new Set<string>();
-    for await (const { key } of this.#deps.objects.list(OBJECTS)) {
-      const id = idOfKey(key);
-      if (id > after) found.add(id);
-      if (found.size >= 2 * MOST_READ) found = new Set([...found].sort().slice(0, MOST_READ));
-    }
-    return [...found].sort().slice(0, MOST_READ);
+    return isEnd || last === undefined ? { files } : { files, next: last };
   }
 
   /** The record of a file, also of a revoked file; undefined when there is no such file. */

@@ -48,6 +48,8 @@ type Outcome = 'served' | 'redirected' | 'head' | 'not_modified' | 'refused' | '
 const ALLOW = 'GET, HEAD';
 /** The query of a link that saves a file which a browser could show: `?download`, with any value. */
 const SAVE = 'download';
+/** Of one event of an answer: `pipeline` adds seven, and beyond ten Node warns of a leak on standard error. */
+const MOST_LISTENERS = 20;
 /** A presigned URL cannot be revoked, so it lives no longer than this, and never longer than its ticket. */
 const MAX_PRESIGNED_SECONDS = 15 * 60;
 
@@ -212,6 +214,7 @@ async function stream(
     // Moving bytes in either direction keep the socket active, so this catches a stalled store and a stalled client.
     outgoing.setTimeout(deps.idleMs, () => outgoing.destroy());
     outgoing.writeHead(status, headers);
+    outgoing.setMaxListeners(MOST_LISTENERS);
     await pipeline(source, outgoing);
     return 'served';
   } catch (thrown) {
