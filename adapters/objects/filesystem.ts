@@ -5,13 +5,13 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
+import { smallestKeys } from './common/smallest-keys.js';
 import { inTime } from './filesystem-in-time.js';
 import { Marks } from './filesystem-marks.js';
 import { asStat, openBody } from './filesystem-reader.js';
 import { filesystemResumable } from './filesystem-resumable.js';
 import { readWhole } from './filesystem-whole.js';
 import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js';
-import { smallestKeys } from './smallest-keys.js';
 
 /** One machine's disk. Replicas need a store that all of them reach: S3. */
 export const settings = z
