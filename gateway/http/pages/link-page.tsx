@@ -28,8 +28,8 @@ const CLOSED: Partial<Record<ErrorCode, Words>> = {
 
 const FAILED = 'The file cannot be shown now';
 
-/** Tells a person why a link shows no file. */
-export function LinkPage({ error }: { error: GatewayError }) {
+/** Tells a person why a link shows no file. @param again the address that tries it again */
+export function LinkPage({ error, again }: { error: GatewayError; again: string }) {
   const closed = CLOSED[error.code];
   const { title, text, mood } = closed ?? { title: FAILED, text: error.message, mood: 'bad' };
   return (
@@ -38,7 +38,7 @@ export function LinkPage({ error }: { error: GatewayError }) {
         <p>{text}</p>
         {!closed && (
           <p>
-            <a class="button" href="?">
+            <a class="button" href={again}>
               Try again
             </a>
           </p>

@@ -62,6 +62,8 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
     let failure: GatewayError | undefined;
     const startedAt = performance.now();
     const { incoming, outgoing } = c.env;
+    const isSaved = new URL(c.req.url).searchParams.has(SAVE);
+    const again = isSaved ? `?${SAVE}` : '?';
     deps.open.count += 1;
     const over = () => {
       deps.open.count -= 1;
@@ -75,7 +77,6 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       if (method !== 'GET' && method !== 'HEAD') {
         throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
       }
-      const isSaved = new URL(c.req.url).searchParams.has(SAVE);
       const { record, expiresAt } = await resolve(deps, c.req.param('ticket'));
       found = record;
       // a HEAD hands over no bytes
@@ -91,7 +92,7 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
         outcome = 'redirected';
         return new Response(null, { status: 302, headers: { location } });
       }
-      const answer = await respond(c, deps, record, { method, isSaved });
+      const answer = await respond(c, deps, record, { method, isSaved, again });
       outcome = answer.outcome;
       return answer.response;
     } catch (thrown) {
@@ -102,7 +103,8 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
         deps.metrics.count('wharf_errors_total', { code: error.code });
         deps.log.warn({ code: error.code, err: error.cause ?? error }, 'A download failed before its first byte.');
       }
-      return refuse(error, c.req.header('accept'), error.code === 'method_not_allowed' ? { allow: ALLOW } : {});
+      const headers: Record<string, string> = error.code === 'method_not_allowed' ? { allow: ALLOW } : {};
+      return refuse(error, c.req.header('accept'), headers, again);
     } finally {
       deps.metrics.count('wharf_downloads_total', { outcome });
       if (deps.audit.isOn && failure && failure.httpStatus < 500)
@@ -156,7 +158,7 @@ async function respond(
   c: Context<Env>,
   deps: DownloadDeps,
   record: FileRecord,
-  asked: Pick<DownloadRequest, 'method' | 'isSaved'>,
+  { again, ...asked }: Pick<DownloadRequest, 'method' | 'isSaved'> & { again: string },
 ): Promise<{ response: Response; outcome: Outcome }> {
   const decision = decideDownload(record, {
     ...asked,
@@ -168,7 +170,7 @@ async function respond(
   const headers = { ...decision.headers, ...shownHeaders(decision.headers) };
   if (decision.status === 416) {
     const error = new GatewayError('range_not_satisfiable', { size: record.size });
-    return { response: refuse(error, c.req.header('accept'), decision.headers), outcome: 'refused' };
+    return { response: refuse(error, c.req.header('accept'), decision.headers, again), outcome: 'refused' };
   }
   if (decision.body === undefined) {
     // Not to the raw response: hono rebuilds every answer to HEAD, and would send RESPONSE_ALREADY_SENT as one.

@@ -228,7 +228,7 @@ describe('everybody can use, in light and dark, on a phone and at 400 %,', () =>
   it.each(['link_expired', 'file_gone', 'store_unavailable'] as const)(
     'a link to a file that ends with %s',
     async (code) => {
-      await serve(refuse(new GatewayError(code), 'text/html', {}));
+      await serve(refuse(new GatewayError(code), 'text/html', {}, '?'));
       await look(`file-${code.replace('_', '-')}`);
     },
   );
