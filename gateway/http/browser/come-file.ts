@@ -7,6 +7,7 @@ export class ComeFile implements Shown {
   readonly file: Shown['file'];
   readonly isBusy = false;
   readonly canPause = false;
+  readonly canRetry = false;
   readonly mayBeStored = false;
   readonly problem = undefined;
   readonly retryAt = undefined;

@@ -27,6 +27,19 @@ export function whyNot(file: Picked, { largest, size, accept, types }: Limits): 
   return undefined;
 }
 
+/** Codes of errors about a file's own bytes. */
+const OF_FILE: ReadonlySet<string | undefined> = new Set([
+  'file_infected',
+  'file_unscannable',
+  'upload_digest_differs',
+  'upload_size_differs',
+  'upload_too_large',
+  'upload_type_refused',
+]);
+
+/** True when the same file would be refused again, and only another one can be taken. */
+export const needsAnotherFile = (code: string | undefined): boolean => OF_FILE.has(code);
+
 /** `3.1 MB of 10 MB`. */
 export function sentText(sent: number, size: number): string {
   return TEXTS.sentOf(sent === 0 ? '0' : mostText(sent), sizeText(size));

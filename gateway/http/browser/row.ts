@@ -78,7 +78,9 @@ export class Row {
     this.item.classList.toggle('stalled', phase === 'paused' || phase === 'waiting');
     this.item.classList.toggle('failed', phase === 'failed');
     const all = phase === 'done' && this.#isOfSeveral ? (['remove'] as const) : ACTIONS[phase];
-    const actions = all.filter((action) => action !== 'pause' || this.#transfer.canPause);
+    const { canPause, canRetry } = this.#transfer;
+    const isOffered = (action: Action) => (action === 'pause' ? canPause : action !== 'retry' || canRetry);
+    const actions = all.filter(isOffered);
     if (actions.join() === this.#drawn.join()) return;
     this.#drawn = actions;
     const hadFocus = this.#actions.contains(document.activeElement);

@@ -30,6 +30,8 @@ export interface Shown {
   readonly sent: number;
   readonly isBusy: boolean;
   readonly canPause: boolean;
+  /** False when this file has been refused for good. */
+  readonly canRetry: boolean;
   readonly mayBeStored: boolean;
   /** Why it failed. */
   readonly problem: string | undefined;
@@ -66,6 +68,7 @@ export class Transfer implements Shown {
   sent = 0;
   problem: string | undefined;
   retryAt: number | undefined;
+  canRetry = true;
   #run: AbortController | undefined;
   #tries = 0;
   #timer = 0;
@@ -165,12 +168,12 @@ export class Transfer implements Shown {
       // the answer to the last byte was lost, and the next attempt learns that the file is there
       if (thrown.closed === 'done' && this.#allWasSent) this.#become('done');
       else if (thrown.closed !== undefined) this.#told.onClosed(thrown.closed);
-      else this.#fail(thrown.message);
+      else this.#fail(thrown.message, !thrown.isFinal);
       return;
     }
     this.#allWasSent ||= wasSent;
     if (!(thrown instanceof Lost || thrown instanceof Later) || !(await isReadable(this.file))) {
-      this.#fail(TEXTS.unreadable);
+      this.#fail(TEXTS.unreadable, false);
       return;
     }
     const wait = WAITS_MS[Math.min(this.#tries, WAITS_MS.length - 1)] as number;
@@ -181,8 +184,9 @@ export class Transfer implements Shown {
     this.#become('waiting');
   }
 
-  #fail(problem: string): void {
+  #fail(problem: string, canRetry = true): void {
     this.problem = problem;
+    this.canRetry = canRetry;
     this.#become('failed');
   }
 

@@ -1,3 +1,4 @@
+import { needsAnotherFile } from './fits.js';
 import type { Answer } from './request.js';
 import type { Closed } from './texts.js';
 import { CLOSED, TEXTS } from './texts.js';
@@ -16,13 +17,15 @@ export interface Wire {
   drop(): Promise<void>;
 }
 
-/** The server refuses the file; `closed` when it no longer accepts anything here. */
+/** The server refuses the file; `closed` when it no longer accepts anything here, `isFinal` when never this file. */
 export class Refused extends Error {
   readonly closed: Closed | undefined;
+  readonly isFinal: boolean;
 
-  constructor(message: string, closed?: Closed) {
+  constructor(message: string, { closed, isFinal = false }: { closed?: Closed; isFinal?: boolean } = {}) {
     super(message);
     this.closed = closed;
+    this.isFinal = isFinal;
   }
 }
 
@@ -52,13 +55,13 @@ const MOMENTARY = new Set([408, 423, 425, 429, 502, 503, 504]);
 export function failure({ status, header, text }: Answer): Refused | Later {
   const said = errorIn(text);
   const closed = said?.code === undefined ? undefined : CLOSING[said.code];
-  if (closed !== undefined) return new Refused(CLOSED[closed].text, closed);
+  if (closed !== undefined) return new Refused(CLOSED[closed].text, { closed });
   if (said?.code === 'upload_code_needed') return new Refused(TEXTS.code.gone);
   if (MOMENTARY.has(status)) {
     const seconds = Number(header('retry-after'));
     return new Later(seconds > 0 ? seconds * 1000 : undefined);
   }
-  return new Refused(said?.message ?? TEXTS.refused);
+  return new Refused(said?.message ?? TEXTS.refused, { isFinal: needsAnotherFile(said?.code) });
 }
 
 function errorIn(text: string): { code?: string; message?: string } | undefined {

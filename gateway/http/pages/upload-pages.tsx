@@ -1,5 +1,7 @@
+import type { GatewayError } from '../../errors.js';
 import type { DescribedFile } from '../../files/file.js';
 import { sizeText } from '../../policy/amounts.js';
+import { needsAnotherFile } from '../browser/fits.js';
 import { shown } from '../browser/shown.js';
 import { CLOSED, type Closed, TEXTS } from '../browser/texts.js';
 import { Layout, Row, State } from './layout.js';
@@ -53,16 +55,16 @@ export function ClosedPage({ closed }: { closed: Closed }) {
   );
 }
 
-/** A failed attempt after which another one may succeed. */
-export function UploadRefusedPage({ text }: { text: string }) {
+/** A failed attempt after which another one may succeed, with this file or another one. */
+export function UploadRefusedPage({ error }: { error: Pick<GatewayError, 'code' | 'message'> }) {
   return (
     <Layout title={TEXTS.notStored}>
       <State mood="bad" title={TEXTS.notStored}>
-        <p>{text}</p>
+        <p>{error.message}</p>
         <p>{TEXTS.nothingStored}</p>
         <p>
           <a class="button" href="?">
-            {TEXTS.tryAgain}
+            {needsAnotherFile(error.code) ? TEXTS.one.chooseMore : TEXTS.tryAgain}
           </a>
         </p>
       </State>

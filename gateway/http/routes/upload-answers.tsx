@@ -128,7 +128,7 @@ export function refused(
   if (wantsPage(accept)) {
     const closed = CLOSED_BY[error.code];
     if (closed) return closedPage(closed, error.httpStatus, all);
-    return page(<UploadRefusedPage text={error.message} />, error.httpStatus, all);
+    return page(<UploadRefusedPage error={error} />, error.httpStatus, all);
   }
   return json(
     { error: { reason: reasonOf(error), code: error.code, message: error.message, ...numbersOf(error) } },

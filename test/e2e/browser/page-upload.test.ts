@@ -219,6 +219,8 @@ describe('the upload page, in Chromium', () => {
     await start();
     await page.getByRole('alert').getByText('which is not accepted here; accepted: image/png.').waitFor();
     expect(await page.title()).toBe('The file was not uploaded · Wharf');
+    // the same file would be refused again
+    expect(await page.getByRole('listitem').getByRole('button').allInnerTexts()).toEqual(['Remove']);
     expect(await faults(watched)).toEqual([]);
     const buffer = noisePng(32);
     await page.getByLabel('Choose another file').setInputFiles(fileOf(buffer, 'picture.png', 'image/png'));
@@ -277,7 +279,7 @@ describe('the upload page, in Chromium', () => {
     };
     await submit(Buffer.alloc(101));
     await page.getByRole('heading', { name: 'The file was not stored' }).waitFor();
-    await page.getByRole('link', { name: 'Try again' }).click();
+    await page.getByRole('link', { name: 'Choose another file' }).click();
     await submit(Buffer.from('plain'));
     await page.getByRole('heading', { name: 'Uploaded', exact: true }).waitFor();
     expect(await server.digestOf(uri)).toBe(sha256Url(Buffer.from('plain')));

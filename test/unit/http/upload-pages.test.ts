@@ -110,7 +110,7 @@ describe('the upload page', () => {
     const refused = await submit(url, 'a.txt', 'x'.repeat(11));
     expect(refused.status).toBe(413);
     expect(textOf(await refused.text())).toMatch(
-      /not stored .*larger than the 10 bytes allowed \(11 bytes so far\).*Try again/,
+      /not stored .*larger than the 10 bytes allowed \(11 bytes so far\).*Choose another file/,
     );
     const stored = await submit(url, 'a.txt', 'x');
     expect(stored.status).toBe(201);
