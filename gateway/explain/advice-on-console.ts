@@ -6,7 +6,7 @@ export const OF_CONSOLE = {
     todo: 'Log in at `/login` of the admin port. A program sends `Authorization: Bearer KEY`.',
   },
   console_tries: {
-    why: 'One address has tried ten wrong keys within a minute.',
+    why: 'One address has tried ten different wrong keys within a minute.',
     todo: 'Wait a minute. If it was not you, find out who reaches the admin port.',
     facts: { retryAfter: 42 },
   },

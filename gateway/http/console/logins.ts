@@ -9,7 +9,10 @@ import type { ConsoleUser } from '../../ports/console.js';
 /** How long a login lasts. */
 const LOGIN_MS = 8 * 60 * 60 * 1000;
 
-/** Wrong keys that one address may try in a window, and how many addresses are remembered. */
+/**
+ * Different wrong keys that one address may try in a window, and how many addresses are remembered. The same one again
+ * guesses nothing: a program with an old key must not lock out the people behind its address.
+ */
 const TRIES = 10;
 const WINDOW_MS = 60_000;
 const ADDRESSES = 1000;
@@ -44,7 +47,7 @@ export class Logins {
   readonly #seal: Seal;
   readonly #clock: Clock;
   readonly #audit: Pick<Audit, 'record' | 'note'>;
-  readonly #wrong = new LRUCache<string, { since: number; count: number }>({ max: ADDRESSES });
+  readonly #wrong = new LRUCache<string, { since: number; keys: ReadonlySet<string> }>({ max: ADDRESSES });
 
   constructor(users: readonly ConsoleUser[], { seal, clock, audit }: LoginsDeps) {
     this.#users = users;
@@ -62,14 +65,15 @@ export class Logins {
     const now = this.#clock.now();
     const tries = this.#wrong.get(address);
     const isOpen = tries !== undefined && now - tries.since < WINDOW_MS;
-    if (isOpen && tries.count >= TRIES) {
+    if (isOpen && tries.keys.size >= TRIES) {
       throw new GatewayError('console_tries', { retryAfter: Math.ceil((tries.since + WINDOW_MS - now) / 1000) });
     }
     const digest = createHash('sha256').update(key).digest();
     let found: ConsoleUser | undefined;
     for (const user of this.#users) if (timingSafeEqual(user.digest, digest)) found = user;
     if (found) return found;
-    this.#wrong.set(address, isOpen ? { ...tries, count: tries.count + 1 } : { since: now, count: 1 });
+    const before = isOpen ? tries : { since: now, keys: [] };
+    this.#wrong.set(address, { since: before.since, keys: new Set([...before.keys, digest.toString('base64url')]) });
     const error = new GatewayError('console_login');
     this.#audit.note({ ...LOGIN, address, allowed: false, code: error.code });
     throw error;

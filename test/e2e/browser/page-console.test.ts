@@ -261,6 +261,21 @@ describe('the console of other configs', () => {
     }
   });
 
+  it('lets people in although a program behind their address goes on with an old key', async () => {
+    const own = await startWharf({ servers: { down: { url: 'http://127.0.0.1:1/mcp' } }, config });
+    try {
+      for (let tries = 0; tries < 20; tries += 1) {
+        const headers = { authorization: 'Bearer an-old-key' };
+        expect((await fetch(`${own.adminUrl}/api/overview`, { headers })).status).toBe(401);
+      }
+      const body = new URLSearchParams({ key: OPERATOR });
+      const { status } = await fetch(`${own.adminUrl}/login`, { method: 'POST', body, redirect: 'manual' });
+      expect(status).toBe(303);
+    } finally {
+      await own.stop();
+    }
+  });
+
   it('without users shows how to make one, and nothing else', async () => {
     const own = await startWharf({ servers: { down: { url: 'http://127.0.0.1:1/mcp' } } });
     try {
