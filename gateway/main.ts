@@ -63,7 +63,7 @@ async function main(argv: string[]): Promise<number> {
     case 'audit-verify':
       return verifyAudit(action);
     case 'check': {
-      const loaded = await loadConfig({ file: action.file, preflight: true }, adapters);
+      const loaded = await loadConfig({ file: action.file, preflight: 'refuse' }, adapters);
       print(loaded.ok ? summaryText(loaded.config, adapters) : problemsText(loaded.problems));
       return loaded.ok ? 0 : 1;
     }
@@ -86,7 +86,7 @@ async function main(argv: string[]): Promise<number> {
         folders.set(root, folder);
         return folder;
       };
-      const load = () => loadConfig({ ...action.load, privateFolder }, adapters);
+      const load = () => loadConfig({ ...action.load, privateFolder, preflight: 'warn' }, adapters);
       const loaded = await load();
       if (loaded.ok) return run(loaded.config, { file: action.load.file, load });
       printError(problemsText(loaded.problems));
@@ -138,7 +138,7 @@ async function runDoctor({ file, isJson, isOffline, only }: Extract<Action, { ki
     printError(`--only ${wrong} is not a group of checks; there are: ${GROUPS.join(', ')}\n`);
     return 2;
   }
-  const loaded = await loadConfig({ file, preflight: true }, adapters);
+  const loaded = await loadConfig({ file, preflight: 'refuse' }, adapters);
   if (!loaded.ok) {
     if (isJson) print(doctorJson(unread(loaded.problems)));
     else printError(problemsText(loaded.problems));

@@ -20,9 +20,11 @@ const PROBED = 'HTTP; which transport is found out when it is first used';
 
 /** One line per problem: `path: message (it is "value")`. */
 export function problemsText(problems: readonly ConfigProblem[]): string {
-  return problems
-    .map(({ path, message, value }) => `${path}: ${message}${value === undefined ? '' : ` (it is ${value})`}\n`)
-    .join('');
+  return problems.map(({ path, ...found }) => `${path}: ${withValue(found)}\n`).join('');
+}
+
+function withValue({ message, value }: Pick<ConfigProblem, 'message' | 'value'>): string {
+  return value === undefined ? message : `${message} (it is ${value})`;
 }
 
 /** The output of `wharf check` for a config without problems. */
@@ -48,7 +50,7 @@ export function summaryText(config: Config, adapters: AdapterList): string {
 
 /** Logs warnings, because operators read the log once Wharf runs. */
 export function logWarnings(config: Config, adapters: AdapterList, log: Pick<Log, 'warn'>): void {
-  for (const { path, message } of warningsOf(config, adapters)) log.warn({ path }, `${path} ${message}.`);
+  for (const { path, ...found } of warningsOf(config, adapters)) log.warn({ path }, `${path} ${withValue(found)}.`);
 }
 
 /** The output of a start: the URLs to paste, where files go and what to do next. */

@@ -23,7 +23,8 @@ const LAST_MS = 1500;
 /** Resolves with the exit code of a failed start; after a successful one the process exits by itself. */
 export async function runStdio({ load, server }: StdioAction, adapters: AdapterList): Promise<number> {
   // its state is in memory, so its files are useless to other processes
-  const loaded = await loadConfig({ ...load, isPrivate: true, privateFolder: makePrivateFolder }, adapters);
+  const how = { isPrivate: true, privateFolder: makePrivateFolder, preflight: 'warn' } as const;
+  const loaded = await loadConfig({ ...load, ...how }, adapters);
   if (!loaded.ok) {
     printError(problemsText(loaded.problems));
     return 1;

@@ -129,7 +129,8 @@ export async function preflight(
   const [program = ''] = command;
   if (await findsCommand(program, env.PATH ?? inheritedEnv.PATH ?? '', cwd ?? '.')) return [];
   const message = program.includes('/') ? 'is not a program that can be run here' : 'is not found in PATH';
-  return [{ path: ['command', 0], message, value: program }];
+  const hint = /\s/.test(program) ? '; it must be the program alone, and each argument an item of its own' : '';
+  return [{ path: ['command', 0], message: message + hint, value: program }];
 }
 
 /**

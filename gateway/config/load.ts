@@ -36,8 +36,8 @@ export interface LoadOptions {
    */
   privateFolder?: (root?: string) => string;
   overrides?: Overrides;
-  /** Also check that this machine has what the servers need to start. */
-  preflight?: boolean;
+  /** Also check that this machine has what the servers need to start: what is missing is a problem, or only a warning. */
+  preflight?: 'refuse' | 'warn';
 }
 
 export type LoadResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
@@ -86,11 +86,10 @@ async function readAndCheck(
   );
   for (const name of Object.keys(options.servers ?? {})) {
     optionOf.set(formatPath(['servers', name, 'url']), '--upstream');
+    for (const of of [[], [0]]) optionOf.set(formatPath(['servers', name, 'command', ...of]), 'the command after --');
   }
-  const refuse = (problems: readonly ConfigProblem[]): LoadResult => ({
-    ok: false,
-    problems: problems.map((found) => asWritten(found, optionOf, host?.names)),
-  });
+  const told = (problems: readonly ConfigProblem[]) => problems.map((found) => asWritten(found, optionOf, host?.names));
+  const refuse = (problems: readonly ConfigProblem[]): LoadResult => ({ ok: false, problems: told(problems) });
   if (!result.ok || host?.problems.length)
     return refuse([...(host?.problems ?? []), ...(result.ok ? [] : result.problems)]);
   const inherited = INHERITED.flatMap((name) => {
@@ -108,10 +107,12 @@ async function readAndCheck(
   const parsed = { ...result.config, servers, sources, inheritedEnv: Object.fromEntries(inherited) };
   const isPrivate = options.isPrivate === true && !('objects' in written) && !('state' in written);
   const config = await withStore(parsed, { ...options, isPrivate }, adapters, environment);
-  const faults = options.preflight ? await preflight(config, adapters) : [];
+  const missing = options.preflight === undefined ? [] : await preflight(config, adapters);
+  const faults = options.preflight === 'refuse' ? missing : [];
   const { path } = config.objects.settings;
   if (typeof path === 'string') faults.push(...(await exposedBy(path, config)));
-  return faults.length > 0 ? refuse(faults) : { ok: true, config };
+  if (faults.length > 0) return refuse(faults);
+  return { ok: true, config: { ...config, warnings: [...config.warnings, ...told(missing)] } };
 }
 
 /** Adds a place for the files to a config that names none. */

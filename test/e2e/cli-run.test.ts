@@ -110,6 +110,25 @@ describe('a start', () => {
     expect(out).not.toContain('{"');
   });
 
+  it.each([
+    ['a start', ['--listen', '127.0.0.1:0']],
+    ['one on standard input', ['stdio']],
+  ])('warns of a command that is missing on this machine: %s', async (_name, args) => {
+    running = start([...args, '--', 'definitely-not-there'], { cwd: folder });
+    if (args[0] !== 'stdio') {
+      await running.printed(/files .*\n/);
+      running.child.kill('SIGTERM');
+    }
+    const { err } = await running.ended;
+    const lines = err.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        text: 'the command after -- is not found in PATH (it is "definitely-not-there").',
+      }),
+    );
+  });
+
   it('fails with one plain line when the port is taken', async () => {
     const taken: Server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));

@@ -179,6 +179,10 @@ describe('wharf check tells what was meant and what is so', () => {
 
   it.each([
     ['servers: { a: { command: [definitely-not-there] } }', 'servers.a.command[0]: is not found in PATH'],
+    [
+      '{"mcpServers": {"c": {"command": "npx -y server"}}}',
+      'mcpServers.c.command: is not found in PATH; it must be the program alone, and each argument an item of its own (it is "npx -y server")',
+    ],
     ['servers: { a: { command: [/not/there] } }', 'servers.a.command[0]: is not a program that can be run here'],
     ['servers: { a: { command: [node], cwd: /not/there } }', 'servers.a.cwd: is not a folder of this machine'],
     ['{"mcpServers": {"c": {"command": "not-there"}}}', 'mcpServers.c.command: is not found in PATH'],
