@@ -1,8 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { LoadOptions, Overrides } from './config/load.js';
-import { nearest } from './config/problems.js';
 import { nameOfCommand, nameOfUrl } from './config/server-name.js';
 import { addFilesCommand, type FilesAction } from './control/files-command.js';
+import { adviceOnConfig, adviceOnWords } from './unknown-words.js';
 
 /** The action that the command line requests. */
 export type Action =
@@ -290,6 +290,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     program.parse([...own], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.missingMandatoryOptionValue') err += adviceOnConfig(own);
     action = { kind: 'done', exitCode: error.exitCode === 0 ? 0 : USAGE_ERROR };
   }
   return { ...(action as Action), out, err };
@@ -351,12 +352,7 @@ function run(options: RunOptions, command: string[], program: Command): Action {
   const stray = program.args[0];
   if (stray !== undefined) {
     const known = program.commands.map((sub) => sub.name());
-    const near = nearest(stray, known);
-    const hint =
-      near === undefined
-        ? `Put -- before a server's command: wharf -- ${program.args.join(' ')}`
-        : `Did you mean ${near}?`;
-    return program.error(`error: unknown command "${stray}". ${hint}`);
+    return program.error(`error: unknown command "${stray}". ${adviceOnWords(program.args, known)}`);
   }
   return { kind: 'run', load: { ...loadOf({ upstream, config }, command, program, SHORT_HELP), overrides } };
 }
@@ -384,7 +380,8 @@ function append(value: string, before: readonly string[] = []): string[] {
 function stdio(server: string | undefined, options: StdioOptions, command: string[], program: Command): Action {
   const { upstream, config, env = [], ...overrides } = options;
   if (server !== undefined && config === undefined) {
-    return program.error(`error: "${server}" names a server of a config file. Put -- before a server's command.`);
+    const advice = adviceOnWords([server], [], 'wharf stdio');
+    return program.error(`error: "${server}" names a server of a config file. ${advice}`);
   }
   // several hosts may each start one of these, whatever port the config names
   const sources = loadOf({ upstream, config }, command, program, STDIO_HELP);

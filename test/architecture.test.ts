@@ -150,6 +150,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
       'report',
       'run-stdio',
       'start',
+      'unknown-words',
     ].map((name) => `gateway/${name}`),
   ],
 ];

@@ -103,6 +103,11 @@ describe('wharf', () => {
   it.each([
     [['chek'], /Did you mean check\?/],
     [['npx', 'server'], /wharf -- npx server/],
+    [['http://x/mcp'], /wharf --upstream http:\/\/x\/mcp$/m],
+    [['wharf.yaml'], /wharf --config wharf\.yaml$/m],
+    [['stdio', 'http://x/mcp'], /wharf stdio --upstream http:\/\/x\/mcp$/m],
+    [['check', 'wharf.yaml'], /wharf check --config wharf\.yaml$/m],
+    [['doctor', '--confg', 'wharf.yaml'], /Did you mean --config\?/],
     [['--bogus'], /unknown option '--bogus'/],
     [['--upstream'], /argument missing/],
     [['--upstream', 'http://x/', '--config', 'y'], /only one of/],
