@@ -79,7 +79,7 @@ export function startFailureText(error: unknown): string {
     return `${where} is already in use. Choose another port with --listen or --admin-listen.\n`;
   }
   if (facts.code === 'EACCES' && facts.address !== undefined)
-    return `${where} may not be listened on: permission denied.\n`;
+    return `${where} may not be listened on: permission denied. Choose one above 1023, or run Wharf where this one is allowed.\n`;
   if (facts.code === 'EADDRNOTAVAIL') return `${where} is not an address of this machine.\n`;
   const texts: string[] = [];
   for (let cause = error; cause instanceof Error && texts.length < 4; cause = cause.cause)

@@ -13,12 +13,31 @@ export function machineChecks(config: Config, openFiles: (wanted: number) => num
   const { path } = config.objects.settings;
   const log = config.audit.settings.path;
   const disks = [
-    { title: 'disk of temporary files', folder: tmpdir(), todo: 'Make room there, or set TMPDIR to a larger disk.' },
+    {
+      title: 'disk of temporary files',
+      folder: tmpdir(),
+      todo: writable('TMPDIR'),
+      ifFull: 'Make room there, or set TMPDIR to a larger disk.',
+    },
     ...(typeof path === 'string'
-      ? [{ title: 'disk of files', folder: path, todo: 'Make room, or set objects.path to a larger disk.' }]
+      ? [
+          {
+            title: 'disk of files',
+            folder: path,
+            todo: writable('objects.path'),
+            ifFull: 'Make room, or set objects.path to a larger disk.',
+          },
+        ]
       : []),
     ...(typeof log === 'string'
-      ? [{ title: 'disk of the audit log', folder: dirname(resolve(log)), todo: 'Make room, or lower audit.keep.' }]
+      ? [
+          {
+            title: 'disk of the audit log',
+            folder: dirname(resolve(log)),
+            todo: writable('audit.path'),
+            ifFull: 'Make room, or lower audit.keep.',
+          },
+        ]
       : []),
   ];
   return [
@@ -34,14 +53,17 @@ export function machineChecks(config: Config, openFiles: (wanted: number) => num
       todo: 'Raise ulimit -n (LimitNOFILE in systemd).',
       run: async () => enoughFiles(config.limits.sockets, openFiles(config.limits.sockets)),
     },
-    ...disks.map(({ title, folder, todo }) => ({
+    ...disks.map(({ title, folder, todo, ifFull }) => ({
       group: 'machine',
       title,
       todo,
-      run: () => roomIn(folder, config.limits.file * FILES_TO_HOLD, todo),
+      run: () => roomIn(folder, config.limits.file * FILES_TO_HOLD, ifFull),
     })),
   ];
 }
+
+const writable = (setting: string) =>
+  `Make it writable for the user that Wharf runs as, or set ${setting} to another place.`;
 
 function enoughFiles(wanted: number, fitting: number): Finding {
   if (fitting >= wanted) return { state: 'ok', text: `enough for limits.sockets = ${wanted}` };
