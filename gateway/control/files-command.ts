@@ -27,6 +27,9 @@ interface Options {
   json?: true;
 }
 
+/** The most that one answer of the admin port lists. */
+const MOST_LISTED = 1000;
+
 const HELP = `
 Examples:
   wharf files list --config wharf.yaml --principal ann --older-than 7d
@@ -58,16 +61,22 @@ export function addFilesCommand(program: Command, take: (action: FilesAction) =>
     .action((what: string, given: string[], options: Options, sub: Command) => {
       const { admin, config: file, principal, server, digest, olderThan, limit, json } = options;
       const verb = WHAT.find((one) => one === what) ?? sub.error(`error: what must be one of: ${WHAT.join(', ')}`);
+      if (admin !== undefined && file !== undefined) sub.error('error: give only one of --config FILE and --admin URL');
       const from = admin !== undefined ? { admin } : file !== undefined ? { file } : undefined;
       if (!from) return sub.error('error: say which gateway: --config FILE or --admin URL');
       const age = olderThan === undefined ? undefined : parseTime(olderThan);
       if (olderThan !== undefined && age === undefined) sub.error('error: --older-than must be a time: 30m, 24h, 7d');
+      if (limit !== undefined && !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MOST_LISTED))
+        sub.error(`error: --limit must be a number from 1 to ${MOST_LISTED}`);
+      if (digest !== undefined && !/^[\w-]{43}$/.test(digest))
+        sub.error('error: --digest must be a SHA-256 in base64url: 43 characters, as lists show it');
       const before = age === undefined ? undefined : new Date(Date.now() - age).toISOString();
       const asked = { principal, server, digest, before, limit };
       const filter = Object.fromEntries(
         Object.entries(asked).filter((entry): entry is [string, string] => entry[1] !== undefined),
       );
       const ids = given.map((id) => id.slice(id.lastIndexOf('/') + 1));
+      if (verb === 'list' && ids.length > 0) sub.error(`error: a list has no ids: wharf files show ${given.join(' ')}`);
       const isAll = verb === 'remove' && ids.length === 0 && Object.keys(filter).join() === 'principal';
       if (verb !== 'list' && ids.length === 0 && !isAll) sub.error(`error: say which: wharf files ${verb} ID…`);
       if (verb !== 'list' && !isAll && Object.keys(filter).length > 0)

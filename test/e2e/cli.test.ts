@@ -116,6 +116,13 @@ describe('wharf', () => {
     [['check', '--config', 'a', 'b'], /too many arguments/],
     [['schema', '--format', 'xml'], /json, markdown/],
     [['--'], /wharf --upstream/],
+    [['files', 'list', '--admin', 'http://127.0.0.1:1', '--limit', 'ten'], /--limit must be a number from 1 to 1000/],
+    [
+      ['files', 'list', '--admin', 'http://127.0.0.1:1', '--digest', 'sha256:0f'],
+      /--digest must be a SHA-256 in base64url/,
+    ],
+    [['files', 'list', '--admin', 'http://127.0.0.1:1', 'f_a'], /wharf files show f_a$/m],
+    [['files', 'list', '--admin', 'http://127.0.0.1:1', '--config', 'y'], /only one of --config FILE and --admin URL/],
     [['stdio'], /wharf stdio -- npx/],
     [['help', 'chek'], /Usage: wharf/],
   ])('%j is a usage error', async (args, message) => {
