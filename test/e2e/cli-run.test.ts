@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
-import { RawClient } from '../helpers/raw-client.js';
 import { ROOT, type Running, shell, start } from './cli-process.js';
 
 let folder: string;
@@ -62,23 +60,6 @@ describe('a start', () => {
     expect(process.out()).toMatch(/files +filesystem \/\S*wharf\S*; kept 1d, links live as long as their files/);
     expect((await fetch(mcp, ping(1))).status).toBe(200);
     expect((await fetch(`${admin}/healthz`)).status).toBe(200);
-  });
-
-  it('writes to its log and nowhere else while files are downloaded', async () => {
-    const { process, mcp } = await startWharf();
-    const client = await RawClient.connect(mcp, '2025-06-18');
-    const { answer } = await client.call('blob', { size: 300_000, type: 'resource' });
-    const [link = ''] = /http:[^"\\]+\/d\/[\w-]+/.exec(answer.text) ?? [];
-    for (let times = 0; times < 2; times++) expect((await fetch(link)).status).toBe(200);
-    expect((await fetch(`${link}?download`, { headers: { range: 'bytes=5-9' } })).status).toBe(206);
-    const end = once(process.child, 'close');
-    process.child.kill('SIGTERM');
-    await end;
-    const others = process
-      .err()
-      .split('\n')
-      .filter((line) => !/^(\{"level":.*\})?$/.test(line));
-    expect(others).toEqual([]);
   });
 
   it('opens no admin port on loopback unless asked to, so that two of them do not collide', async () => {

@@ -81,4 +81,11 @@ describe('the five recipes of the tutorial', () => {
     expect(output).toMatch(/"transferModes":\["inline","upload"\]/);
     expect(output).toContain('"openai/fileParams":["image_base64"]');
   });
+
+  it('log nothing but lines of JSON meanwhile, and no warning of Node', async () => {
+    const lines = () => gateway.err().trimEnd().split('\n');
+    while (!lines().some((line) => line.includes('"text":"download"')))
+      await new Promise((more) => setTimeout(more, 50));
+    expect(lines().filter((line) => !line.startsWith('{"level":'))).toEqual([]);
+  });
 });

@@ -48,7 +48,7 @@ type Outcome = 'served' | 'redirected' | 'head' | 'not_modified' | 'refused' | '
 const ALLOW = 'GET, HEAD';
 /** The query of a link that saves a file which a browser could show: `?download`, with any value. */
 const SAVE = 'download';
-/** Of one event of an answer: `pipeline` adds seven, and beyond ten Node warns of a leak on standard error. */
+/** Of one event of an answer that a file is streamed to; an answer ends with its exchange, so that none can pile up. */
 const MOST_LISTENERS = 20;
 /** A presigned URL cannot be revoked, so it lives no longer than this, and never longer than its ticket. */
 const MAX_PRESIGNED_SECONDS = 15 * 60;
@@ -215,8 +215,9 @@ async function stream(
     });
     // Moving bytes in either direction keep the socket active, so this catches a stalled store and a stalled client.
     outgoing.setTimeout(deps.idleMs, () => outgoing.destroy());
-    outgoing.writeHead(status, headers);
+    // a pipeline has seven at `close`, and there are others; Node takes more than ten for a leak, and says so in the log
     outgoing.setMaxListeners(MOST_LISTENERS);
+    outgoing.writeHead(status, headers);
     await pipeline(source, outgoing);
     return 'served';
   } catch (thrown) {
