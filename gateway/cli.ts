@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import type { LoadOptions, Overrides } from './config/load.js';
 import { nameOfCommand, nameOfUrl } from './config/server-name.js';
 import { addFilesCommand, type FilesAction } from './control/files-command.js';
-import { adviceOnConfig, adviceOnWords } from './unknown-words.js';
+import { adviceOnConfig, adviceOnWords, whyNoVariables } from './unknown-words.js';
 
 /** The action that the command line requests. */
 export type Action =
@@ -387,6 +387,8 @@ function stdio(server: string | undefined, options: StdioOptions, command: strin
   const sources = loadOf({ upstream, config }, command, program, STDIO_HELP);
   const load = { ...sources, overrides: { listen: '127.0.0.1:0', ...overrides } };
   const [fronted] = Object.values(load.servers ?? {}) as object[];
+  const wrong = whyNoVariables(env, command);
+  if (wrong !== undefined) program.error(`error: ${wrong}`);
   // uses the config's own syntax for variables, so that a missing one is reported like any other problem
   if (fronted && command.length > 0 && env.length > 0)
     Object.assign(fronted, { env: Object.fromEntries(env.map((name) => [name, `\${${name}}`])) });

@@ -2,6 +2,9 @@ import { nearest } from './config/problems.js';
 
 /** Words of a command line that Wharf does not know, and what to write instead. */
 
+/** As a config's `${NAME}` may be called. */
+const VARIABLE = /^[A-Za-z_]\w*$/;
+
 /**
  * @param words the arguments that are left, of which the first is not in `known`
  * @param command the line before them
@@ -20,4 +23,15 @@ export function adviceOnConfig([command, word]: readonly string[]): string {
   if (word === undefined) return '';
   if (!word.startsWith('-')) return `Put --config before the file: wharf ${command} --config ${word}\n`;
   return word !== '--config' && nearest(word, ['--config']) !== undefined ? '(Did you mean --config?)\n' : '';
+}
+
+/** Why `--env` cannot mean these: other programs take `NAME=VALUE` there, which would stand in every list of processes. */
+export function whyNoVariables(names: readonly string[], command: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  if (command.length === 0) return '--env is for the command of a server: wharf stdio --env NAME -- COMMAND…';
+  const odd = names.find((name) => !VARIABLE.test(name));
+  if (odd === undefined) return undefined;
+  const [name = ''] = odd.split('=');
+  const example = VARIABLE.test(name) ? name : 'NAME';
+  return `--env takes the name of a variable that is set here, without a value: --env ${example}`;
 }

@@ -84,7 +84,8 @@ async function readAndCheck(
   const optionOf = new Map(
     overridden.map(([key]) => [key, `--${key.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`]),
   );
-  for (const name of Object.keys(options.servers ?? {})) {
+  for (const [name, { env = {} }] of Object.entries((options.servers ?? {}) as Record<string, { env?: object }>)) {
+    for (const variable of Object.keys(env)) optionOf.set(formatPath(['servers', name, 'env', variable]), '--env');
     optionOf.set(formatPath(['servers', name, 'url']), '--upstream');
     for (const of of [[], [0]]) optionOf.set(formatPath(['servers', name, 'command', ...of]), 'the command after --');
   }
@@ -151,6 +152,8 @@ function asWritten(
   hostNames: ReadonlyMap<string, string> | undefined,
 ): ConfigProblem {
   const option = options.get(found.path);
+  // a default is something that only a file can give
+  if (option === '--env') return { ...found, path: option, message: found.message.replace(/;.*$/s, '') };
   if (option !== undefined) return { ...found, path: option };
   for (const [name, hostName] of hostNames ?? []) {
     const prefix = formatPath(['servers', name]);

@@ -67,7 +67,8 @@ export function explainIssue(
   if (meant !== undefined) {
     return meant.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, written, knownKeys));
   }
-  return [problem(path, messageOf(issue, value), value)];
+  const args = path.at(-1) === 'command' ? valueAt(written, [...path.slice(0, -1), 'args']) : undefined;
+  return [problem(path, messageOf(issue, value, Array.isArray(args) ? args : []), value)];
 }
 
 /**
@@ -88,7 +89,10 @@ export function problem(path: Path, message: string, value?: unknown): ConfigPro
 
 function unknownKey(path: Path, key: string, known: readonly string[]): ConfigProblem {
   const near = nearest(key, known);
-  const hint = near === undefined ? `known here: ${known.join(', ') || 'none'}` : `did you mean "${near}"?`;
+  // as in a host's file
+  const isOfCommand = key === 'args' && known.includes('command');
+  const others = isOfCommand ? 'arguments are further items of command' : `known here: ${known.join(', ') || 'none'}`;
+  const hint = near === undefined ? others : `did you mean "${near}"?`;
   return problem([...path, key], `is not a known key; ${hint}`);
 }
 
@@ -103,7 +107,8 @@ const NAMES_OF_TYPES: Record<string, string> = {
   record: 'a map',
 };
 
-function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
+/** @param args that stand beside a command which is a text */
+function messageOf(issue: z.core.$ZodIssue, value: unknown, args: readonly unknown[]): string {
   const quote = unquoted(issue, value);
   if (quote !== undefined) return quote;
   if (issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)) {
@@ -115,7 +120,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
     const expected = NAMES_OF_TYPES[issue.expected] ?? issue.expected;
     if (value === undefined) return `is required: ${expected}`;
     if (value === null) return `is empty, but must be ${expected}`;
-    if (issue.expected === 'array' && typeof value === 'string') return mustBeList(value);
+    if (issue.expected === 'array' && typeof value === 'string') return mustBeList(value, args);
     // A schema's own sentence says more than the name of a type.
     return issue.message.startsWith('Invalid input') ? `must be ${expected}` : issue.message;
   }

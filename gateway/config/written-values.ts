@@ -22,12 +22,16 @@ function wantsString(issue: z.core.$ZodIssue): boolean {
   return expected.includes('string') && !expected.some((type) => /^(?:number|int|boolean)$/.test(type));
 }
 
-/** A command line that was written as one string, as a list ready to paste. Words that may be secrets are omitted. */
-export function mustBeList(text: unknown): string {
+/**
+ * A command line that was written as one string, as a list ready to paste. Words that may be secrets are omitted.
+ * @param args what was written beside it
+ */
+export function mustBeList(text: unknown, args: readonly unknown[] = []): string {
   if (typeof text !== 'string' || text.trim() === '') return 'must be a list';
-  const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(
+  const written = [...text.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(
     ([whole, double, single]) => double ?? single ?? whole,
   );
+  const words = [...written, ...args.map(String)];
   const shown = words.slice(0, MAX_WORDS).map((word, at) => {
     const before = words[at - 1] ?? '';
     // `--token abc`, `--token=abc` and `API_KEY=abc`

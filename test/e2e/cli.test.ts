@@ -124,6 +124,8 @@ describe('wharf', () => {
     [['files', 'list', '--admin', 'http://127.0.0.1:1', 'f_a'], /wharf files show f_a$/m],
     [['files', 'list', '--admin', 'http://127.0.0.1:1', '--config', 'y'], /only one of --config FILE and --admin URL/],
     [['stdio'], /wharf stdio -- npx/],
+    [['stdio', '--env', 'A_KEY=abc', '--', 'cat'], /^error: --env takes the name .* without a value: --env A_KEY$/m],
+    [['stdio', '--env', 'A_KEY', '--upstream', 'http://x/'], /--env is for the command of a server/],
     [['help', 'chek'], /Usage: wharf/],
   ])('%j is a usage error', async (args, message) => {
     const { code, out, err } = await wharf(...args);
@@ -138,6 +140,7 @@ describe('wharf', () => {
     [['--upstream', 'http://x/', '--log-level', 'loud'], /^--log-level: must be one of/m],
     [['--upstream', 'http://x/', '--listen', '0.0.0.0:80'], /^--listen: .*allowPublic: true/m],
     [['--config', '/nowhere.yaml'], /^\/nowhere\.yaml: does not exist$/m],
+    [['stdio', '--env', 'NOT_SET', '--', 'cat'], /^--env: needs the environment variable NOT_SET, which is not set$/m],
   ])('%j does not start', async (args, message) => {
     const { code, out, err } = await wharf(...args);
     expect([code, out]).toEqual([1, '']);
@@ -206,6 +209,11 @@ describe('wharf check tells what was meant and what is so', () => {
     [
       '{"mcpServers": {"c": {"command": "npx", "arg": []}}}',
       'mcpServers.c.arg: is not a known key; did you mean "args"?',
+    ],
+    ['servers: { a: { command: npx, args: [-y, "my server"] } }', 'must be a list: ["npx", "-y", "my server"]'],
+    [
+      'servers: { a: { command: [npx], args: [-y] } }',
+      'args: is not a known key; arguments are further items of command',
     ],
     ['servers: { a: { command: "npx -y \'my server\'" } }', 'must be a list: ["npx", "-y", "my server"]'],
     [`${HTTP}secret: 01234567890123456789012345678901234567`, 'secret: must be a string: unquoted it is a number'],
