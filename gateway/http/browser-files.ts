@@ -19,6 +19,7 @@ const OF_UPLOADS = [
   'http/browser/rate.js',
   'http/browser/request.js',
   'http/browser/row.js',
+  'http/browser/said.js',
   'http/browser/shown.js',
   'http/browser/texts.js',
   'http/browser/title.js',

@@ -9,6 +9,7 @@ import { formWire } from './form-wire.js';
 import type { Begun, Come, PageData } from './page-data.js';
 import { takeFiles } from './picking.js';
 import { Row } from './row.js';
+import { Said } from './said.js';
 import { shown } from './shown.js';
 import { CLOSED, type Closed, TEXTS } from './texts.js';
 import { percentOf, titleOf } from './title.js';
@@ -19,8 +20,6 @@ import { Refused, type Wire } from './wire.js';
 
 /** Percent between two announcements to readers who cannot see the bar. */
 const SAID_EVERY = 25;
-/** Readers take an announcement up at once, and after this time it may no longer be true. */
-const SAID_MS = 5000;
 /** An upload's own answer may come after the state that it causes. */
 const OWN_ANSWER_MS = 10_000;
 const REDRAW_MS = 1000;
@@ -33,7 +32,8 @@ const form = document.querySelector('form') as HTMLFormElement;
 const problem = byId('problem', HTMLElement);
 const list = byId('files', HTMLElement);
 const drop = byId('drop', HTMLElement);
-const said = byId('said', HTMLElement);
+const said = new Said(byId('said', HTMLElement));
+const say = (text: string) => said.say(text);
 
 const { several } = data;
 const words = several ? TEXTS.several : TEXTS.one;
@@ -51,7 +51,6 @@ let isClosed = false;
 let isFinishing = false;
 /** The last announced percentage. */
 let told = 0;
-let saidTimer = 0;
 /** Whose error is shown. */
 let complainer: Shown | undefined;
 const all = several && new AllFiles(several, { onStart: startAll, onFinish: () => void finishSeveral() });
@@ -110,8 +109,8 @@ function addAll(files: readonly File[]): void {
   }
   drawPage();
   const [first] = added;
-  if (added.length > 1) say(TEXTS.said.chosenSeveral(added.length));
-  else if (first) say(TEXTS.said.chosen(shown(first.shown.file.name), sizeText(first.shown.file.size)));
+  if (added.length > 1) said.sayChosen(TEXTS.said.chosenSeveral(added.length));
+  else if (first) said.sayChosen(TEXTS.said.chosen(shown(first.shown.file.name), sizeText(first.shown.file.size)));
   if (refused.length > 0) complain(...refused);
   else if (!(added.length > 1 && all?.focus())) first?.row.focus();
 }
@@ -194,6 +193,7 @@ function remove(entry: Listed): void {
   // what cannot be told is removed with the link
   entry.address?.remove().catch(() => undefined);
   listed = listed.filter((other) => other !== entry);
+  said.unsayChosen();
   clearProblem();
   drawPage();
   form.querySelector('input')?.focus();
@@ -210,6 +210,7 @@ function draw(entry: Listed): void {
   const before = document.title;
   row.draw();
   drawPage();
+  if (one.phase !== 'ready') said.unsayChosen();
   if (one.phase === 'sending') sayPercent();
   // once, not with every byte
   if (document.title !== before) {
@@ -294,13 +295,6 @@ function complain(...texts: string[]): void {
 function clearProblem(): void {
   complainer = undefined;
   problem.hidden = true;
-}
-
-/** Announces something once: who reads the page later reads how it is then. */
-function say(text: string): void {
-  setText(said, text);
-  clearTimeout(saidTimer);
-  saidTimer = setTimeout(() => setText(said, ''), SAID_MS);
 }
 
 /** Says that all of several files are there. */

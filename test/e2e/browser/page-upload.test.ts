@@ -219,6 +219,7 @@ describe('the upload page, in Chromium', () => {
     await start();
     await page.getByRole('alert').getByText('which is not accepted here; accepted: image/png.').waitFor();
     expect(await page.title()).toBe('The file was not uploaded · Wharf');
+    expect(await page.locator('#said').textContent()).toBe('');
     // the same file would be refused again
     expect(await page.getByRole('listitem').getByRole('button').allInnerTexts()).toEqual(['Remove']);
     expect(await faults(watched)).toEqual([]);
