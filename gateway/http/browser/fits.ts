@@ -3,6 +3,9 @@ import { contrast, mostText, sizeText } from '../../policy/amounts.js';
 import type { PageData } from './page-data.js';
 import { TEXTS } from './texts.js';
 
+/** Refusals that are told one by one. */
+const MOST_TOLD = 5;
+
 /** The parts of a browser's `File` that are checked before sending. */
 interface Picked {
   name: string;
@@ -25,6 +28,12 @@ export function whyNot(file: Picked, { largest, size, accept, types }: Limits): 
   }
   if (accept !== undefined && !fitsSome(file, accept)) return TEXTS.otherType(file.type, types);
   return undefined;
+}
+
+/** The first of many refusals, and how many there are besides: an alert is read aloud from its beginning to its end. */
+export function fewOf(refused: readonly string[]): readonly string[] {
+  const more = refused.length - MOST_TOLD;
+  return more > 1 ? [...refused.slice(0, MOST_TOLD), TEXTS.moreRefused(more)] : refused;
 }
 
 /** Codes of errors about a file's own bytes. */

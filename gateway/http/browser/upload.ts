@@ -4,7 +4,7 @@ import { countDown } from './clock.js';
 import { ComeFile } from './come-file.js';
 import { byId, element, setText, term } from './dom.js';
 import { addressedWire, FileAddress, finishAll } from './file-address.js';
-import { whyNot } from './fits.js';
+import { fewOf, whyNot } from './fits.js';
 import { formWire } from './form-wire.js';
 import type { Begun, Come, PageData } from './page-data.js';
 import { takeFiles } from './picking.js';
@@ -111,7 +111,7 @@ function addAll(files: readonly File[]): void {
   const [first] = added;
   if (added.length > 1) said.sayChosen(TEXTS.said.chosenSeveral(added.length));
   else if (first) said.sayChosen(TEXTS.said.chosen(shown(first.shown.file.name), sizeText(first.shown.file.size)));
-  if (refused.length > 0) complain(...refused);
+  if (refused.length > 0) complain(...fewOf(refused));
   else if (!(added.length > 1 && all?.focus())) first?.row.focus();
 }
 

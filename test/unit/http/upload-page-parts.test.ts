@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { whyNot } from '../../../gateway/http/browser/fits.js';
+import { fewOf, whyNot } from '../../../gateway/http/browser/fits.js';
 import { Rate } from '../../../gateway/http/browser/rate.js';
 import { shown } from '../../../gateway/http/browser/shown.js';
 import { spanText, typesText } from '../../../gateway/http/browser/texts.js';
@@ -30,6 +30,15 @@ describe('what the upload page refuses before it is sent', () => {
     expect(whyNot(file, limits)).toBe('This file has 1001 bytes. The most that is taken here is 1000 bytes.');
     expect(whyNot({ ...file, size: 5e6 }, limits)).toBe('This file has 5 MB. The most that is taken here is 1 kB.');
     expect(whyNot({ ...file, size: 7 }, { ...limits, size: 9 })).toMatch(/has 7 bytes, and one of 9 bytes is expected/);
+  });
+});
+
+describe('many refusals at once', () => {
+  it('are told by the first five, and by the number of the others', () => {
+    const many = Array.from({ length: 200 }, (_, at) => `${at}.txt: no`);
+    expect(fewOf(many)).toEqual([...many.slice(0, 5), '195 more of the files are not taken.']);
+    // a line that says "one more" is no shorter than the one that it stands for
+    for (const few of [many.slice(0, 1), many.slice(0, 6)]) expect(fewOf(few)).toEqual(few);
   });
 });
 
