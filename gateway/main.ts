@@ -104,7 +104,7 @@ async function probe(port: number | undefined): Promise<number> {
     else print(probeText(await probeHttp(port, reported)));
     return 0;
   } catch (error) {
-    printError(startFailureText(error));
+    printError(startFailureText(error, '--http'));
     return 1;
   }
 }

@@ -68,15 +68,18 @@ export function startedText(version: string, started: Started, config: Config, a
   ].join('\n');
 }
 
-/** Why a start failed, in one or two lines. */
-export function startFailureText(error: unknown): string {
+/**
+ * Why a start failed, in one or two lines.
+ * @param options of the command that choose a port
+ */
+export function startFailureText(error: unknown, options = '--listen or --admin-listen'): string {
   const facts = error as { code?: unknown; address?: unknown; port?: unknown };
   const where =
     typeof facts.address === 'string'
       ? formatAddress({ host: facts.address, port: Number(facts.port) })
       : 'The address';
   if (facts.code === 'EADDRINUSE') {
-    return `${where} is already in use. Choose another port with --listen or --admin-listen.\n`;
+    return `${where} is already in use. Choose another port with ${options}.\n`;
   }
   if (facts.code === 'EACCES' && facts.address !== undefined)
     return `${where} may not be listened on: permission denied. Choose one above 1023, or run Wharf where this one is allowed.\n`;

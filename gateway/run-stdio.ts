@@ -61,7 +61,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
     await gateway.drain();
     process.exit(end === 'session lost' ? 1 : 0);
   } catch (error) {
-    printError(startFailureText(error));
+    printError(startFailureText(error, '--listen'));
     process.exit(1);
   }
 }

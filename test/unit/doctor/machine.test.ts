@@ -15,6 +15,16 @@ describe('what a person is told to do', () => {
     ]);
   });
 
+  it.each([
+    [undefined, '--listen or --admin-listen'],
+    ['--http', '--http'],
+  ])('about a port in use names the options of its own command: %s', (options, said) => {
+    const error = Object.assign(new Error('listen'), { code: 'EADDRINUSE', address: '127.0.0.1', port: 8090 });
+    expect(startFailureText(error, options)).toBe(
+      `127.0.0.1:8090 is already in use. Choose another port with ${said}.\n`,
+    );
+  });
+
   it('about a port below 1024 is to choose another one', () => {
     const error = Object.assign(new Error('listen EACCES'), { code: 'EACCES', address: '127.0.0.1', port: 80 });
     expect(startFailureText(error)).toMatch(/^127\.0\.0\.1:80 may not be listened on: .* Choose one above 1023/);
