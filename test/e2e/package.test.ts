@@ -141,6 +141,7 @@ describe('the package that npm pack makes of a fresh clone', () => {
       'dist/gateway/bundle/child.js',
       'deploy/wharf.schema.json',
       'CONFIG.md',
+      'deploy/systemd/wharf.service',
     ])
       expect(files).toContain(file);
     expect(files.filter((file) => /\.tsbuildinfo$|^(?:dist\/test|deploy\/node|node_modules)\//.test(file))).toEqual([]);
@@ -178,8 +179,8 @@ describe('the package that npm pack makes of a fresh clone', () => {
     expect(source.split('\n')[originalLine]).toContain(written);
   });
 
-  it('holds what its README, CONFIG.md and pages link to (U14)', async () => {
-    const pages = files.filter((file) => /^(?:README|CONFIG|docs\/.*)\.md$/.test(file));
+  it('holds what its README, its pages and those for operators link to (U14)', async () => {
+    const pages = files.filter((file) => /^(?:README|CONFIG|OPERATIONS|STORAGE|docs\/.*)\.md$/.test(file));
     expect(pages.length).toBeGreaterThan(10);
     for (const page of pages) {
       const text = await readFile(join(tree, page), 'utf8');
