@@ -2,8 +2,8 @@ import type { Advice } from './row.js';
 
 export const OF_FILES = {
   link_unknown: {
-    why: 'No link of this spelling was made, or it ended more than an hour ago.',
-    todo: 'Check that the whole link was copied. Ask for a new one: `get_file_link`, or the tool again.',
+    why: 'No link of this spelling was made, it ended more than an hour ago, or Wharf was restarted with `state: { use: memory }`.',
+    todo: 'Check that the whole link was copied. Ask for a new one: `get_file_link`, or after a restart the tool again; with Redis links survive it.',
   },
   link_expired: {
     why: 'A link works for `links.ttl`; on loopback as long as its file is kept.',
