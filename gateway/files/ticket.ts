@@ -13,7 +13,8 @@ const TICKET_BYTES = 32;
  */
 const ID_BYTES = 16;
 const SALT_BYTES = 4;
-const TICKET_FORM = /^[A-Za-z0-9_-]{43}$/;
+/** 32 bytes in base64url. The last character holds four bits: with others after them a ticket would have four spellings. */
+const TICKET_FORM = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /** There are two marks, and each is set once: a third try finds nothing left to lose against. */
 const MARK_TRIES = 3;

@@ -8,6 +8,8 @@ let tickets: Tickets;
 /** What the state store keeps has a life of its own, an hour longer: here it never ends. */
 const HOURS = 3_600_000;
 
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
 beforeEach(() => {
   lab = createLab({ state: (real) => ({ ...real, create: (key, value) => real.create(key, value, 100 * HOURS) }) });
   tickets = new Tickets(
@@ -27,6 +29,14 @@ describe('the ticket of a download', () => {
     expect(await tickets.redeemDownload(ticket)).toEqual({ kind: 'expired' });
     lab.time.now += 10 * HOURS;
     expect(await tickets.redeemDownload(ticket)).toEqual({ kind: 'expired' });
+  });
+
+  it('has one spelling, also where it holds all that it means', async () => {
+    const lasting = new Tickets(lab.state, new StateKeys(['secret']), { now: () => lab.time.now }, 24 * HOURS);
+    const ticket = lasting.lasting(`f_${'A'.repeat(22)}`);
+    expect(await lasting.redeemDownload(ticket)).toMatchObject({ kind: 'ok' });
+    const others = [...LETTERS].map((last) => ticket.slice(0, -1) + last).filter((other) => other !== ticket);
+    for (const other of others) expect(await lasting.redeemDownload(other)).toEqual({ kind: 'unknown' });
   });
 
   it('is of no use for an upload, nor that of an upload for a download', async () => {
