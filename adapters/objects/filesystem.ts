@@ -174,12 +174,14 @@ export function create(
   return inTime(store, timeouts.store);
 }
 
+/** What a start tries to move. It always has the same name: what a killed start leaves, the next one removes. */
+const TRIAL = 'trial';
+
 /** A trial, because two mounts of one file system look alike. A disk that is full refuses it for another reason. */
 async function isOneDevice(from: string, to: string): Promise<boolean> {
-  const name = randomBytes(16).toString('hex');
-  const paths = [from, to].map((folder) => join(folder, name)) as [string, string];
+  const paths = [from, to].map((folder) => join(folder, TRIAL)) as [string, string];
   try {
-    await writeFile(paths[0], '', { flag: 'wx', mode: 0o600 });
+    await writeFile(paths[0], '', { mode: 0o600 });
     await rename(...paths);
     return true;
   } catch (error) {

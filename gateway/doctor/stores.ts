@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newFileId, objectKey } from '../files/handle.js';
 import { sizeText, timeText } from '../policy/amounts.js';
 import type { Antivirus } from '../ports/antivirus.js';
 import type { ObjectStore } from '../ports/object-store.js';
@@ -118,7 +119,8 @@ async function withObject(
   use: (key: string) => Promise<Finding>,
 ): Promise<Finding> {
   await store.prepare();
-  const key = `doctor/${randomBytes(12).toString('hex')}`;
+  // where a sweep finds it, if this process is killed
+  const key = objectKey(newFileId());
   const writer = await store.create(key, signal);
   try {
     await writer.write(Buffer.from(bytes), true);
