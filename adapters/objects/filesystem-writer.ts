@@ -54,6 +54,8 @@ export class FilesystemWriter implements ObjectWriter {
         this.#position += bytesWritten;
       }
     } catch (error) {
+      // what may be written is written first
+      if (errnoOf(error) === 'EFBIG') throw largerThanAllowed(this.#position, error);
       throw toStoreError(error);
     }
   }
@@ -120,6 +122,11 @@ function ignoreMissing(error: unknown): void {
 export function errnoOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
+}
+
+/** The process may write no file this long, however much room there is. The rest of it has not come yet. */
+function largerThanAllowed(allowed: number, cause: unknown): GatewayError {
+  return new GatewayError('store_object_too_large', { limit: 'ulimit -f', allowed, actual: allowed + 1 }, cause);
 }
 
 /** Turns a failed system call into the port's error. Its path stays in the cause, which only the operator sees. */

@@ -73,8 +73,8 @@ export const OF_LACK = {
     facts: { allowed: 30_000 },
   },
   store_object_too_large: {
-    why: 'The object store has a limit of its own for one object.',
-    todo: 'Lower `limits.file` to it, so that files are refused before they are sent.',
+    why: 'The object store has a limit of its own for one object, or the process may write no file this large to the disk.',
+    todo: 'Lower `limits.file` to it, so that files are refused before they are sent, or raise `ulimit -f` (`LimitFSIZE` in systemd).',
   },
   store_full: {
     why: 'The disk, or the quota of the bucket, is used up.',

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir, mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../adapters/objects/filesystem.js';
 import { TempFiles } from '../../gateway/files/temp-files.js';
@@ -13,6 +14,13 @@ import { sourceOf } from '../unit/files/encode/lab.js';
 
 const NEVER = new AbortController().signal;
 const MIB = 1024 * 1024;
+
+const run = promisify(execFile);
+
+/** Sets how long a file this process may write, in bytes. */
+async function limitFiles(bytes: string): Promise<void> {
+  await run('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]);
+}
 
 let disk: Awaited<ReturnType<typeof mountSmallDisk>>;
 beforeEach(async () => {
@@ -36,6 +44,37 @@ describe('on a disk of 2 MiB', () => {
     await objects.remove('f/first');
     await store(objects, 'f/third', Buffer.alloc(MIB, 3));
     expect((await fetchBytes(objects, 'f/third')).length).toBe(MIB);
+  });
+
+  it('a file longer than the process may write is refused by that limit, and a shorter one is stored', async () => {
+    const objects = create(settings.parse({ path: disk.path }), { log: silentLog, timeouts: { store: 30_000 } });
+    await objects.prepare();
+    const writer = await objects.create('f/long', NEVER);
+    await limitFiles(String(MIB));
+    try {
+      await writer.write(Buffer.alloc(MIB - 1), false);
+      await expect(writer.write(Buffer.alloc(2), true)).rejects.toMatchObject({
+        code: 'store_object_too_large',
+        httpStatus: 413,
+        facts: { limit: 'ulimit -f', allowed: MIB, actual: MIB + 1 },
+      });
+      await writer.abort();
+      await store(objects, 'f/short', Buffer.alloc(MIB));
+    } finally {
+      await limitFiles('unlimited');
+    }
+    expect(await keysOf(objects, '')).toEqual(['f/short']);
+    expect(await readdir(join(disk.path, 'tmp'))).toEqual([]);
+  });
+
+  it('what a start leaves that is killed while it tries the disk is removed by the next one', async () => {
+    for (const folder of ['tmp', 'objects']) {
+      await mkdir(join(disk.path, folder));
+      await writeFile(join(disk.path, folder, 'trial'), '');
+    }
+    const objects = create(settings.parse({ path: disk.path }), { log: silentLog, timeouts: { store: 30_000 } });
+    await objects.prepare();
+    for (const folder of ['tmp', 'objects']) expect(await readdir(join(disk.path, folder))).toEqual([]);
   });
 
   it('the object store is not used that could move no file onto it', async () => {
