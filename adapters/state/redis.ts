@@ -43,6 +43,10 @@ const LEAST_CONNECT_MS = 2000;
  */
 const TIMEOUTS_BEFORE_RECONNECT = 4;
 
+/** What a check writes, and for how long. */
+const CHECK_KEY = 'check';
+const CHECK_MS = 1000;
+
 /** Each script is one atomic step: no other replica acts between its read and its write. All use only KEYS[1]. */
 const SCRIPTS = {
   extendKey: {
@@ -164,7 +168,8 @@ export async function create(
     },
 
     async check() {
-      await run(() => client.ping());
+      // a PING is answered by one that refuses every write: a replica, or one whose memory or disk is full
+      await run(() => client.set(CHECK_KEY, '', 'PX', CHECK_MS));
     },
 
     async about() {

@@ -36,7 +36,7 @@ export interface StateStore {
   tally(key: string, changes: readonly TallyChange[], limit?: number): Promise<Tallied>;
   /** Its time, in ms since the Unix epoch, by which all replicas go. Absent where only this process has the store. */
   time?(): Promise<number>;
-  /** Resolves when the store answers, for readiness. */
+  /** Resolves when the store takes what is written, for readiness. */
   check(): Promise<void>;
   /** What the store says of itself, for `wharf doctor`; absent where there is nothing to say. */
   about?(): Promise<AboutStore>;

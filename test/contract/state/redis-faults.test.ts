@@ -116,6 +116,7 @@ describe('redis state store when Redis', () => {
     await store.create('k', 'v', HOUR);
     await redis.command('replicaof', '127.0.0.1', '1');
     await expect(store.create('other', 'v', HOUR)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(store.check()).rejects.toMatchObject(UNAVAILABLE);
     await redis.command('replicaof', 'no', 'one');
     await recover();
     expect(await store.create('other', 'v', HOUR)).toBe(true);
@@ -126,6 +127,7 @@ describe('redis state store when Redis', () => {
     await redis.command('config', 'set', 'maxmemory', '1');
     const full = { code: 'state_full', message: 'The state store is full. Try again later.' };
     await expect(store.create('other', 'v', HOUR)).rejects.toMatchObject(full);
+    await expect(store.check()).rejects.toMatchObject(full);
     await expect(store.replace('k', 'v', 'w', HOUR)).rejects.toMatchObject(full);
     await expect(store.tally('sum', [{ part: 'a', by: 1, ttlMs: HOUR }])).rejects.toMatchObject(full);
     expect(await store.read('k')).toBe('v');
@@ -150,7 +152,7 @@ describe('redis state store when Redis', () => {
     store = await open(`${redis.url.replace('//', '//wharf:password@')}/3`);
     await recover();
     expect(await store.create('k', 'v', HOUR)).toBe(true);
-    expect(await redis.command('-n', '3', 'dbsize')).toBe('1');
+    expect(await redis.command('-n', '3', 'exists', 'wharf:k')).toBe('1');
   });
 
   it('forgets its scripts: they are sent again', async () => {
