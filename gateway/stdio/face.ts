@@ -66,15 +66,17 @@ export class StdioFace {
     });
   }
 
-  /** Resolves when everything is finished and written. */
+  /** Resolves when everything is finished and written, or `timeouts.drain` after its end. */
   async run(): Promise<FaceEnd> {
     const { output, timeouts } = this.#options;
     const readAll = this.#readInput().then(() => 'input ended' as const);
     const how = await Promise.race([readAll, this.#over]);
-    if (how === 'input ended') await Promise.race([this.#settled(), sleep(timeouts.drain), this.#over]);
+    const late = sleep(timeouts.drain);
+    if (how === 'input ended') await Promise.race([this.#settled(), late, this.#over]);
     this.stop();
     await Promise.race([this.#farewell(), sleep(FAREWELL_MS)]);
-    await output.flushed();
+    // a client may have stopped reading without closing its end
+    await Promise.race([output.flushed(), late]);
     return how === 'session lost' ? how : 'input ended';
   }
 

@@ -1,5 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { fixture, isRunning, stdioServer } from '../contract/upstream/subject.js';
@@ -233,6 +235,23 @@ describe('the processes of wharf stdio', () => {
     face.child.kill('SIGTERM');
     face.child.stdout.resume();
     expect(await face.ended).toBe(0);
+  });
+
+  it('end with the input within timeouts.drain, also for a client that reads nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'wharf-face-'));
+    const file = join(folder, 'wharf.json');
+    const command = stdioServer();
+    await writeFile(file, JSON.stringify({ servers: { sound: { command } }, timeouts: { drain: '500ms' } }));
+    face = FaceProcess.startIn(folder, '--config', file);
+    await face.initialize();
+    const exit = once(face.child, 'exit');
+    face.child.stdout.pause();
+    for (let id = 1; id <= 50; id++) {
+      face.request(id, 'tools/call', { name: 'echo', arguments: { text: 'x'.repeat(20_000) } });
+    }
+    face.child.stdin.end();
+    expect(await exit).toEqual([0, null]);
+    face.child.stdout.resume();
   });
 
   it.each([['half-line', 'upstream_closed']])('%s: the answer that was begun is an error', async (mode, code) => {
