@@ -102,6 +102,15 @@ export function decideDownload(record: RepresentationFacts, request: DownloadReq
   return request.method === 'HEAD' ? { status: 200, headers: whole } : { status: 200, headers: whole, body: {} };
 }
 
+/**
+ * True when a condition of the request is about these bytes as Wharf calls them: behind a redirect the store knows them by
+ * another tag, and would take them for others.
+ */
+export function asksByTag({ digest }: Pick<FileRecord, 'digest'>, request: DownloadRequest): boolean {
+  const { ifRange, ifMatch, ifNoneMatch } = request;
+  return [ifRange, ifMatch, ifNoneMatch].some((tags) => tags?.includes(entityTag(digest)));
+}
+
 /** RFC 9530: lets a program verify the whole file, whichever part this response holds. */
 export function reprDigest(digest: string): string {
   return `sha-256=:${Buffer.from(digest, 'base64url').toString('base64')}:`;

@@ -6,7 +6,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import { type DownloadRequest, decideDownload, openDownload, servedAs } from '../../files/download.js';
+import { asksByTag, type DownloadRequest, decideDownload, openDownload, servedAs } from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
 import { mayBeTicket } from '../../files/ticket.js';
 import type { Audit } from '../../ports/audit.js';
@@ -77,6 +77,7 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       if (method !== 'GET' && method !== 'HEAD') {
         throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
       }
+      const asked = requestOf(c, method, isSaved);
       const { record, expiresAt } = await resolve(deps, c.req.param('ticket'));
       found = record;
       // a HEAD hands over no bytes
@@ -84,15 +85,16 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       const seconds = Math.min(MAX_PRESIGNED_SECONDS, Math.floor((expiresAt - deps.clock.now()) / 1000));
       // a script of another site's page: after a redirect a browser tells the store the origin "null", which few let in
       const isOfPage = incoming.headers.origin !== undefined;
-      if (deps.redirect && deps.objects.presign !== undefined && method === 'GET' && seconds >= 1 && !isOfPage) {
+      const mayRedirect = deps.redirect && method === 'GET' && seconds >= 1 && !isOfPage && !asksByTag(record, asked);
+      if (mayRedirect && deps.objects.presign !== undefined) {
         const location = await deps.objects.presign(record.key, {
           ttlSeconds: seconds,
-          ...servedAs(record, isSaved),
+          ...servedAs(record, asked.isSaved),
         });
         outcome = 'redirected';
         return new Response(null, { status: 302, headers: { location } });
       }
-      const answer = await respond(c, deps, record, { method, isSaved, again });
+      const answer = await respond(c, deps, record, asked, again);
       outcome = answer.outcome;
       return answer.response;
     } catch (thrown) {
@@ -131,6 +133,17 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
   return app;
 }
 
+function requestOf(c: Context<Env>, method: DownloadRequest['method'], isSaved: boolean): DownloadRequest {
+  return {
+    method,
+    range: c.req.header('range'),
+    ifRange: c.req.header('if-range'),
+    ifMatch: c.req.header('if-match'),
+    ifNoneMatch: c.req.header('if-none-match'),
+    isSaved,
+  };
+}
+
 /** What the audit log says about a download. */
 function auditOf(incoming: HttpBindings['incoming'], record: FileRecord | undefined) {
   const { address, agent: client } = callerOf(incoming);
@@ -158,15 +171,10 @@ async function respond(
   c: Context<Env>,
   deps: DownloadDeps,
   record: FileRecord,
-  { again, ...asked }: Pick<DownloadRequest, 'method' | 'isSaved'> & { again: string },
+  asked: DownloadRequest,
+  again: string,
 ): Promise<{ response: Response; outcome: Outcome }> {
-  const decision = decideDownload(record, {
-    ...asked,
-    range: c.req.header('range'),
-    ifRange: c.req.header('if-range'),
-    ifMatch: c.req.header('if-match'),
-    ifNoneMatch: c.req.header('if-none-match'),
-  });
+  const decision = decideDownload(record, asked);
   const headers = { ...decision.headers, ...shownHeaders(decision.headers) };
   if (decision.status === 416) {
     const error = new GatewayError('range_not_satisfiable', { size: record.size });

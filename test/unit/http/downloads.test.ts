@@ -266,6 +266,17 @@ describe('a download link with redirects', () => {
     ]);
   });
 
+  it('answers by itself who asks by the tag that it has given for the file: the store has another one', async () => {
+    world.redirect = true;
+    const { etag = '' } = (await ask('/d/ticket', {}, 'HEAD')).headers;
+    expect((await ask('/d/ticket', { 'if-none-match': etag })).status).toBe(304);
+    expect((await ask('/d/ticket', { 'if-match': etag })).status).toBe(200);
+    const resumed = await ask('/d/ticket', { 'if-range': etag, range: 'bytes=990-' });
+    expect([resumed.status, resumed.body.length]).toEqual([206, 10]);
+    expect(world.presigned).toEqual([]);
+    expect((await ask('/d/ticket', { 'if-none-match': '"of the store"' })).status).toBe(302);
+  });
+
   it('never outlives its ticket', async () => {
     world.redirect = true;
     world.ticket = { kind: 'ok', record: RECORD, expiresAt: NOW + 61_500 };
