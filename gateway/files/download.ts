@@ -111,6 +111,19 @@ export function asksByTag({ digest }: Pick<FileRecord, 'digest'>, request: Downl
   return [ifRange, ifMatch, ifNoneMatch].some((tags) => tags?.includes(entityTag(digest)));
 }
 
+/**
+ * Looks whether a file is there, before a client is sent to the store for it: the store's own answer is nothing for people.
+ * @throws GatewayError `file_gone`, or the store's error
+ */
+export async function expectStored(
+  objects: Pick<ObjectStore, 'head'>,
+  { key, size }: Pick<FileRecord, 'key' | 'size'>,
+): Promise<void> {
+  const found = await objects.head(key);
+  if (found === undefined) throw new GatewayError('file_gone');
+  if (found.size !== size) throw new GatewayError('file_gone', {}, sizeDiffers(size, found.size));
+}
+
 /** RFC 9530: lets a program verify the whole file, whichever part this response holds. */
 export function reprDigest(digest: string): string {
   return `sha-256=:${Buffer.from(digest, 'base64url').toString('base64')}:`;

@@ -6,7 +6,14 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import { asksByTag, type DownloadRequest, decideDownload, openDownload, servedAs } from '../../files/download.js';
+import {
+  asksByTag,
+  type DownloadRequest,
+  decideDownload,
+  expectStored,
+  openDownload,
+  servedAs,
+} from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
 import { mayBeTicket } from '../../files/ticket.js';
 import type { Audit } from '../../ports/audit.js';
@@ -25,7 +32,7 @@ export type TicketAnswer =
 export interface DownloadDeps {
   /** May throw a GatewayError, as when the state store is down. */
   resolveTicket(ticket: string): Promise<TicketAnswer>;
-  objects: Pick<ObjectStore, 'get' | 'presign'>;
+  objects: Pick<ObjectStore, 'get' | 'head' | 'presign'>;
   /** Counts the downloads that Wharf streams itself. */
   streams: Ledger;
   /** Redirect GETs to the store's own presigned URL, if it has one. */
@@ -87,6 +94,7 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       const isOfPage = incoming.headers.origin !== undefined;
       const mayRedirect = deps.redirect && method === 'GET' && seconds >= 1 && !isOfPage && !asksByTag(record, asked);
       if (mayRedirect && deps.objects.presign !== undefined) {
+        await expectStored(deps.objects, record);
         const location = await deps.objects.presign(record.key, {
           ttlSeconds: seconds,
           ...servedAs(record, asked.isSaved),

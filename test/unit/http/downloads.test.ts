@@ -77,6 +77,9 @@ const deps: DownloadDeps = {
       const part = range === undefined ? world.bytes : world.bytes.subarray(range.start, range.end + 1);
       return { kind: 'found', stat: { key, size: world.bytes.length, modifiedAt: NOW }, body: world.body(part) };
     },
+    async head(key) {
+      return world.bytes && { key, size: world.bytes.length, modifiedAt: NOW };
+    },
     async presign(key, options) {
       world.presigned.push({ key, ...options });
       return 'https://store.example/objects/f_1?X-Amz-Signature=abc';
@@ -275,6 +278,15 @@ describe('a download link with redirects', () => {
     expect([resumed.status, resumed.body.length]).toEqual([206, 10]);
     expect(world.presigned).toEqual([]);
     expect((await ask('/d/ticket', { 'if-none-match': '"of the store"' })).status).toBe(302);
+  });
+
+  it.each([undefined, Buffer.alloc(999)])('says itself that the file is gone', async (bytes) => {
+    world.redirect = true;
+    world.bytes = bytes;
+    const { status, headers, body } = await ask('/d/ticket', { accept: 'text/html' });
+    expect([status, headers.location]).toEqual([410, undefined]);
+    expect(body.toString()).toContain('The file has been removed');
+    expect(world.presigned).toEqual([]);
   });
 
   it('never outlives its ticket', async () => {
