@@ -90,6 +90,8 @@ describe('wharf stdio', () => {
     expect(await asOther({ host: 'evil.example' })).toBe(403);
     expect(await asOther({ origin: 'https://evil.example' })).toBe(403);
     expect(await asOther({})).toBe(200);
+    // a download warns of nothing: Node's warnings are no lines of the log
+    for (const line of face.err.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   });
 
   it('answers each request under way before it ends with its input', async () => {

@@ -72,8 +72,10 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
     const isSaved = new URL(c.req.url).searchParams.has(SAVE);
     const again = isSaved ? `?${SAVE}` : '?';
     deps.open.count += 1;
+    const gone = new AbortController();
     const over = () => {
       deps.open.count -= 1;
+      gone.abort();
     };
     // not the end of this function: its answer is yet to be sent then
     if (outgoing.destroyed) over();
@@ -102,7 +104,7 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
         outcome = 'redirected';
         return new Response(null, { status: 302, headers: { location } });
       }
-      const answer = await respond(c, deps, record, asked, again);
+      const answer = await respond(c, deps, record, { asked, again, gone: gone.signal });
       outcome = answer.outcome;
       return answer.response;
     } catch (thrown) {
@@ -179,8 +181,7 @@ async function respond(
   c: Context<Env>,
   deps: DownloadDeps,
   record: FileRecord,
-  asked: DownloadRequest,
-  again: string,
+  { asked, again, gone }: { asked: DownloadRequest; again: string; gone: AbortSignal },
 ): Promise<{ response: Response; outcome: Outcome }> {
   const decision = decideDownload(record, asked);
   const headers = { ...decision.headers, ...shownHeaders(decision.headers) };
@@ -193,7 +194,8 @@ async function respond(
     const outcome = decision.status === 304 ? 'not_modified' : decision.status === 412 ? 'refused' : 'head';
     return { response: new Response(null, { status: decision.status, headers }), outcome };
   }
-  const outcome = await stream(c.env.outgoing, deps, record, { status: decision.status, headers, body: decision.body });
+  const answer = { status: decision.status, headers, body: decision.body };
+  const outcome = await stream(c.env.outgoing, deps, record, { answer, gone });
   return { response: RESPONSE_ALREADY_SENT, outcome };
 }
 
@@ -206,28 +208,24 @@ interface Answer {
 /**
  * Streams the bytes from the store to the raw response, at the client's pace. After the head, a failure can only be
  * shown by cutting the connection: Content-Length then tells the client that bytes are missing.
+ * @param gone aborted when the client goes, which may be before
  */
 async function stream(
   outgoing: HttpBindings['outgoing'],
   deps: DownloadDeps,
   record: FileRecord,
-  { status, headers, body }: Answer,
+  { answer: { status, headers, body }, gone }: { answer: Answer; gone: AbortSignal },
 ): Promise<Outcome> {
   const { principal, server } = record;
   const refusal = deps.streams.take(1, { principal, server });
   if (refusal) throw new GatewayError('downloads_full', refusalFacts(refusal));
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort();
-  // a client that went while its link was looked up has closed the answer already
-  if (outgoing.destroyed) onClose();
-  else outgoing.once('close', onClose);
   let source: Readable | undefined;
   let storeFailed = false;
   try {
-    source = await openDownload(deps.objects, record, body, gone.signal);
+    source = await openDownload(deps.objects, record, body, gone);
     // Record which side failed as it happens: afterwards both streams are closed.
     source.once('error', () => {
-      storeFailed = !gone.signal.aborted;
+      storeFailed = !gone.aborted;
     });
     // Moving bytes in either direction keep the socket active, so this catches a stalled store and a stalled client.
     outgoing.setTimeout(deps.idleMs, () => outgoing.destroy());
@@ -237,7 +235,7 @@ async function stream(
     await pipeline(source, outgoing);
     return 'served';
   } catch (thrown) {
-    if (!outgoing.headersSent && !gone.signal.aborted) throw thrown;
+    if (!outgoing.headersSent && !gone.aborted) throw thrown;
     outgoing.destroy();
     if (!storeFailed) return 'aborted';
     deps.log.warn({ file: record.id, err: thrown }, 'A download broke off.');
@@ -246,6 +244,5 @@ async function stream(
     // a pipeline into a closed answer refuses to begin, and leaves its source open
     source?.destroy();
     deps.streams.give(1, { principal, server });
-    outgoing.off('close', onClose);
   }
 }
