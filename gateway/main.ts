@@ -161,7 +161,7 @@ async function runDoctor({ file, isJson, isOffline, only }: Extract<Action, { ki
 
 /** What a part needs that is contacted without a gateway. */
 function contactDeps({ limits, timeouts, inheritedEnv }: Config): AdapterDeps {
-  const clock = { now: () => Date.now() };
+  const clock = { now: () => Date.now(), ticks: () => performance.now() };
   return { limits, timeouts, sharing: UNSHARED, inheritedEnv, clock, log: createLog('error') };
 }
 

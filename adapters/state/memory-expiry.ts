@@ -1,6 +1,6 @@
 /** A time at which a key may have expired. */
 interface Due {
-  /** Milliseconds since the epoch. */
+  /** By a stopwatch. */
   readonly at: number;
   readonly key: string;
 }

@@ -4,7 +4,7 @@ import type { Tallied, TallyChange } from '../../gateway/ports/state-store.js';
 
 interface Part {
   amount: number;
-  /** Milliseconds since the epoch. */
+  /** By a stopwatch. */
   until: number;
 }
 
@@ -54,8 +54,7 @@ export class Tallies {
   /** @throws GatewayError `state_full` */
   #makeRoom(now: number): void {
     if (this.#tallies.size < this.#most) return;
-    // a clock that goes back must not stop it
-    if (Math.abs(now - this.#lookedAt) >= LOOK_MS) {
+    if (now - this.#lookedAt >= LOOK_MS) {
       this.#lookedAt = now;
       this.purge(now);
     }

@@ -21,7 +21,7 @@ const PURGE_EVERY_MS = 60_000;
 
 interface Entry {
   value: string;
-  /** Milliseconds since the epoch at which the entry expires. */
+  /** When the entry expires, by the stopwatch. */
   expiresAt: number;
   /** When it is looked at to find out whether it has expired: never later than that. */
   dueAt: number;
@@ -49,7 +49,7 @@ export function create(
 
   const living = (key: string): Entry | undefined => {
     const entry = entries.get(key);
-    if (entry === undefined || entry.expiresAt > clock.now()) return entry;
+    if (entry === undefined || entry.expiresAt > clock.ticks()) return entry;
     forget(key, entry);
     return undefined;
   };
@@ -65,7 +65,7 @@ export function create(
   };
 
   const purge = (): void => {
-    const now = clock.now();
+    const now = clock.ticks();
     for (let due = expiries.first; due && due.at <= now; due = expiries.first) {
       expiries.removeFirst();
       const entry = entries.get(due.key);
@@ -83,7 +83,7 @@ export function create(
   const tallies = new Tallies(config.maxKeys);
   const timer = setInterval(() => {
     purge();
-    tallies.purge(clock.now());
+    tallies.purge(clock.ticks());
   }, PURGE_EVERY_MS);
   timer.unref();
 
@@ -99,7 +99,7 @@ export function create(
         refusal = ledger.take(keys, owner);
       }
       if (refusal) throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - keys });
-      const expiresAt = clock.now() + ttlMs;
+      const expiresAt = clock.ticks() + ttlMs;
       const entry = { value, expiresAt, dueAt: Number.POSITIVE_INFINITY, owner };
       entries.set(key, entry);
       expire(key, entry);
@@ -113,7 +113,7 @@ export function create(
     async extend(key, ttlMs) {
       const entry = living(key);
       if (entry === undefined) return false;
-      entry.expiresAt = Math.max(entry.expiresAt, clock.now() + ttlMs);
+      entry.expiresAt = Math.max(entry.expiresAt, clock.ticks() + ttlMs);
       return true;
     },
 
@@ -124,7 +124,7 @@ export function create(
       ledger.give(keysFor(entry.value), entry.owner);
       ledger.add(keysFor(value), entry.owner);
       entry.value = value;
-      entry.expiresAt = clock.now() + ttlMs;
+      entry.expiresAt = clock.ticks() + ttlMs;
       expire(key, entry);
       return true;
     },
@@ -141,7 +141,7 @@ export function create(
     },
 
     async tally(key, changes, limit) {
-      return tallies.change(key, changes, { limit, now: clock.now() });
+      return tallies.change(key, changes, { limit, now: clock.ticks() });
     },
 
     async check() {},

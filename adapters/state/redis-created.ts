@@ -1,5 +1,5 @@
 import { Ledger, type Refusal, type Sharing } from '../../gateway/budget/ledger.js';
-import type { Clock } from '../../gateway/ports/clock.js';
+import type { Stopwatch } from '../../gateway/ports/clock.js';
 import type { Owner } from '../../gateway/ports/owner.js';
 
 /** Keys that expire in the same minute are forgotten together: a count per key would be a copy of Redis. */
@@ -12,12 +12,12 @@ const TOGETHER_MS = 60_000;
  */
 export class CreatedKeys {
   readonly #ledger: Ledger;
-  readonly #clock: Clock;
+  readonly #clock: Stopwatch;
   /** By the end of the minute in which they expire: keys by owner. */
   readonly #ending = new Map<number, Map<string, { owner: Owner; keys: number }>>();
   #earliest = Number.POSITIVE_INFINITY;
 
-  constructor(maxKeys: number, sharing: Sharing, clock: Clock) {
+  constructor(maxKeys: number, sharing: Sharing, clock: Stopwatch) {
     this.#ledger = new Ledger({ limit: 'state.maxKeys', total: maxKeys, sharing });
     this.#clock = clock;
   }
@@ -30,7 +30,7 @@ export class CreatedKeys {
     this.#forgetExpired();
     const refusal = this.#ledger.take(keys, owner);
     if (refusal) return { refusal };
-    const end = Math.ceil((this.#clock.now() + ttlMs) / TOGETHER_MS) * TOGETHER_MS;
+    const end = Math.ceil((this.#clock.ticks() + ttlMs) / TOGETHER_MS) * TOGETHER_MS;
     const owners = this.#ending.get(end) ?? new Map<string, { owner: Owner; keys: number }>();
     this.#ending.set(end, owners);
     this.#earliest = Math.min(this.#earliest, end);
@@ -48,7 +48,7 @@ export class CreatedKeys {
   }
 
   #forgetExpired(): void {
-    const now = this.#clock.now();
+    const now = this.#clock.ticks();
     if (now < this.#earliest) return;
     this.#earliest = Number.POSITIVE_INFINITY;
     for (const [end, owners] of this.#ending) {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Antivirus } from '../ports/antivirus.js';
 import type { Audit } from '../ports/audit.js';
-import type { Clock } from '../ports/clock.js';
+import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
 import type { HostProfile } from '../ports/host.js';
 import type { Log } from '../ports/log.js';
@@ -24,7 +24,7 @@ export interface AdapterDeps {
   /** How totals are shared among principals and servers. */
   sharing: Sharing;
   log: Log;
-  clock: Clock;
+  clock: Clock & Stopwatch;
   /** What a child process inherits; adapters never read the environment themselves. */
   inheritedEnv: Readonly<Record<string, string>>;
 }

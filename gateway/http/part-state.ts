@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';
-import type { Clock } from '../ports/clock.js';
+import type { Stopwatch } from '../ports/clock.js';
 import type { SeveralGauges } from './metrics.js';
 
 /** A part that has not answered by then counts as down. */
@@ -79,14 +79,14 @@ interface Beside {
   issuers: () => readonly (Checked & { issuer: string })[];
 }
 
-export function partsBeside({ previewer, servers, issuers }: Beside, clock: Clock): PartsBeside {
+export function partsBeside({ previewer, servers, issuers }: Beside, clock: Stopwatch): PartsBeside {
   const states = new WeakMap<Checked, PartState>();
   const stateOf = (part: Checked) => {
     const known =
       states.get(part) ??
       new PartState(
         () => part.check(),
-        () => clock.now(),
+        () => clock.ticks(),
       );
     states.set(part, known);
     return known;

@@ -56,7 +56,7 @@ export class Refusals {
   #mayWrite(code: ErrorCode): number | undefined {
     const now = this.#tellers.clock.now();
     const window = this.#windows.get(code);
-    if (window === undefined || now - window.begin >= WINDOW_MS) {
+    if (window === undefined || Math.abs(now - window.begin) >= WINDOW_MS) {
       this.#windows.set(code, { begin: now, lines: 1, left: 0 });
       return window?.left ?? 0;
     }

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Stopwatch } from './clock.js';
 import type { Log } from './log.js';
 import type { Owner, Sharing } from './owner.js';
 
@@ -80,6 +80,7 @@ export interface StateStoreDeps {
   timeouts: { state: number };
   /** How its keys are shared. */
   sharing: Sharing;
-  clock: Clock;
+  /** What times to live are measured by: a clock of the day may be set, and would end them all, or none. */
+  clock: Stopwatch;
   log: Log;
 }

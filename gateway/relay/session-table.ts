@@ -7,7 +7,7 @@ export interface Remembered {
   principal: string;
   /** How much it counts: one with much stored data counts several times. */
   weight: number;
-  /** When it was last used. Milliseconds since the epoch. */
+  /** When it was last used, by a stopwatch. */
   usedAt: number;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../budget/ledger.js';
 import type { StateKeys } from '../files/state-keys.js';
-import type { Clock } from '../ports/clock.js';
+import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { JsonObject } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
@@ -48,7 +48,7 @@ interface Cached extends Remembered {
   extendedAt: number;
   /** It was opened here, not only looked up, so this process is the one that ends it. */
   isOurs: boolean;
-  /** Milliseconds since the epoch; of a session that is not ours, when it was looked up. */
+  /** By the stopwatch; of a session that is not ours, when it was looked up. */
   since: number;
 }
 
@@ -61,7 +61,7 @@ export const LARGEST_SESSION = 16;
 export interface SessionsDeps {
   state: StateStore;
   keys: StateKeys;
-  clock: Clock;
+  clock: Clock & Stopwatch;
   log: Log;
   /** `timeouts.session` */
   ttlMs: number;
@@ -92,7 +92,9 @@ export class Sessions {
 
   /** Those remembered here, each with when it was last used, in milliseconds since the epoch. Reads all of them. */
   list(): (Session & { usedAt: number })[] {
-    return this.#table.entries().map(({ session, usedAt }) => ({ ...session, usedAt }));
+    const { clock } = this.#deps;
+    const began = clock.now() - clock.ticks();
+    return this.#table.entries().map(({ session, usedAt }) => ({ ...session, usedAt: began + usedAt }));
   }
 
   /** Registers a callback for sessions of a server that were ended to make room, so that their upstreams are told. */
@@ -111,7 +113,7 @@ export class Sessions {
     const key = keys.of('session', session.id);
     const text = this.#text(key, record);
     await state.create(key, text, ttlMs, ownerOf(record));
-    const now = clock.now();
+    const now = clock.ticks();
     const entry = { ...remembered(session, text, now), session, key, extendedAt: now, isOurs: true, since: now };
     const evicted = [
       ...this.#table.leave(record.principal, (most ?? Number.POSITIVE_INFINITY) - 1, now),
@@ -132,7 +134,7 @@ export class Sessions {
    * @throws GatewayError `state_unavailable` when it is not cached here
    */
   find(id: string, principal: string | undefined, server: string): Session | undefined | Promise<Session | undefined> {
-    const known = this.#table.use(id, this.#deps.clock.now());
+    const known = this.#table.use(id, this.#deps.clock.ticks());
     if (known) return this.#foundBy(known, principal, server);
     return this.#load(id).then((loaded) => this.#foundBy(loaded, principal, server));
   }
@@ -146,7 +148,7 @@ export class Sessions {
 
   /** Ends a session that is remembered here, and lets its upstream be told. @throws GatewayError `state_unavailable` */
   async close(id: string): Promise<void> {
-    const cached = this.#table.use(id, this.#deps.clock.now());
+    const cached = this.#table.use(id, this.#deps.clock.ticks());
     if (cached) this.#watchers.get(cached.session.server)?.(cached.session);
     await this.end(id);
   }
@@ -154,7 +156,7 @@ export class Sessions {
   /** Ends the session everywhere except in other replicas' caches, where the upstream's own 404 ends it. */
   async end(id: string): Promise<void> {
     const { state, keys, clock } = this.#deps;
-    const now = clock.now();
+    const now = clock.ticks();
     const cached = this.#table.use(id, now);
     this.#table.delete(id);
     this.unanswered.end(id);
@@ -168,7 +170,7 @@ export class Sessions {
    */
   async hasEnded(id: string): Promise<boolean> {
     const { state, keys, clock } = this.#deps;
-    const cached = this.#table.use(id, clock.now());
+    const cached = this.#table.use(id, clock.ticks());
     if (cached) this.#keepAlive(cached);
     for (const key of keys.all('session', id)) if ((await state.read(key)) !== undefined) return false;
     return true;
@@ -187,12 +189,12 @@ export class Sessions {
       if (!record) continue;
       const session: Session = { ...record, id };
       const cached = {
-        ...remembered(session, text, clock.now()),
+        ...remembered(session, text, clock.ticks()),
         session,
         key,
-        extendedAt: 0,
+        extendedAt: Number.NEGATIVE_INFINITY,
         isOurs: false,
-        since: clock.now(),
+        since: clock.ticks(),
       };
       // another request may have looked it up meanwhile
       this.#table.delete(id);
@@ -231,11 +233,11 @@ export class Sessions {
   /** Extends it in the store occasionally, not at every request. If the store is down, later. */
   #keepAlive(cached: Cached): void {
     const { state, clock, log, ttlMs } = this.#deps;
-    const now = clock.now();
+    const now = clock.ticks();
     if (now - cached.extendedAt < ttlMs / 8) return;
     cached.extendedAt = now;
     state.extend(cached.key, ttlMs).catch((error) => {
-      cached.extendedAt = 0;
+      cached.extendedAt = Number.NEGATIVE_INFINITY;
       log.warn({ err: error }, 'could not extend a session');
     });
   }

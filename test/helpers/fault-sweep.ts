@@ -9,7 +9,7 @@ import { silentLog } from './silent-log.js';
 /** Sweeps as the gateway does, now or when the time of unfinished writes has come. */
 export async function sweep(stores: FaultStores, when: 'now' | 'a day later'): Promise<SweepResult> {
   const ahead = when === 'now' ? 0 : UNFINISHED_AGE_MS + 60_000;
-  const clock = { now: () => Date.now() + ahead };
+  const clock = { now: () => Date.now() + ahead, ticks: () => Date.now() + ahead };
   const deps = {
     limits: DEFAULT_LIMITS,
     timeouts: DEFAULT_TIMEOUTS,

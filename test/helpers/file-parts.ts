@@ -38,7 +38,7 @@ export type FileParts = Awaited<ReturnType<typeof openFileParts>>;
 /** What a gateway does with files, over real stores and without its ports: another replica, as far as the stores know. */
 export async function openFileParts(options: FilePartsOptions) {
   const { stores, publicUrl, fileLimit = DEFAULT_LIMITS.file, linkMs = 600_000, log = silentLog } = options;
-  const clock = { now: () => Date.now() };
+  const clock = { now: () => Date.now(), ticks: () => performance.now() };
   const deps = { limits: DEFAULT_LIMITS, timeouts: TIMEOUTS, sharing: UNSHARED, log, clock, inheritedEnv: {} };
   const folder = await mkdtemp(join(tmpdir(), 'wharf-files-'));
   const bucket = options.bucket ?? freshName('files');

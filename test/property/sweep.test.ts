@@ -55,7 +55,7 @@ const planArbitrary: fc.Arbitrary<Plan> = fc.record({
  */
 async function play(s: fc.Scheduler, plan: Plan, confirmMs: number): Promise<void> {
   let now = 1_000_000;
-  const clock = { now: () => now };
+  const clock = { now: () => now, ticks: () => now };
   const objects = createObjects(objectSettings.parse({}), { clock });
   const state = createState(stateSettings.parse({}), { sharing: UNSHARED, clock });
   /** When each object was committed whose writer has not yet made its record: the clock waits for those. */

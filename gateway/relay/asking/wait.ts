@@ -1,5 +1,5 @@
 import { asGatewayError } from '../../errors.js';
-import type { Clock } from '../../ports/clock.js';
+import type { Clock, Stopwatch } from '../../ports/clock.js';
 import type { PersonsAnswer, Said } from './questions.js';
 
 /** Between two looks at the store: an upload to another replica must be noticed within a second. */
@@ -34,7 +34,7 @@ export interface Wait {
   /** Whether Wharf shuts down: the caller is then told what to do instead. */
   isDraining: () => boolean;
   signal: AbortSignal;
-  clock: Clock;
+  clock: Clock & Stopwatch;
   /** Called each time it has looked. */
   looked: () => void;
 }
@@ -46,7 +46,9 @@ export interface Wait {
  */
 export async function waitForFile(wait: Wait): Promise<Waited> {
   const { isStored, said, link, notice, until, isDraining, signal, clock, looked } = wait;
-  let openUntil = notice?.until ?? Number.POSITIVE_INFINITY;
+  // a clock that is set meanwhile neither ends the wait nor prolongs it
+  const ahead = clock.ticks() - clock.now();
+  let openUntil = (notice?.until ?? Number.POSITIVE_INFINITY) + ahead;
   let hasAccepted = false;
   for (;;) {
     let failure: unknown;
@@ -60,15 +62,15 @@ export async function waitForFile(wait: Wait): Promise<Waited> {
       if (isRevoked) return 'withdrawn';
       if (isOpened) openUntil = Number.POSITIVE_INFINITY;
       // the page opens after the answer, so that a late answer needs its own time
-      else if (answer === 'accepted' && !hasAccepted && notice) openUntil = clock.now() + notice.ms;
+      else if (answer === 'accepted' && !hasAccepted && notice) openUntil = clock.ticks() + notice.ms;
       hasAccepted ||= answer === 'accepted';
-      if (clock.now() >= openUntil) return 'unopened';
+      if (clock.ticks() >= openUntil) return 'unopened';
     } catch (error) {
       if (asGatewayError(error).code !== 'state_unavailable') throw error;
       failure = error;
     }
     if (signal.aborted) return 'left';
-    const left = until - clock.now();
+    const left = until + ahead - clock.ticks();
     if (left <= 0 || isDraining()) {
       if (failure !== undefined) throw failure;
       return left <= 0 ? 'late' : 'ending';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.js';
+import type { Stopwatch } from '../../ports/clock.js';
 
 /** What is kept of a call that the server still works on after its client has gone. */
 interface AbandonedCall {
@@ -24,7 +24,7 @@ export interface AbandonedOptions {
   ms: number;
   /** Called when a call is given up, to tell the server. */
   givenUp: (ids: readonly string[]) => void;
-  clock: Clock;
+  clock: Stopwatch;
 }
 
 /**
@@ -54,7 +54,7 @@ export class AbandonedCalls {
   }
 
   add({ ids, tokens, release }: AbandonedCall): void {
-    const kept: Kept = { ids: new Set(ids), tokens, release, since: this.#options.clock.now() };
+    const kept: Kept = { ids: new Set(ids), tokens, release, since: this.#options.clock.ticks() };
     this.#calls.add(kept);
     for (const id of ids) this.#byId.set(id, kept);
     for (const token of tokens) this.#tokens.set(token, kept);
@@ -103,11 +103,11 @@ export class AbandonedCalls {
     if (this.#timer) return;
     const [oldest] = this.#calls;
     if (!oldest) return;
-    const wait = Math.max(0, oldest.since + this.#options.ms - this.#options.clock.now());
+    const wait = Math.max(0, oldest.since + this.#options.ms - this.#options.clock.ticks());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       for (const call of [...this.#calls]) {
-        if (call.since + this.#options.ms > this.#options.clock.now()) break;
+        if (call.since + this.#options.ms > this.#options.clock.ticks()) break;
         this.#giveUpOldest();
       }
       this.#schedule();

@@ -61,7 +61,7 @@ export class ChannelInbox {
   /** Of the client's session: where its tools are kept. */
   #view: string | undefined;
   #tail: Promise<void> | undefined;
-  /** When a message of the server last reached its client's stream. Milliseconds since the epoch. */
+  /** When a message of the server last reached its client's stream, by the stopwatch. */
   lastHeard = 0;
   #asking = 0;
   #resumeReading: () => void = () => {};
@@ -249,7 +249,7 @@ export class ChannelInbox {
     try {
       if (target instanceof PostStream) await target.send(outgoing.pieces, answered, elicitationIn(message));
       else {
-        this.lastHeard = this.#options.deps.clock.now();
+        this.lastHeard = this.#options.deps.clock.ticks();
         await target.send(outgoing.pieces, elicitationIn(message));
       }
     } finally {

@@ -27,7 +27,7 @@ export class OpenChannels {
    * The channel that can best be spared: of the principal with the most channels the one idle longest, preferring those
    * without a listener. A principal with fewer than the one that asks loses none.
    * @param isOwn spare only a channel of the asking principal, whose share is full
-   * @param now milliseconds since the epoch
+   * @param now by the stopwatch
    */
   spare(principal: string, isOwn: boolean, now: number): SharedSession | undefined {
     const counts = new Map<string, number>();

@@ -221,7 +221,7 @@ export class SharedServer {
       } catch (error) {
         end();
         if (!(error instanceof GatewayError) || !FULL.has(error.code) || signal.aborted) throw error;
-        const spared = this.#open.channels.spare(principal, error.facts.full === 'principal', this.#deps.clock.now());
+        const spared = this.#open.channels.spare(principal, error.facts.full === 'principal', this.#deps.clock.ticks());
         if (!spared) throw error;
         this.#deps.log.info({ principal: spared.principal }, 'an idle session was ended to make room for another');
         this.#deps.metrics.count('wharf_ended_sessions_total', { server: this.#deps.server });
@@ -237,7 +237,7 @@ export class SharedServer {
   }
 
   async #closeIdle(): Promise<void> {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.ticks();
     const latest = now - this.#deps.timeouts.session;
     for (const channel of this.#open.channels) if ((channel.idleSince ?? now) < latest) await channel.close();
   }

@@ -64,7 +64,7 @@ export class SharedSession {
   constructor(options: SharedSessionOptions) {
     this.#options = options;
     const { connection, deps } = options;
-    this.#lastUse = deps.clock.now();
+    this.#lastUse = deps.clock.ticks();
     this.#streams = new ChannelStreams(options.isShared, {
       most: deps.limits.abandoned,
       ms: deps.timeouts.upstream,
@@ -104,12 +104,12 @@ export class SharedSession {
     return this.#isOnlyProbed && !this.#streams.hasPosts;
   }
 
-  /** Time of the last message; undefined while a call is running. Milliseconds since the epoch. */
+  /** Time of the last message, by the stopwatch; undefined while a call is running. */
   get restingSince(): number | undefined {
     return this.#streams.hasPosts ? undefined : Math.max(this.#lastUse, this.#inbox.lastHeard);
   }
 
-  /** Time since when the session is unused; undefined while it is in use. Milliseconds since the epoch. */
+  /** Time since when the session is unused, by the stopwatch; undefined while it is in use. */
   get idleSince(): number | undefined {
     return this.#streams.hasPosts || this.#streams.get ? undefined : this.#lastUse;
   }
@@ -185,7 +185,7 @@ export class SharedSession {
   }
 
   #used(): void {
-    this.#lastUse = this.#options.deps.clock.now();
+    this.#lastUse = this.#options.deps.clock.ticks();
   }
 
   /** @throws GatewayError `request_invalid` */

@@ -16,13 +16,13 @@ const CALL: AuditEntry = { what: 'call', principal: 'ada', server: 'store', tool
 
 let folder: string;
 let path: string;
-let clock: { time: number; now: () => number };
+let clock: { time: number; now: () => number; ticks: () => number };
 let opened: Audit[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wharf-audit-'));
   path = join(folder, 'log', 'audit.jsonl');
-  clock = { time: Date.UTC(2026, 10, 22), now: () => clock.time };
+  clock = { time: Date.UTC(2026, 10, 22), now: () => clock.time, ticks: () => clock.time };
   opened = [];
 });
 

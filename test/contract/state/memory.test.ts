@@ -5,7 +5,7 @@ import { describeStateStore } from '../state-store.contract.js';
 
 function movable() {
   let now = Date.now();
-  const clock = { now: () => now };
+  const clock = { now: () => now, ticks: () => now };
   const advance = async (ms: number) => {
     now += ms;
   };

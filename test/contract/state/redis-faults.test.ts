@@ -36,7 +36,7 @@ describe('redis state store when Redis', () => {
     return create(settings.parse({ url }), {
       timeouts: { state: STATE_TIMEOUT_MS },
       log,
-      clock: { now: () => Date.now() },
+      clock: { ticks: () => Date.now() },
       sharing: UNSHARED,
     });
   };

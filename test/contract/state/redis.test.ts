@@ -7,7 +7,7 @@ import { silentLog } from '../../helpers/silent-log.js';
 import { describeStateStore } from '../state-store.contract.js';
 
 const time = { passed: 0 };
-const clock = { now: () => Date.now() + time.passed };
+const clock = { now: () => Date.now() + time.passed, ticks: () => Date.now() + time.passed };
 const deps = { timeouts: { state: 5000 }, log: silentLog, clock, sharing: UNSHARED };
 
 /** Lets time pass by taking it off what is left of every key. */

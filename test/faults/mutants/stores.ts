@@ -57,7 +57,7 @@ export const STORES: readonly Mutant[] = [
     name: 'state-outlives-its-time',
     fault: 'Sessions, tickets and records of files never end in memory.',
     file: 'adapters/state/memory.ts',
-    find: 'if (entry === undefined || entry.expiresAt > clock.now()) return entry;',
+    find: 'if (entry === undefined || entry.expiresAt > clock.ticks()) return entry;',
     replace: 'if (entry === undefined || entry.expiresAt > 0) return entry;',
     suites: ['contract/state/memory'],
   },

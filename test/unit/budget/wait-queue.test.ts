@@ -37,6 +37,16 @@ describe('a queue for a ledger', () => {
     expect(ledger.used).toBe(3);
   });
 
+  it.each([-3_600_000, 3_600_000])('gives up a waiter in its time, though the clock is set by %i ms', async (ms) => {
+    const { queue: parts } = queue(1);
+    parts.take(1, ann, never);
+    const given = expect(parts.take(1, bob, never)).rejects.toThrow(`process 2 ${WAIT_MS}`);
+    await jest.advanceTimersByTimeAsync(WAIT_MS / 2);
+    jest.setSystemTime(Date.now() + ms);
+    await jest.advanceTimersByTimeAsync(WAIT_MS / 2 + 10);
+    await given;
+  });
+
   it('serves an owner with a full share in the order in which it came', async () => {
     const { queue: parts } = queue(4, SHARED);
     parts.take(2, ann, never);

@@ -23,7 +23,7 @@ let now: number;
 let objects: ObjectStore;
 let state: StateStore;
 let counted: Record<string, number>;
-const clock = { now: () => now };
+const clock = { now: () => now, ticks: () => now };
 const metrics: Metrics = {
   count: (name, labels = {}, amount = 1) => {
     const series = `${name}/${labels.reason}`;

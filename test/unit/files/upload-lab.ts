@@ -31,7 +31,7 @@ export interface LabOptions {
 /** Uploads over stores in memory, with a clock that can be moved. */
 export function createLab(options: LabOptions = {}) {
   const time = { now: 1_800_000_000_000 };
-  const clock = { now: () => time.now };
+  const clock = { now: () => time.now, ticks: () => time.now };
   const realObjects = createObjects(objectSettings.parse({}), { clock });
   const realState = createState(stateSettings.parse({}), { sharing: UNSHARED, clock });
   const objects = options.objects?.(realObjects) ?? realObjects;

@@ -18,7 +18,7 @@ const BOB: Identity = { principal: 'bob', use: 'jwt', groups: [], scopes: [] };
 
 function lab(rules: Partial<AllowanceRules>) {
   const time = { now: 1_800_000_000_000 };
-  const clock = { now: () => time.now };
+  const clock = { now: () => time.now, ticks: () => time.now };
   const state = create(settings.parse({}), { sharing: UNSHARED, clock });
   opened.push(state);
   const replica = () => {

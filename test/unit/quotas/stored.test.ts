@@ -18,7 +18,7 @@ afterEach(async () => {
 /** Several replicas over one store, with a clock that can be moved. */
 function lab(base: Partial<CallerLimits>) {
   const time = { now: 1_800_000_000_000 };
-  const clock = { now: () => time.now };
+  const clock = { now: () => time.now, ticks: () => time.now };
   const state = create(settings.parse({}), { sharing: UNSHARED, clock });
   opened.push(state);
   const rules = { ceiling: {}, base, callers: [], keys: new Map() };

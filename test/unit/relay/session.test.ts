@@ -14,7 +14,7 @@ const metrics = { count() {}, observe() {}, gauge() {} };
 
 function lab({ most = 4, principals = false, ratio = 1 } = {}) {
   const time = { now: 0 };
-  const clock = { now: () => time.now };
+  const clock = { now: () => time.now, ticks: () => time.now };
   const state = createState(stateSettings.parse({}), { clock, sharing: UNSHARED });
   const keys = new StateKeys([]);
   const replica = () => {

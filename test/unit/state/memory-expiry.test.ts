@@ -26,7 +26,7 @@ describe('times of keys', () => {
 describe('a full state store in memory', () => {
   const made = async (maxKeys: number) => {
     let now = 0;
-    const store = create({ maxKeys }, { clock: { now: () => now }, sharing: UNSHARED });
+    const store = create({ maxKeys }, { clock: { ticks: () => now }, sharing: UNSHARED });
     const fits = (key: string, ttlMs = 1e9) => store.create(key, 'v', ttlMs).catch(() => 'full');
     return {
       store,

@@ -9,7 +9,7 @@ import { until } from '../../helpers/wait.js';
 
 let now = 1_000_000;
 /** It goes on, so that what ends at once does end. */
-const clock = { now: () => now++ };
+const clock = { now: () => now++, ticks: () => now };
 const target = (clientId: string) => grantTarget('perUser', 'crm', { issuer: 'https://idp.example', clientId });
 const one = target('one');
 const other = target('other');

@@ -56,6 +56,17 @@ describe('a wait for a file', () => {
     expect(await wait({ link: closed, notice: past, isStored: async () => true })).toBe('stored');
   });
 
+  it.each([-3_600_000, 3_600_000])('ends in its time, though the clock is set by %i ms', async (ms) => {
+    let set = 0;
+    const settable = { now: () => Date.now() + set, ticks: () => performance.now() };
+    const looked = () => {
+      set = ms;
+    };
+    const began = performance.now();
+    expect(await wait({ until: Date.now() + 500, clock: settable, looked })).toBe('late');
+    expect(performance.now() - began).toBeGreaterThan(490);
+  });
+
   it('ends when its link was revoked, wherever that was, and says why if the user did it', async () => {
     const revoked = async () => ({ isOpened: true, isRevoked: true });
     expect(await wait({ link: revoked })).toBe('withdrawn');

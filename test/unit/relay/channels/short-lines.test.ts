@@ -47,7 +47,7 @@ class Lines {
   });
 
   constructor({ requests = [call('1'), call('2'), call('"a"')], client = {}, gone = false, most = 100 }: Options = {}) {
-    const streams = new ChannelStreams(false, { most: 10, ms: 1000, clock: { now: () => 0 }, givenUp: () => {} });
+    const streams = new ChannelStreams(false, { most: 10, ms: 1000, clock: { ticks: () => 0 }, givenUp: () => {} });
     const reply = { gone, begun: false, written: 0, onClose() {}, end() {} } as unknown as Reply;
     const exchange = { headers: {}, reply, facts: noFacts() } as unknown as Exchange;
     const facts = { protocolVersion: '2025-06-18', capabilities: {}, ...client };
@@ -162,7 +162,7 @@ describe('lines', () => {
     const waiting = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const streams = new ChannelStreams(false, { most: 10, ms: 1000, clock: { now: () => 0 }, givenUp: () => {} });
+    const streams = new ChannelStreams(false, { most: 10, ms: 1000, clock: { ticks: () => 0 }, givenUp: () => {} });
     const lines = new ShortLines({
       deps: lab.deps,
       streams,
