@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newFileId, objectKey } from '../files/handle.js';
 import { sizeText, timeText } from '../policy/amounts.js';
 import type { Antivirus } from '../ports/antivirus.js';
 import type { ObjectStore } from '../ports/object-store.js';
@@ -119,8 +118,8 @@ async function withObject(
   use: (key: string) => Promise<Finding>,
 ): Promise<Finding> {
   await store.prepare();
-  // where a sweep finds it, if this process is killed
-  const key = objectKey(newFileId());
+  // among the files, where the sweep of a gateway removes it if this process is killed
+  const key = `f/doctor-${randomBytes(12).toString('hex')}`;
   const writer = await store.create(key, signal);
   try {
     await writer.write(Buffer.from(bytes), true);
