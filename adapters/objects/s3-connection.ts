@@ -1,5 +1,5 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { storeTimeout, toStoreError } from './s3-errors.js';
+import { statusOf, storeTimeout, toStoreError } from './s3-errors.js';
 import type { ConnectionLimits } from './s3-requests.js';
 import type { SignedRequests } from './s3-signed.js';
 
@@ -44,6 +44,9 @@ const MAX_SOCKETS = 1024;
 
 /** A host that answers at all accepts a connection at once; this leaves time for a retry before the deadline. */
 const LONGEST_CONNECT_MS = 5000;
+
+/** S3 refuses requests whose time differs by 15 minutes; a smaller change of the clock is not why it refuses one. */
+const LEAST_SKEW_MS = 10 * 60_000;
 
 /** Keeps the SDK from writing its warnings to the console. */
 const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
@@ -120,7 +123,7 @@ export function connect(parts: Omit<Connection, 'run'>): Connection {
         controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
       });
       try {
-        return await Promise.race([step(controller.signal), aborted]);
+        return await Promise.race([afterClock(parts.client, () => step(controller.signal)), aborted]);
       } catch (error) {
         if (controller.signal.aborted) throw controller.signal.reason;
         throw toStoreError(error, timeoutMs);
@@ -130,4 +133,18 @@ export function connect(parts: Omit<Connection, 'run'>): Connection {
       }
     },
   };
+}
+
+/**
+ * Makes a step again that was refused because this machine's clock was set. The SDK learns the time from the refusal and
+ * does so itself, but not where it has to see the refusal's code: the answer to a HEAD has none.
+ */
+async function afterClock<T>({ config }: S3Client, step: () => Promise<T>): Promise<T> {
+  const before = config.systemClockOffset;
+  try {
+    return await step();
+  } catch (error) {
+    if (statusOf(error) !== 403 || Math.abs(config.systemClockOffset - before) < LEAST_SKEW_MS) throw error;
+    return step();
+  }
 }
