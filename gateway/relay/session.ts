@@ -236,10 +236,16 @@ export class Sessions {
     const now = clock.ticks();
     if (now - cached.extendedAt < ttlMs / 8) return;
     cached.extendedAt = now;
-    state.extend(cached.key, ttlMs).catch((error) => {
-      cached.extendedAt = Number.NEGATIVE_INFINITY;
-      log.warn({ err: error }, 'could not extend a session');
-    });
+    state.extend(cached.key, ttlMs).then(
+      (isAlive) => {
+        // it has ended elsewhere, or while the machine slept, when the stopwatch stands
+        if (!isAlive) this.#table.delete(cached.session.id);
+      },
+      (error) => {
+        cached.extendedAt = Number.NEGATIVE_INFINITY;
+        log.warn({ err: error }, 'could not extend a session');
+      },
+    );
   }
 }
 

@@ -26,7 +26,7 @@ function lab({ most = 4, principals = false, ratio = 1 } = {}) {
     return { sessions, ended, ledger };
   };
   const stored = (id: string) => state.read(keys.of('session', id));
-  return { time, stored, replica, ...replica() };
+  return { time, state, keys, stored, replica, ...replica() };
 }
 
 const record = (principal: string, more: Partial<SessionRecord> = {}): SessionRecord => ({
@@ -91,6 +91,17 @@ describe('sessions', () => {
     await own.sessions.open(record('me'));
     expect(own.ended).toEqual([]);
     for (const { id } of theirs) expect(await sessions.find(id, 'me', 'one')).toBeDefined();
+  });
+
+  it('are forgotten when the store no longer has them, as after a sleep of the machine', async () => {
+    const { sessions, state, time, keys } = lab();
+    const { id } = await sessions.open(record('me'));
+    await state.remove(keys.of('session', id));
+    expect(await sessions.find(id, 'me', 'one')).toBeDefined();
+    time.now += TTL_MS / 2;
+    await sessions.find(id, 'me', 'one');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await sessions.find(id, 'me', 'one')).toBeUndefined();
   });
 
   it('give their places back', async () => {
