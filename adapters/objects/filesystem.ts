@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { access, constants, mkdir, open, opendir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
@@ -145,7 +145,7 @@ export function create(
 
     async prepare() {
       try {
-        for (const folder of [root, objects, tmp]) await mkdir(folder, { recursive: true, mode: 0o700 });
+        for (const folder of [root, objects, tmp]) await makeFolder(folder);
         await access(tmp, constants.W_OK);
         await access(objects, constants.W_OK);
       } catch (cause) {
@@ -172,6 +172,24 @@ export function create(
     async close() {},
   };
   return inTime(store, timeouts.store);
+}
+
+/**
+ * Makes a folder, and those above it that are missing. With `recursive` Node tries for ever where the system says each time
+ * that the folder above is missing, as /proc does, and as a folder may whose contents are mounted when they are asked for.
+ */
+async function makeFolder(folder: string): Promise<void> {
+  const make = () => mkdir(folder, { mode: 0o700 });
+  try {
+    await make().catch(async (error) => {
+      if (errnoOf(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
+      await makeFolder(dirname(folder));
+      await make();
+    });
+  } catch (error) {
+    // another process may have made it meanwhile
+    if (errnoOf(error) !== 'EEXIST' || !(await stat(folder)).isDirectory()) throw error;
+  }
 }
 
 /** What a start tries to move. It always has the same name: what a killed start leaves, the next one removes. */

@@ -44,6 +44,16 @@ describe('filesystem object store', () => {
     expect((await stat(join(path, 'objects/f/deep/one'))).mode & 0o777).toBe(0o600);
   });
 
+  it('makes the folders above its own, and says so where none can be made', async () => {
+    const path = join(await freshFolder(), 'a', 'b', 'c');
+    await freshStore(path);
+    expect((await readdir(path)).sort()).toEqual(['objects', 'tmp']);
+    // the system says of each folder there that the one above is missing
+    await expect(freshStore('/proc/wharf/data')).rejects.toThrow(
+      '/proc/wharf/data, cannot be made or written (ENOENT)',
+    );
+  });
+
   it('closes a file that nobody reads, so that its collection does not end the process', async () => {
     const objects = await freshStore(await freshFolder());
     await store(objects, 'f/one', randomBytes(10));
