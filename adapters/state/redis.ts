@@ -201,9 +201,15 @@ function leaveWrongDatabase(client: Redis): void {
  */
 function watch(client: Redis, log: StateStoreDeps['log']): { notReady: () => Error; end: () => void } {
   let lost = false;
+  let isTold = false;
   let reason: unknown;
+  const tell = () => {
+    if (!isTold) log.warn({ err: withoutValues(reason) }, 'the connection to the state store is lost');
+    isTold = true;
+  };
   const onClose = () => {
-    if (!lost) log.warn({ err: withoutValues(reason) }, 'the connection to the state store is lost');
+    // the other side may close it without a word: why it stays away is known once it was tried again
+    if (lost || reason !== undefined) tell();
     lost = true;
   };
   client.on('error', (error: unknown) => {
@@ -212,8 +218,12 @@ function watch(client: Redis, log: StateStoreDeps['log']): { notReady: () => Err
   });
   client.on('close', onClose);
   client.on('ready', () => {
-    if (lost) log.info({}, 'the state store can be reached again');
+    if (lost) {
+      tell();
+      log.info({}, 'the state store can be reached again');
+    }
     lost = false;
+    isTold = false;
     reason = undefined;
   });
   const notReady = () => {
@@ -238,6 +248,7 @@ function whole(ttlMs: number): number {
  * arguments of an unknown command.
  */
 function withoutValues(error: unknown): Error {
-  const text = error instanceof Error ? error.message : 'The connection was closed.';
+  const { message } = (error ?? {}) as { message?: unknown };
+  const text = typeof message === 'string' ? message : 'The connection was closed.';
   return new Error(text.replace(/, with args beginning with:.*$/s, '').slice(0, 300));
 }

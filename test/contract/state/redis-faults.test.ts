@@ -6,6 +6,7 @@ import type { LogFields } from '../../../gateway/ports/log.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { OwnRedis } from '../../helpers/own-redis.js';
 import { silentLog } from '../../helpers/silent-log.js';
+import { until } from '../../helpers/wait.js';
 
 const STATE_TIMEOUT_MS = 1000;
 const HOUR = 3_600_000;
@@ -96,11 +97,13 @@ describe('redis state store when Redis', () => {
     await store.check();
     await redis.kill();
     for (const [, verb] of VERBS) await expect(verb(store)).rejects.toMatchObject(UNAVAILABLE);
+    await until(() => logged.length > 0);
     await redis.restart();
     await recover();
     expect(await store.create('after', 'v', HOUR)).toBe(true);
     expect(await store.extend('after', 2 * HOUR)).toBe(true);
     expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
+    expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringContaining('ECONNREFUSED'));
   });
 
   it('was never there: the store can be made, fails, and works once it is started', async () => {
@@ -176,6 +179,15 @@ describe('redis state store when Redis', () => {
       const everything = `${String(text)} ${JSON.stringify(text)} ${JSON.stringify(Object.values(text as object))}`;
       expect(everything).not.toMatch(/the-wrong-password|the-value|the-key/);
     }
+  });
+
+  it('no longer lets us in: the log says why, though nothing asks', async () => {
+    await store.check();
+    await redis.command('config', 'set', 'requirepass', 'another-one');
+    await redis.command('-a', 'another-one', 'client', 'kill', 'type', 'normal');
+    await until(() => logged.length > 0);
+    expect(logged).toEqual([['warn', { err: expect.any(Error) }, 'the connection to the state store is lost']]);
+    expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringContaining('NOAUTH'));
   });
 
   it('lets us do only what STORAGE.md lists: that is enough', async () => {
