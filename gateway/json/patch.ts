@@ -1,5 +1,5 @@
 import type { JsonObject, JsonPatch, JsonValue } from '../ports/json.js';
-import { parseJson } from '../wire/json/parse.js';
+import { parseExactly } from '../wire/json/parse.js';
 import { JsonDocument } from './document.js';
 import { Edits } from './edit.js';
 
@@ -17,7 +17,7 @@ export function patchText(text: Buffer, patches: readonly JsonPatch[]): Buffer {
   document.find(edits.paths());
   if (document.duplicates.length > 0) {
     // readers differ on which of two equal keys counts, so only one is kept
-    return Buffer.from(JSON.stringify(patchValue(parseJson(text.toString('utf8')) as JsonObject, patches)));
+    return Buffer.from(JSON.stringify(patchValue(parseExactly(text.toString('utf8')) as JsonObject, patches)));
   }
   // nothing that a patch sets is read later
   return Buffer.concat(edits.applied().pieces as readonly Buffer[]);

@@ -10,6 +10,8 @@ export const LIMITS = {
 };
 
 export const FILES = 'dev.wharf/files';
+/** What a block has besides its file, with numbers that no double holds. */
+export const EXTRAS = { annotations: '{"priority":-0,"at":1e400}', _meta: '{"id":[12345678901234567890]}' };
 const FORGED = `,"${FILES}":[{"uri":"x"}]`;
 
 /** Ways to write base64 in JSON that all mean the same bytes. */
@@ -114,6 +116,8 @@ export const specs: fc.Arbitrary<Spec> = fc.record({
 /** A file that must leave the message: where it stands, and what its bytes are. */
 export interface Due {
   bytes: Buffer;
+  /** Members of its block, as JSON text, which must be on the first that replaces it. */
+  extras: Partial<typeof EXTRAS>;
   at: { index: number } | { pointer: string };
 }
 
@@ -162,7 +166,7 @@ export function write(spec: Spec, id: number, allowLineFeeds: boolean): Written 
     if (isFile(node)) {
       const text = spelled(node);
       if (!published.has(node.bytes.toString('hex'))) return text;
-      const copy = { bytes: node.bytes, at: { pointer: path } };
+      const copy = { bytes: node.bytes, at: { pointer: path }, extras: {} };
       copies.push(copy);
       return mark(text, (list) => JSON.stringify(list[over.length + copies.indexOf(copy)]?.url));
     }
@@ -178,13 +182,15 @@ export function write(spec: Spec, id: number, allowLineFeeds: boolean): Written 
   const holder = (block: Block, index: number): string => {
     const text = spec.method === 'resources/read' ? resource(block) : blockText(block);
     if (!isOver(block)) return text;
-    const position = due.push({ bytes: (block as { file: FileSpec }).file.bytes, at: { index } }) - 1;
+    const { file, extras } = block as Extract<Block, { file: FileSpec }>;
+    const kept = spec.method === 'resources/read' ? { _meta: EXTRAS._meta } : EXTRAS;
+    const position = due.push({ bytes: file.bytes, at: { index }, extras: extras ? kept : {} }) - 1;
     return mark(text, (_, sent) => (sent[position] ?? []).map((sentBlock) => JSON.stringify(sentBlock)).join(','));
   };
   const blockText = (block: Block): string => {
     if (block.kind === 'text') return object({ type: '"text"', text: block.text });
     const { kind, file } = block;
-    const extras = block.extras ? { annotations: '{"priority":1}', _meta: '{"x":[null]}' } : {};
+    const extras = block.extras ? EXTRAS : {};
     if (kind === 'blob') {
       const inner = object({ uri: '"a:b"', blob: spelled(file), mimeType: '"a/b"', ...extras });
       return object({ type: '"resource"', resource: inner, ...extras });
@@ -205,7 +211,7 @@ export function write(spec: Spec, id: number, allowLineFeeds: boolean): Written 
     object(
       block.kind === 'text'
         ? { uri: '"a:b"', text: block.text }
-        : { uri: '"c:d"', blob: spelled(block.file), ...(block.extras ? { _meta: '{"x":1}' } : {}) },
+        : { uri: '"c:d"', blob: spelled(block.file), ...(block.extras ? { _meta: EXTRAS._meta } : {}) },
     );
 
   const inner = (): string => {

@@ -1,5 +1,6 @@
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
+import { parseExactly } from '../../gateway/wire/json/parse.js';
 import { sha256Url } from '../helpers/bytes.js';
 import { cutAt } from '../helpers/chunked.js';
 import { runs, seed } from '../helpers/effort.js';
@@ -23,6 +24,15 @@ interface Sent {
   pointer?: string;
 }
 
+interface Result {
+  /** Of a task. */
+  result?: Result;
+  _meta: { [FILES]: Sent[] };
+  content: unknown[];
+  messages?: { content: unknown }[];
+  contents: unknown[];
+}
+
 function framed(kind: Kind, messages: readonly string[]): Buffer {
   if (kind === 'json') return Buffer.from(messages.join(' \n'));
   if (kind === 'lines') return Buffer.from(messages.map((text) => `${text}\n`).join(''));
@@ -38,13 +48,14 @@ async function check(spec: Spec, written: Written, text: string, lab: RelayLab):
     expectSame(text, written.expected([], []));
     return [];
   }
-  const { result: outer } = JSON.parse(text);
-  const result = spec.method === 'tasks/get' ? outer.result : outer;
-  const list: Sent[] = result._meta[FILES];
+  // its numbers are written again below
+  const { result: outer } = parseExactly(text) as { result: Result };
+  const result = (spec.method === 'tasks/get' ? outer.result : outer) as Result;
+  const list = result._meta[FILES];
   expectSame(list.length, written.due.length);
   const isList = spec.method === 'tools/call' || spec.method === 'tasks/get';
   const blocks: unknown[][] = [];
-  for (const [position, { bytes, at }] of written.due.entries()) {
+  for (const [position, { bytes, at, extras }] of written.due.entries()) {
     const file = list[position] as Sent;
     const digest = `sha-256:${sha256Url(bytes)}`;
     expectSame([file.size, file.digest, await lab.at(file.url)], [bytes.length, digest, bytes]);
@@ -54,8 +65,10 @@ async function check(spec: Spec, written: Written, text: string, lab: RelayLab):
       expectSame(file.contentIndex, at.index + (isList ? position : 0));
       const index = file.contentIndex as number;
       if (isList) blocks.push(result.content.slice(index, index + 2));
-      else blocks.push([result.messages ? result.messages[index].content : result.contents[index]]);
+      else blocks.push([result.messages ? result.messages[index]?.content : result.contents[index]]);
       expectSame(JSON.stringify(blocks.at(-1)).includes(JSON.stringify(file.url)), true);
+      const [first] = blocks.at(-1) as [Record<string, unknown>];
+      for (const [key, json] of Object.entries(extras)) expectSame(JSON.stringify(first[key]), json);
     }
   }
   expectSame(text, written.expected(list, blocks));

@@ -8,7 +8,7 @@ import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../../ports/dialect.js';
 import type { Owner } from '../../ports/owner.js';
-import { parseJson } from '../../wire/json/parse.js';
+import { parseExactly } from '../../wire/json/parse.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/json/reader.js';
 import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
@@ -392,6 +392,6 @@ export function isStructured(cut: Cut): boolean {
 }
 
 function parseHolder(bytes: Buffer): JsonObject | undefined {
-  const value: unknown = parseJson(bytes.toString('utf8'));
+  const value: unknown = parseExactly(bytes.toString('utf8'));
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }

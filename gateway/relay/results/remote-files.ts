@@ -2,7 +2,7 @@ import { breathe } from '../../budget/turn.js';
 import { asGatewayError, type GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import { storeFile } from '../../files/store-file.js';
-import { lightValue } from '../../json/light-value.js';
+import { exactValue } from '../../json/light-value.js';
 import { isObject, valueAt } from '../../json/value.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
@@ -121,7 +121,7 @@ export async function resultsIn(
     const result: JsonObject = {};
     for (const [key, name] of MEMBERS) {
       const range = rangeAt(message, name, [...path, key]);
-      const value = range && lightValue(message, range, { values: left });
+      const value = range && exactValue(message, range, { values: left });
       if (!range || value === undefined) continue;
       left -= range.values;
       result[key] = value;

@@ -19,7 +19,36 @@ const OPEN_ARRAY = 0x5b;
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return text.includes('\\') && hasEscapedKey(text) ? built(text) : value;
+  return text.includes('\\') && hasEscapedKey(text) ? built(text, JSON.parse) : value;
+}
+
+/** As old as the oldest Node that Wharf runs on, but not yet in the types. */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+
+/** Only such numbers are not the same in every spelling: very long ones, very large or small ones, and minus zero. */
+const MAY_BE_LOSSY = /\d[\d.]{15}|\de|-0/i;
+
+/**
+ * As `parseJson`, for a value that is written again: a number that a double does not hold, such as a 64-bit id, becomes an
+ * object which `JSON.stringify` writes as the number was.
+ * @throws SyntaxError V8's, which quotes the text
+ */
+export function parseExactly(text: string): unknown {
+  if (!MAY_BE_LOSSY.test(text)) return parseJson(text);
+  JSON.parse(text);
+  return built(text, scalar);
+}
+
+function scalar(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'number' || (digitsIn(text) === digitsIn(String(value)) && !Object.is(value, -0))) return value;
+  return rawJSON(text);
+}
+
+/** The digits that count: without zeros at either end, for which there is the exponent. */
+function digitsIn(number: string): string {
+  const [digits = ''] = number.split(/e/i);
+  return digits.replaceAll(/[-.]/g, '').replaceAll(/^0+|0+$/g, '');
 }
 
 /** @param text valid JSON */
@@ -41,8 +70,12 @@ interface Opened {
   key: string;
 }
 
-/** The value of a text. Without recursion, as V8: depth costs memory, not stack. @param text valid JSON */
-function built(text: string): unknown {
+/**
+ * The value of a text. Without recursion, as V8: depth costs memory, not stack.
+ * @param text valid JSON
+ * @param plain reads a text without members and items
+ */
+function built(text: string, plain: (text: string) => unknown): unknown {
   const opened: Opened[] = [];
   let at = 0;
   const keyOf = (): string => {
@@ -69,7 +102,7 @@ function built(text: string): unknown {
     } else {
       const start = at;
       at = first === QUOTE ? endOfString(text, at + 1) + 1 : endOfPlain(text, at);
-      value = JSON.parse(text.slice(start, at));
+      value = plain(text.slice(start, at));
     }
     for (;;) {
       const one = opened.at(-1);

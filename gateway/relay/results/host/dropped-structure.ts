@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { lightValue } from '../../../json/light-value.js';
+import { exactValue } from '../../../json/light-value.js';
 import { patchValue } from '../../../json/patch.js';
 import { isObject } from '../../../json/value.js';
 import { writtenText } from '../../../json/written.js';
@@ -47,7 +47,7 @@ function holdsFile(block: JsonValue): boolean {
 
 function contentOf(message: HeldMessage, result: JsonPath, limits: Pick<Limits, 'values'>): JsonValue[] | undefined {
   const range = rangeAt(message, RANGE.content, [...result, 'content']);
-  const value = range && lightValue(message, range, limits);
+  const value = range && exactValue(message, range, limits);
   return Array.isArray(value) ? value : undefined;
 }
 
@@ -68,7 +68,7 @@ export function droppedStructure(
   if (!range) return undefined;
   const dropped = { result, length: content?.length, block: undefined };
   if (hasOwnText(cuts, result, content ?? [])) return dropped;
-  const value = lightValue(message, range, limits);
+  const value = exactValue(message, range, limits);
   if (!isObject(value)) return undefined;
   // the server repeats its content there
   if (isDeepStrictEqual(value, { content: content ?? null })) return dropped;

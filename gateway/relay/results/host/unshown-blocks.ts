@@ -2,7 +2,7 @@ import { GatewayError } from '../../../errors.js';
 import { fill } from '../../../files/ingest/fill.js';
 import { Ingest, type Stored } from '../../../files/ingest/ingest.js';
 import { JsonDocument } from '../../../json/document.js';
-import { lightValue } from '../../../json/light-value.js';
+import { exactValue } from '../../../json/light-value.js';
 import { isObject } from '../../../json/value.js';
 import { RANGE } from '../../../mcp/ranges.js';
 import type { ClientFacts } from '../../../ports/client.js';
@@ -135,7 +135,7 @@ function unshownIn(
   for (const range of message.ranges) if (range.name === RANGE.content) contents.set(pointer(range.path), range);
   return [...contents.values()].flatMap((range) => {
     if (!context.mayHoldFiles(range.path)) return [];
-    const content = lightValue(message, range, limits);
+    const content = exactValue(message, range, limits);
     if (!Array.isArray(content)) return [];
     const isError = isErrorAt(message, range.path.slice(0, -1));
     const blocks = content.flatMap((block, index): Omit<FoundBlock, 'what'>[] => {

@@ -1,12 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseMessages } from '../../../../gateway/mcp/request.js';
-import { parseJson } from '../../../../gateway/wire/json/parse.js';
+import { parseExactly, parseJson } from '../../../../gateway/wire/json/parse.js';
 import { runs } from '../../../helpers/effort.js';
 
 /** Each character of a text as an escape. */
 const spelledOut = (text: string) =>
   [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+
+/** The number of a JSON text: a sign, and a whole number times a power of ten. */
+function exact(number: string): { sign: string; digits: string; power: number } {
+  const [, sign = '', whole = '', after = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
+  const all = `${whole}${after}`.replace(/^0+/, '');
+  const digits = all.replace(/0+$/, '');
+  const power = digits === '' ? 0 : Number(exponent) - after.length + all.length - digits.length;
+  return { sign, digits, power };
+}
 
 describe('a JSON text of a peer', () => {
   it('has the keys that are written in it, whatever keys were read before', async () => {
@@ -48,9 +58,34 @@ describe('a JSON text of a peer', () => {
     );
   });
 
+  it('has its numbers as they are written, where it is written again', () => {
+    const digits = fc.stringMatching(/^[0-9]{1,25}$/).map((text) => text.replace(/^0+(?=.)/, ''));
+    const part = fc.option(fc.stringMatching(/^[0-9]{1,25}$/), { nil: undefined });
+    const power = fc.option(fc.stringMatching(/^[eE][+-]?[0-9]{1,3}$/), { nil: '' });
+    const number = fc
+      .tuple(fc.constantFrom('', '-'), digits, part, power)
+      .map(([sign, whole, after, exponent]) => `${sign}${whole}${after === undefined ? '' : `.${after}`}${exponent}`);
+    const known = fc.constantFrom('1e400', '-0', '-0.0', '1.0', '12345678901234567890', '9007199254740993', '1e-400');
+    fc.assert(
+      fc.property(
+        fc.oneof(number, known),
+        fc.constantFrom('[%]', '{"a":[true,{"__proto__":%}],"n\\u0061":null}'),
+        (one, around) => {
+          const json = JSON.stringify(parseExactly(around.replace('%', one)));
+          const [, again = ''] = /[[:](-?[\d.][\d.eE+-]*)[\]}]/.exec(json) ?? [];
+          // the same number, as a person would read it
+          expect(exact(again)).toEqual(exact(one));
+          expect(json.replace(again, '%').replace('na', 'n\\u0061')).toBe(around);
+        },
+      ),
+      { numRuns: runs(5000) },
+    );
+    expect(parseExactly('{"a":1.0,"b":1E2}')).toEqual({ a: 1, b: 100 });
+  });
+
   it('that is not JSON is refused as JSON.parse refuses it', () => {
-    for (const text of ['', '{', '{"\\u0061":1', '{"\\u0061":1,}', '{"\\x":1}', '["\\u00"]'])
-      expect(() => parseJson(text)).toThrow(SyntaxError);
+    for (const text of ['', '{', '{"\\u0061":1', '{"\\u0061":1,}', '{"\\x":1}', '["\\u00"]', '[-01]', '[1e5'])
+      for (const parse of [parseJson, parseExactly]) expect(() => parse(text)).toThrow(SyntaxError);
   });
 
   it('may be as deep as JSON.parse allows', () => {
