@@ -20,6 +20,17 @@ const blob = (bytes: Buffer, mimeType: string): Json => ({
   resource: { uri: 'a://files/x.bin', mimeType, blob: bytes.toString('base64') },
 });
 const text = (words: string): Json => ({ type: 'text', text: words });
+/** As long as a blob may be and stay inline, so that it is taken out of the message until its end has come. */
+const BRINK = Buffer.from(LINES.slice(0, 32 * 1024));
+/** The same in the lines of a MIME body, a little before that. */
+const WRAPPED = {
+  type: 'resource',
+  resource: {
+    uri: 'a://files/x.bin',
+    mimeType: 'text/plain',
+    blob: BRINK.subarray(0, 32_000).toString('base64').replaceAll(/.{76}/g, '$&\n'),
+  },
+};
 const PDF = Buffer.from('%PDF-1.7 a small one');
 const AVIF = Buffer.concat([Buffer.from('0000001c6674797061766966', 'hex'), Buffer.alloc(200)]);
 
@@ -31,6 +42,10 @@ const CONTENT: Record<string, Json> = {
     isError: true,
     content: [text('it failed'), { ...blob(Buffer.from('Grüße'), 'text/plain'), annotations: { priority: 1 } }],
   },
+  brink: { content: [blob(BRINK, 'text/plain')] },
+  wrapped: { content: [WRAPPED] },
+  bytes: { content: [blob(Buffer.alloc(32 * 1024, 255), 'text/plain')] },
+  'failed-brink': { isError: true, content: [blob(BRINK, 'text/plain')] },
   note: { content: [blob(Buffer.from('Grüße'), 'text/plain')] },
   avif: { content: [image(AVIF, 'image/avif')] },
   picture: { content: [image(SMALL)] },
@@ -131,6 +146,21 @@ describe('a block that a host would not show', () => {
     expect(note).toEqual([
       { type: 'resource', resource: { uri: 'a://files/x.bin', mimeType: 'text/plain', text: 'Grüße' } },
     ]);
+  });
+
+  it('is a small text, however near it comes to a size that is stored', async () => {
+    for (const host of ['codex-mcp-client', 'goose-cli']) {
+      for (const [tool, bytes] of [
+        ['brink', BRINK],
+        ['wrapped', BRINK.subarray(0, 32_000)],
+      ] as const) {
+        const [block] = (await call(host, tool)).content;
+        expect(block?.resource).toEqual({ uri: 'a://files/x.bin', mimeType: 'text/plain', text: bytes.toString() });
+      }
+      expect(await bytesAt((await call(host, 'bytes')).content[0])).toEqual(Buffer.alloc(32 * 1024, 255));
+    }
+    expect((await call('opencode', 'failed-brink')).content).toEqual([text(BRINK.toString())]);
+    expect((await call('some-client', 'brink')).result).toEqual(CONTENT.brink);
   });
 
   it('is a small text in an error, where errors keep nothing but text', async () => {

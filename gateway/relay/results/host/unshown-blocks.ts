@@ -142,8 +142,7 @@ function unshownIn(
       const path = [...range.path, index];
       // what has been cut is replaced already
       if (!isObject(block) || stored.has(pointer(path)) || context.refused?.holdsAt(path)) return [];
-      const raw = inline.get(pointer([...path, 'text']));
-      return [{ path, block: raw ? { ...block, text: textOf(raw) } : block }];
+      return [{ path, block: whole(block, path, inline) }];
     });
     const limit = textLimit(client.host, isError);
     const room =
@@ -158,6 +157,14 @@ function unshownIn(
       return what ? [{ path, block, what }] : [];
     });
   });
+}
+
+/** A block with its strings that were taken out of the message and are still in memory. @param inline by place */
+function whole(block: JsonObject, path: JsonPath, inline: ReadonlyMap<string, readonly Buffer[]>): JsonObject {
+  const text = inline.get(pointer([...path, 'text']));
+  if (text) return { ...block, text: textOf(text) };
+  const blob = inline.get(pointer([...path, 'resource', 'blob']));
+  return blob && isObject(block.resource) ? { ...block, resource: { ...block.resource, blob: textOf(blob) } } : block;
 }
 
 /** A string of a message, from its raw spelling. */
