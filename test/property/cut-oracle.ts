@@ -15,7 +15,7 @@ export const EXTRAS = { annotations: '{"priority":-0,"at":1e400}', _meta: '{"id"
 const FORGED = `,"${FILES}":[{"uri":"x"}]`;
 
 /** Ways to write base64 in JSON that all mean the same bytes. */
-const SPELLINGS: Readonly<Record<string, (base64: string) => string>> = {
+export const SPELLINGS: Readonly<Record<string, (base64: string) => string>> = {
   canonical: (text) => text,
   slashes: (text) => text.replaceAll('/', '\\/'),
   escapes: (text) => text.replaceAll('+', '\\u002b').replaceAll('=', '\\u003D'),

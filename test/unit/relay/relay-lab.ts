@@ -22,6 +22,7 @@ import { ToolLimits } from '../../../gateway/policy/tool-limits.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { Dialect, JsonObject } from '../../../gateway/ports/dialect.js';
 import type { ToolSettings } from '../../../gateway/ports/file-slot.js';
+import type { Host } from '../../../gateway/ports/host.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import type { MessageCuts } from '../../../gateway/relay/cut/message-cuts.js';
@@ -77,6 +78,8 @@ export const OWNER = { principal: 'somebody', server: 'lab' };
 export interface LabOptions {
   limits?: Partial<Limits>;
   version?: string;
+  /** How results are written for the client. */
+  host?: Host;
   /** Bytes of a part; small ones let small files have several. */
   partSize?: number;
   /** What the server answers to a tools/list of Wharf's own. */
@@ -212,6 +215,7 @@ export class RelayLab {
       metrics: { count() {}, observe() {}, gauge() {} },
     };
     this.#client = { protocolVersion: options.version ?? '2025-06-18', capabilities: {} };
+    if (options.host) this.#client = { ...this.#client, host: options.host };
     this.facts = noFacts();
     this.#inquire = async () => {
       this.asked += 1;
