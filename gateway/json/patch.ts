@@ -63,9 +63,12 @@ function setMember(
   key: string | number | undefined,
   member: JsonValue | undefined,
 ): void {
-  if (key === undefined || key === '__proto__') throw new Error('a path ends in no object');
+  if (key === undefined) throw new Error('a path ends in no object');
   if (Array.isArray(parent)) {
     if (typeof key === 'number' && member !== undefined) parent[key] = member;
   } else if (member === undefined) delete parent[key];
+  // a member like any other in JSON, while assigning it would set the prototype
+  else if (key === '__proto__')
+    Object.defineProperty(parent, key, { value: member, writable: true, enumerable: true, configurable: true });
   else parent[key] = member;
 }

@@ -6,7 +6,7 @@ import { parseJson } from '../../gateway/wire/json/parse.js';
 import { runs } from '../helpers/effort.js';
 
 /** Keys that meet each other, and such as are hard to find from their end. */
-const key = fc.constantFrom('a', 'b', 'c', '"', '\\', 'a\\"', ' ', 'ü');
+const key = fc.constantFrom('a', 'b', 'c', '"', '\\', 'a\\"', ' ', 'ü', '__proto__');
 const leaf = fc.constantFrom<JsonValue>(1, 'x', '"}', null, true);
 const { object } = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => ({
   value: fc.oneof(
@@ -31,6 +31,11 @@ function withoutEmpty(value: JsonValue): JsonValue {
   return Object.fromEntries(members.filter(([, inner]) => JSON.stringify(inner) !== '{}'));
 }
 
+/** Also where the name is one that assigning would not make a member. */
+function put(object: JsonObject, name: string, value: JsonValue): void {
+  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
 /** One patch after the other, each written down from its meaning; undefined where one leads through no object. */
 function expected(value: JsonObject, patches: readonly JsonPatch[]): JsonObject {
   const copy = structuredClone(value);
@@ -38,13 +43,13 @@ function expected(value: JsonObject, patches: readonly JsonPatch[]): JsonObject 
     let at: JsonValue | undefined = copy;
     for (const step of path.slice(0, -1)) {
       if (typeof at !== 'object' || at === null || Array.isArray(at)) break;
-      if (at[step] === undefined && member !== undefined) at[step] = {};
-      at = at[step];
+      if (!Object.hasOwn(at, step) && member !== undefined) put(at, String(step), {});
+      at = Object.hasOwn(at, step) ? at[step] : undefined;
     }
     if (typeof at !== 'object' || at === null || Array.isArray(at)) continue;
     const last = String(path.at(-1));
     if (member === undefined) delete at[last];
-    else at[last] = structuredClone(member);
+    else put(at, last, structuredClone(member));
   }
   return copy;
 }

@@ -32,6 +32,8 @@ const RESULTS: Record<string, Json> = {
   told: { content: [text('a picture'), image(BIG)], structuredContent: { width: 600 } },
   untold: { content: [image(BIG)], structuredContent: { width: 600, data: BIG, words: 'w'.repeat(60_000) } },
   mirrored: { content: [image(BIG)], structuredContent: { content: [image(BIG)] } },
+  // a member as any other in JSON
+  odd: { content: [image(BIG)], structuredContent: JSON.parse(`{"__proto__":"${BIG}","a":1}`) },
   alone: { content: [text('here')], structuredContent: { file: BIG } },
   small: { content: [text('a dot'), image(SMALL)], structuredContent: { data: SMALL } },
   plain: { content: [text('no file')], structuredContent: { width: 1 } },
@@ -102,6 +104,12 @@ describe('a host that hides content beside structuredContent', () => {
     expect(typesOf(result)).toEqual(['text', 'image', 'text']);
     const said = JSON.parse(result.content[2]?.text ?? '') as Json;
     expect(said).toEqual({ width: 600, data: expect.stringMatching(/^http\S+\/d\//), words: 'w'.repeat(60_000) });
+  });
+
+  it('loses nothing either where a name is one that code trips over', async () => {
+    const { call } = await open('Visual Studio Code');
+    const { content } = await call('odd');
+    expect(content[2]?.text).toMatch(/^\{"__proto__":"http[^"]+\/d\/[^"]+","a":1\}$/);
   });
 
   it('reads nothing twice: a structuredContent that repeats the content goes', async () => {
