@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { exactValue } from '../../../json/light-value.js';
 import { patchValue } from '../../../json/patch.js';
-import { isObject } from '../../../json/value.js';
+import { isObject, valueAt } from '../../../json/value.js';
 import { writtenText } from '../../../json/written.js';
 import { RANGE, rangeAt } from '../../../mcp/ranges.js';
 import type { Limits } from '../../../policy/limits.js';
@@ -72,7 +72,7 @@ export function droppedStructure(
   if (!isObject(value)) return undefined;
   // the server repeats its content there
   if (isDeepStrictEqual(value, { content: content ?? null })) return dropped;
-  const patches = stringsOf(cuts, result, linked);
+  const patches = stringsOf(value, cuts, result, linked);
   return patches && { ...dropped, block: { type: 'text', text: JSON.stringify(patchValue(value, patches)) } };
 }
 
@@ -85,12 +85,19 @@ function hasOwnText(cuts: MessageCuts, result: JsonPath, content: readonly JsonV
 }
 
 /** The cut strings with what is in their places; undefined when one of them is too long to become text. */
-function stringsOf(cuts: MessageCuts, result: JsonPath, linked: readonly StructuredFile[]): JsonPatch[] | undefined {
+function stringsOf(
+  structure: JsonObject,
+  cuts: MessageCuts,
+  result: JsonPath,
+  linked: readonly StructuredFile[],
+): JsonPatch[] | undefined {
   const base = [...result, 'structuredContent'];
   const patches: JsonPatch[] = [];
   for (const cut of cuts.cuts) {
     if (!isStructured(cut) || pointer(cut.value.path.slice(0, base.length)) !== pointer(base)) continue;
     const path = cut.value.path.slice(base.length);
+    // of two equal keys the last counts, which may have another value
+    if (valueAt(structure, path) !== '') continue;
     const url = linked.find((one) => one.cut === cut)?.file.ref.link.url;
     if (url === undefined && !cut.inline) return undefined;
     const value = url ?? (JSON.parse(`"${Buffer.concat(cut.inline ?? []).toString('utf8')}"`) as string);

@@ -161,10 +161,13 @@ function unshownIn(
 
 /** A block with its strings that were taken out of the message and are still in memory. @param inline by place */
 function whole(block: JsonObject, path: JsonPath, inline: ReadonlyMap<string, readonly Buffer[]>): JsonObject {
-  const text = inline.get(pointer([...path, 'text']));
+  const { resource } = block;
+  // of two equal keys the last counts, which may have another value
+  const text = block.text === '' && inline.get(pointer([...path, 'text']));
   if (text) return { ...block, text: textOf(text) };
+  if (!isObject(resource) || resource.blob !== '') return block;
   const blob = inline.get(pointer([...path, 'resource', 'blob']));
-  return blob && isObject(block.resource) ? { ...block, resource: { ...block.resource, blob: textOf(blob) } } : block;
+  return blob ? { ...block, resource: { ...resource, blob: textOf(blob) } } : block;
 }
 
 /** A string of a message, from its raw spelling. */

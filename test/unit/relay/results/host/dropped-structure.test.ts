@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { RelayLab } from '../../relay-lab.js';
+
+/** A file of the result, in its content and in its structuredContent. */
+const FILE = Buffer.alloc(200, 'a file').toString('base64');
+/** Longer than what stays in a message while it is read. */
+const WORDS = 'no file, but many words. '.repeat(20);
+
+describe('a structuredContent that becomes text', () => {
+  it.each([
+    ['last a number', `"w":"${WORDS}","w":1`, { w: 1 }],
+    ['last a long string', `"w":1,"w":"${WORDS}"`, { w: WORDS }],
+    ['both long', `"w":"${WORDS}x","w":"${WORDS}"`, { w: WORDS }],
+    ['last an object', `"w":{"x":"${WORDS}"},"w":{"y":2}`, { w: { y: 2 } }],
+  ])('has of two equal keys what a reader of JSON has: %s', async (_what, members, said) => {
+    const lab = new RelayLab({ limits: { inlineOther: 90, inlineImage: 90 }, host: { structured: 'drop' } });
+    const content = `[{"type":"audio","data":"${FILE}","mimeType":"audio/wav"}]`;
+    const result = `{"content":${content},"structuredContent":{${members},"n":1e400}}`;
+    const { text } = await lab.relay([Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`)]);
+    const { structuredContent, content: blocks } = JSON.parse(text).result;
+    expect(structuredContent).toBeUndefined();
+    const last = blocks.at(-1).text as string;
+    expect(JSON.parse(last)).toEqual({ ...said, n: Number.POSITIVE_INFINITY });
+    expect(last).toContain('"n":1e400');
+  });
+});
