@@ -32,19 +32,32 @@ export async function structuredFiles(
   files: OutgoingFiles,
   context: TranslateContext,
 ): Promise<StructuredFile[]> {
-  const found: StructuredFile[] = [];
-  for (const cut of cuts.cuts.filter(isStructured)) {
-    if (!context.mayHoldFiles(cut.value.path)) continue;
-    // a message may have tens of thousands of them
-    const wait = breathe();
-    if (wait) await wait;
-    if (context.refused?.of(cut) || context.refused?.same(cut)) continue;
-    const file = (await sameFile(cut, files)) ?? (await expectedFile(message, cut, files, context));
-    if (!file) continue;
-    const path = structuredPath(cut.value.path);
-    found.push({ cut, file, result: cut.value.path.slice(0, -path.length - 1), path });
+  const strings = cuts.cuts.filter(
+    (cut) =>
+      isStructured(cut) &&
+      context.mayHoldFiles(cut.value.path) &&
+      !context.refused?.of(cut) &&
+      !context.refused?.same(cut),
+  );
+  const found = new Map<Cut, OutgoingFile>();
+  let known = -1;
+  // a string may repeat a file that is only found behind it
+  while (known < files.count) {
+    known = files.count;
+    for (const cut of strings) {
+      // a message may have tens of thousands of them
+      const wait = breathe();
+      if (wait) await wait;
+      if (found.has(cut)) continue;
+      const file = (await sameFile(cut, files)) ?? (await expectedFile(message, cut, files, context));
+      if (file) found.set(cut, file);
+    }
   }
-  return found;
+  return strings.flatMap((cut) => {
+    const file = found.get(cut);
+    const path = structuredPath(cut.value.path);
+    return file ? [{ cut, file, result: cut.value.path.slice(0, -path.length - 1), path }] : [];
+  });
 }
 
 async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | undefined> {

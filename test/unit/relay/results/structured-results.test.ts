@@ -213,6 +213,26 @@ describe('a string that the outputSchema declares to be base64', () => {
       tool(declared),
     ));
 
+  it.each([
+    ['before', `"copies":["${DATA}"],"data":"${DATA}"`],
+    ['behind', `"data":"${DATA}","copies":["${DATA}"]`],
+  ])('and so does its copy %s it', (_where, members) =>
+    everyPiece(
+      `{"result":{"structuredContent":{${members}},"content":[]},"id":1}`,
+      async (relayed, lab) => {
+        const { structuredContent, _meta } = parsed(relayed);
+        const [{ url }] = _meta['dev.wharf/files'];
+        expect(structuredContent).toEqual({ data: url, copies: [url] });
+        expect(_meta['dev.wharf/files'].map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
+          '/copies/0',
+          '/data',
+        ]);
+        expect(await lab.keys()).toHaveLength(1);
+      },
+      tool(declared),
+    ),
+  );
+
   it('stays when it is short', () => {
     const short = '{"result":{"structuredContent":{"data":"QUJD"},"content":[]},"id":1}';
     return everyPiece(short, ({ text }) => expect(text).toBe(short), tool(declared));
