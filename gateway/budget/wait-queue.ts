@@ -22,7 +22,7 @@ interface Waiter {
   /** Its place in the order of arrival. */
   order: number;
   amount: number;
-  /** When it came. */
+  /** When it came: as all times here, by a clock that cannot be set. */
   since: number;
   grant: () => void;
 }
@@ -99,7 +99,7 @@ export class WaitQueue {
       };
       const aborted = () => giveUp(signal.reason);
       const look = () => {
-        const still = Date.now() - Math.max(line.movedAt, waiter.since);
+        const still = performance.now() - Math.max(line.movedAt, waiter.since);
         if (still >= waitMs) giveUp(full(this.#reason(amount, owner), waitMs));
         else timer = setTimeout(patience, waitMs - still);
       };
@@ -112,7 +112,7 @@ export class WaitQueue {
       const waiter: Waiter = {
         order: this.#arrived++,
         amount,
-        since: Date.now(),
+        since: performance.now(),
         grant: () => {
           leave();
           resolve();
@@ -179,7 +179,7 @@ export class WaitQueue {
 
   /** Restarts the wait of all that came after it: one less is ahead of them. */
   #noteMove(granted: Waiter): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const line of this.#lines.values()) {
       const { first } = line.waiters;
       if (first && first.order >= granted.order) line.movedAt = now;
