@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { type Asked, repeatedKey, type WrittenObject, writtenObjects } from '../wire/json/members.js';
 
@@ -112,10 +113,6 @@ function judged(keys: readonly string[], inner: Judged['inner'] = {}): Judged {
 
 function askedIn({ inner }: Judged): Asked[] {
   return Object.entries(inner).map(([key, below]) => ({ key, inner: askedIn(below) }));
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shown(key: string | undefined): string {

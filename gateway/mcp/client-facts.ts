@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { shortText } from '../budget/short-text.js';
 import type { Hosts } from '../hosts/hosts.js';
 import { isObject } from '../json/value.js';
 import type { ClientFacts } from '../ports/client.js';
@@ -104,9 +105,7 @@ export function versionOf(clientInfo: unknown): string | undefined {
 
 function memberOf(clientInfo: unknown, key: 'name' | 'version'): string | undefined {
   const value = isObject(clientInfo as JsonObject) ? (clientInfo as JsonObject)[key] : undefined;
-  if (typeof value !== 'string') return undefined;
-  // copied, because a slice of a string keeps all of it in memory
-  return value.length <= MAX_NAME ? value : Buffer.from(value.slice(0, MAX_NAME)).toString();
+  return typeof value === 'string' ? shortText(value, MAX_NAME) : undefined;
 }
 
 /**

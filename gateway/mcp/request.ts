@@ -155,9 +155,10 @@ function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: bo
     if (method === PROGRESS && id === undefined) addProgress(params, progress);
     if (method === undefined && id !== undefined) responses.push({ id, result: isObject(result) ? result : undefined });
     if (method === undefined || id === undefined) continue;
-    short('a progress token', JSON.stringify(metaOf(params).progressToken ?? null));
+    refuseLongName('a progress token', JSON.stringify(metaOf(params).progressToken ?? null));
     const base = isBatch ? [index] : [];
-    const request = { id: short('an id', id), method, subject: subjectOf(method, params), params, base };
+    refuseLongName('an id', id);
+    const request = { id, method, subject: subjectOf(method, params), params, base };
     requests.push(heavyArguments ? { ...request, heavyArguments } : request);
   }
   return {
@@ -181,10 +182,9 @@ function addProgress({ progressToken: token, progress, total }: JsonObject, to: 
 }
 
 /** @throws GatewayError `request_invalid` */
-function short(what: string, text: string): string {
+function refuseLongName(what: string, text: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_NAME_BYTES) throw invalid(`${what} has at most ${MAX_NAME_BYTES} bytes, and this one has ${bytes}`);
-  return text;
 }
 
 /** The capabilities that a request itself declares. */
@@ -199,7 +199,8 @@ export function metaOf(params: JsonObject): JsonObject {
 
 /** The value that `Mcp-Name` repeats (SEP-2243; tasks by SEP-2663), and that nameless files are named after. */
 function subjectOf(method: string, params: JsonObject): string | undefined {
-  const value = subjectKey(method) && params[subjectKey(method) as string];
+  const key = subjectKey(method);
+  const value = key && params[key];
   return typeof value === 'string' ? value : undefined;
 }
 
