@@ -61,12 +61,15 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
     const startedAt = performance.now();
     const { incoming, outgoing } = c.env;
     deps.open.count += 1;
-    const over = () => {
+    const gone = new AbortController();
+    // one listener for both: node warns of a leak from the eleventh on, and a pipeline alone adds seven
+    const onClose = () => {
       deps.open.count -= 1;
+      gone.abort();
     };
     // not the end of this function: its answer is yet to be sent then
-    if (outgoing.destroyed) over();
-    else outgoing.once('close', over);
+    if (outgoing.destroyed) onClose();
+    else outgoing.once('close', onClose);
     const written = incoming.socket.bytesWritten;
     try {
       const { method } = incoming;
@@ -89,7 +92,7 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
         outcome = 'redirected';
         return new Response(null, { status: 302, headers: { location } });
       }
-      const answer = await respond(c, deps, record, { method, isSaved });
+      const answer = await respond(c, deps, record, { method, isSaved, gone: gone.signal });
       outcome = answer.outcome;
       return answer.response;
     } catch (thrown) {
@@ -154,7 +157,7 @@ async function respond(
   c: Context<Env>,
   deps: DownloadDeps,
   record: FileRecord,
-  asked: Pick<DownloadRequest, 'method' | 'isSaved'>,
+  { gone, ...asked }: Pick<DownloadRequest, 'method' | 'isSaved'> & { gone: AbortSignal },
 ): Promise<{ response: Response; outcome: Outcome }> {
   const decision = decideDownload(record, {
     ...asked,
@@ -173,7 +176,8 @@ async function respond(
     const outcome = decision.status === 304 ? 'not_modified' : decision.status === 412 ? 'refused' : 'head';
     return { response: new Response(null, { status: decision.status, headers }), outcome };
   }
-  const outcome = await stream(c.env.outgoing, deps, record, { status: decision.status, headers, body: decision.body });
+  const answer = { status: decision.status, headers, body: decision.body, gone };
+  const outcome = await stream(c.env.outgoing, deps, record, answer);
   return { response: RESPONSE_ALREADY_SENT, outcome };
 }
 
@@ -181,6 +185,8 @@ interface Answer {
   status: number;
   headers: Record<string, string>;
   body: Parameters<typeof openDownload>[2];
+  /** Aborts when the client has gone, which it may have while its link was looked up. */
+  gone: AbortSignal;
 }
 
 /**
@@ -191,23 +197,18 @@ async function stream(
   outgoing: HttpBindings['outgoing'],
   deps: DownloadDeps,
   record: FileRecord,
-  { status, headers, body }: Answer,
+  { status, headers, body, gone }: Answer,
 ): Promise<Outcome> {
   const { principal, server } = record;
   const refusal = deps.streams.take(1, { principal, server });
   if (refusal) throw new GatewayError('downloads_full', refusalFacts(refusal));
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort();
-  // a client that went while its link was looked up has closed the answer already
-  if (outgoing.destroyed) onClose();
-  else outgoing.once('close', onClose);
   let source: Readable | undefined;
   let storeFailed = false;
   try {
-    source = await openDownload(deps.objects, record, body, gone.signal);
+    source = await openDownload(deps.objects, record, body, gone);
     // Record which side failed as it happens: afterwards both streams are closed.
     source.once('error', () => {
-      storeFailed = !gone.signal.aborted;
+      storeFailed = !gone.aborted;
     });
     // Moving bytes in either direction keep the socket active, so this catches a stalled store and a stalled client.
     outgoing.setTimeout(deps.idleMs, () => outgoing.destroy());
@@ -215,7 +216,7 @@ async function stream(
     await pipeline(source, outgoing);
     return 'served';
   } catch (thrown) {
-    if (!outgoing.headersSent && !gone.signal.aborted) throw thrown;
+    if (!outgoing.headersSent && !gone.aborted) throw thrown;
     outgoing.destroy();
     if (!storeFailed) return 'aborted';
     deps.log.warn({ file: record.id, err: thrown }, 'A download broke off.');
@@ -224,6 +225,5 @@ async function stream(
     // a pipeline into a closed answer refuses to begin, and leaves its source open
     source?.destroy();
     deps.streams.give(1, { principal, server });
-    outgoing.off('close', onClose);
   }
 }
