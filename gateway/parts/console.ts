@@ -15,7 +15,7 @@ import type { Registered } from '../http/metrics.js';
 import type { ConsoleDeps } from '../http/routes/console.js';
 import type { Limits } from '../policy/limits.js';
 import type { Audit } from '../ports/audit.js';
-import type { Clock } from '../ports/clock.js';
+import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Sessions } from '../relay/session.js';
 
 interface Shown {
@@ -25,7 +25,7 @@ interface Shown {
   version: string;
   publicUrl: () => string;
   keys: StateKeys;
-  clock: Clock;
+  clock: Clock & Stopwatch;
   sessions: Sessions;
   control: FileControl;
   audit: Audit;

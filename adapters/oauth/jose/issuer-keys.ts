@@ -44,7 +44,8 @@ export class IssuerKeys {
 
   /** The keys as last seen, if that is not too long ago. Asks anew beside the request when they are old. */
   get current(): KeySet | undefined {
-    const age = this.#parts.clock.now() - this.#fetchedAt;
+    // a clock that is set back must not keep them
+    const age = Math.abs(this.#parts.clock.now() - this.#fetchedAt);
     if (age > FRESH_MS) void this.refresh();
     return age > LONGEST_MS ? undefined : this.#set;
   }
@@ -53,7 +54,7 @@ export class IssuerKeys {
   async refresh(): Promise<void> {
     if (this.#running) return this.#running;
     const now = this.#parts.clock.now();
-    if (now - this.#triedAt < LEAST_BETWEEN_MS) return;
+    if (Math.abs(now - this.#triedAt) < LEAST_BETWEEN_MS) return;
     this.#triedAt = now;
     this.#running = this.#fetch().finally(() => {
       this.#running = undefined;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../errors.js';
 import type { Seal } from '../../files/seal.js';
 import type { Audit } from '../../ports/audit.js';
-import type { Clock } from '../../ports/clock.js';
+import type { Clock, Stopwatch } from '../../ports/clock.js';
 import type { ConsoleUser } from '../../ports/console.js';
 
 /** How long a login lasts. */
@@ -34,7 +34,7 @@ interface Sealed {
 
 interface LoginsDeps {
   seal: Seal;
-  clock: Clock;
+  clock: Clock & Stopwatch;
   audit: Pick<Audit, 'record' | 'note'>;
 }
 
@@ -42,7 +42,7 @@ interface LoginsDeps {
 export class Logins {
   readonly #users: readonly ConsoleUser[];
   readonly #seal: Seal;
-  readonly #clock: Clock;
+  readonly #clock: Clock & Stopwatch;
   readonly #audit: Pick<Audit, 'record' | 'note'>;
   readonly #wrong = new LRUCache<string, { since: number; count: number }>({ max: ADDRESSES });
 
@@ -59,7 +59,7 @@ export class Logins {
    * @throws GatewayError `console_login`, `console_tries`
    */
   userOf(key: string, address: string): ConsoleUser {
-    const now = this.#clock.now();
+    const now = this.#clock.ticks();
     const tries = this.#wrong.get(address);
     const isOpen = tries !== undefined && now - tries.since < WINDOW_MS;
     if (isOpen && tries.count >= TRIES) {

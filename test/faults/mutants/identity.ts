@@ -36,8 +36,8 @@ export const IDENTITY: readonly Mutant[] = [
     name: 'keys-asked-without-end',
     fault: 'Tokens with made-up keys make Wharf flood the issuer.',
     file: 'adapters/oauth/jose/issuer-keys.ts',
-    find: '    if (now - this.#triedAt < LEAST_BETWEEN_MS) return;',
-    replace: '    if (now - this.#triedAt < 0) return;',
+    find: '    if (Math.abs(now - this.#triedAt) < LEAST_BETWEEN_MS) return;',
+    replace: '    if (Math.abs(now - this.#triedAt) < 0) return;',
     ...KEYS,
   },
   {
