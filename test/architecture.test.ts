@@ -186,7 +186,6 @@ const READ_BY_V8 = {
     'adapters/previews/local/process.ts',
   ],
   'one string, or a list of them': [
-    'gateway/http/routes/several-files.ts',
     'gateway/mcp/heavy-request.ts',
     'gateway/mcp/responses.ts',
     'gateway/relay/asking/by-result.ts',

@@ -1,5 +1,6 @@
 import { descriptorsExhausted } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
+import { UNTRUSTED } from '../../http/broken.js';
 
 /**
  * The kind of failure, by the system's or the TLS library's code. Clients see it, so it names no address, no command
@@ -11,10 +12,7 @@ const KINDS: readonly [RegExp, string][] = [
   [/^(?:ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'no connection in time'],
   [/^(?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL)$/, 'no route to its host'],
   [/^(?:ECONNRESET|ECONNABORTED|EPIPE)$/, 'the connection was closed at once'],
-  [
-    /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA)/,
-    'its certificate is not trusted',
-  ],
+  [UNTRUSTED, 'its certificate is not trusted'],
   [/^(?:EPROTO|ERR_SSL_|ERR_TLS_)/, 'no TLS connection could be made'],
 ];
 

@@ -9,6 +9,7 @@ import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js'
 import { type Logins, NO_COOKIE } from '../console/logins.js';
 import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
+import { requestText } from '../short-body.js';
 import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, loginPage } from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
 import { type TryDeps, tryRoutes } from './console-try.js';
@@ -176,12 +177,5 @@ function moved(location: string, cookie?: string): Response {
 
 /** @throws GatewayError `request_invalid` */
 async function formOf({ env }: ConsoleContext): Promise<URLSearchParams> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of env.incoming as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > MAX_FORM) throw new GatewayError('request_invalid', { reason: 'the form is too long' });
-    parts.push(part);
-  }
-  return new URLSearchParams(Buffer.concat(parts).toString('utf8'));
+  return new URLSearchParams(await requestText(env.incoming, MAX_FORM, 'the form is too long'));
 }
