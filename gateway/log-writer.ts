@@ -53,13 +53,13 @@ export class LogWriter {
   /** Writes at once what waits. What a thread is writing at that time is left to it. */
   end(): void {
     clearTimeout(this.#again);
-    const until = Date.now() + END_MS;
+    const until = performance.now() + END_MS;
     let rest = Buffer.concat([...(this.#again && this.#piece ? [this.#piece] : []), this.#take()]);
     while (rest.length > 0) {
       try {
         rest = rest.subarray(writeSync(this.#descriptor, rest));
       } catch (error) {
-        if (!BEHIND.has((error as NodeJS.ErrnoException).code) || Date.now() >= until) return;
+        if (!BEHIND.has((error as NodeJS.ErrnoException).code) || performance.now() >= until) return;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, END_LOOK_MS);
       }
     }

@@ -165,7 +165,7 @@ const READ_BY_V8 = {
     'gateway/files/resumable/progress.ts',
     'gateway/files/ticket.ts',
     'gateway/http/console/audit-search.ts',
-    'gateway/http/console/logins.ts',
+    'gateway/http/console/console-logins.ts',
     'gateway/quotas/allowances.ts',
     'gateway/relay/asking/put-off.ts',
     'gateway/upstream-auth/kept-registration.ts',

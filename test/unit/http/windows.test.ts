@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
 import { Seal } from '../../../gateway/files/seal.js';
-import { Logins } from '../../../gateway/http/console/logins.js';
+import { ConsoleLogins } from '../../../gateway/http/console/console-logins.js';
 import { Refusals } from '../../../gateway/http/refusals.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
@@ -33,7 +33,7 @@ describe('a window of a minute ends after a minute, although the clock was set b
   it('for the keys that an address may try at the console', () => {
     const { time, clock } = setBack();
     const digest = createHash('sha256').update('right').digest();
-    const logins = new Logins([{ name: 'ann', role: 'operator', digest }], {
+    const logins = new ConsoleLogins([{ name: 'ann', role: 'operator', digest }], {
       seal: new Seal(['a secret']),
       audit: { record: async () => {}, note() {} },
       clock,

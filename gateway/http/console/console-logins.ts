@@ -32,21 +32,21 @@ interface Sealed {
   until: number;
 }
 
-interface LoginsDeps {
+interface ConsoleLoginsDeps {
   seal: Seal;
   clock: Clock & Stopwatch;
   audit: Pick<Audit, 'record' | 'note'>;
 }
 
 /** Who may look at the console: each user's key in a form, or as a bearer for programs. */
-export class Logins {
+export class ConsoleLogins {
   readonly #users: readonly ConsoleUser[];
   readonly #seal: Seal;
   readonly #clock: Clock & Stopwatch;
   readonly #audit: Pick<Audit, 'record' | 'note'>;
   readonly #wrong = new LRUCache<string, { since: number; count: number }>({ max: ADDRESSES });
 
-  constructor(users: readonly ConsoleUser[], { seal, clock, audit }: LoginsDeps) {
+  constructor(users: readonly ConsoleUser[], { seal, clock, audit }: ConsoleLoginsDeps) {
     this.#users = users;
     this.#seal = seal;
     this.#clock = clock;
