@@ -87,13 +87,13 @@ export async function start(
         faces.close();
         faces.open.streams.end();
         filing.resumable?.stop();
-        const until = clock.now() + timeouts.drain;
-        while (faces.open.count > 0 && clock.now() < until)
+        const until = clock.ticks() + timeouts.drain;
+        while (faces.open.count > 0 && clock.ticks() < until)
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
         if (faces.open.count > 0)
           log.warn({ running: faces.open.count, limit: 'timeouts.drain' }, 'Exchanges that still run are cut off.');
         // removals need the store for a little longer
-        await filing.cleanUps.settled(Math.max(LAST_CLEAN_UPS_MS, until - clock.now()));
+        await filing.cleanUps.settled(Math.max(LAST_CLEAN_UPS_MS, until - clock.ticks()));
         await closers.close();
       },
     };

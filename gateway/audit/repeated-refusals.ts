@@ -51,7 +51,8 @@ export class RepeatedRefusals {
   note(entry: AuditEntry): void {
     const { clock, most, mostOfOne, others, write } = this.#options;
     const now = clock.now();
-    if (now - this.#begin >= WINDOW_MS) {
+    // or before it: a clock may be set back
+    if (Math.abs(now - this.#begin) >= WINDOW_MS) {
       this.tell();
       this.#begin = now;
     }

@@ -28,7 +28,8 @@ export class UnknownCallers {
     const now = this.#clock.now();
     const kind = `${what} ${code}`;
     const window = this.#windows.get(kind);
-    if (window === undefined || now - window.begin >= WINDOW_MS) {
+    // or before it: a clock may be set back
+    if (window === undefined || Math.abs(now - window.begin) >= WINDOW_MS) {
       this.#windows.set(kind, { begin: now, count: 1 });
       return true;
     }
