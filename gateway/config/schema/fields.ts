@@ -40,7 +40,7 @@ export function count(range: Range) {
 }
 
 /** `type/subtype` or `type/*`. Parameters are not compared, so they are not allowed. */
-const MEDIA_TYPE = /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/(?:\*|[A-Za-z0-9][\w!#$&^.+-]{0,126})$/;
+export const MEDIA_TYPE = /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/(?:\*|[A-Za-z0-9][\w!#$&^.+-]{0,126})$/;
 
 /** A list of media types; an empty one would accept nothing, or be mistaken for "everything". */
 export function mediaTypes() {
@@ -49,6 +49,11 @@ export function mediaTypes() {
     .array(z.string().regex(MEDIA_TYPE, { error }))
     .min(1, { error: 'must not be empty; left out, any file is accepted' })
     .max(100);
+}
+
+/** The name of a key, whose caller has it, or of a user of the console. */
+export function ownerName() {
+  return z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"' });
 }
 
 /** A part of something, above 0 and at most 1. */
