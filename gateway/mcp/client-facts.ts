@@ -6,7 +6,8 @@ import type { ClientFacts } from '../ports/client.js';
 import type { Host } from '../ports/host.js';
 import type { JsonObject } from '../ports/json.js';
 import { ASSUMED_ERA, eraOf } from './era.js';
-import { type ClientMessages, capabilitiesOf, META_CLIENT, metaOf } from './request.js';
+import { META_CLIENT } from './meta-keys.js';
+import { type ClientMessages, capabilitiesOf, metaOf } from './request.js';
 
 /** What is known about a client without its messages. */
 interface Caller {

@@ -9,13 +9,9 @@ import { weigh } from '../wire/json/weigh.js';
 import { refuseAmbiguous } from './ambiguous.js';
 import { type Era, eraOfMessage, namesStateless } from './era.js';
 import { readHeavy } from './heavy-request.js';
+import { META_CAPABILITIES, META_VERSION } from './meta-keys.js';
 import { invalid, type ReadMessage, refuseLongBatch, refuseOddId } from './read-message.js';
 import type { TooLongArgument } from './shortened-body.js';
-
-const META = 'io.modelcontextprotocol/';
-export const META_VERSION = `${META}protocolVersion`;
-export const META_CAPABILITIES = `${META}clientCapabilities`;
-export const META_CLIENT = `${META}clientInfo`;
 
 /**
  * Most bytes of an id or a progress token, as JSON text. SDKs count, or write UUIDs. A longer one could not be captured

@@ -1,5 +1,6 @@
 import { patchValue } from '../../json/patch.js';
-import { capabilitiesOf, META_CAPABILITIES, metaOf } from '../../mcp/request.js';
+import { META_CAPABILITIES } from '../../mcp/meta-keys.js';
+import { capabilitiesOf, metaOf } from '../../mcp/request.js';
 import type { JsonPath } from '../../ports/json.js';
 import type { PendingRequest } from '../pending-request.js';
 import { putBack } from '../tools/lifted-arguments.js';

@@ -3,7 +3,7 @@ import { JsonDocument } from '../../json/document.js';
 import { Edits } from '../../json/edit.js';
 import { isObject } from '../../json/value.js';
 import { asking } from '../../mcp/inquire.js';
-import { META_CAPABILITIES } from '../../mcp/request.js';
+import { META_CAPABILITIES } from '../../mcp/meta-keys.js';
 import { RESOURCE_LISTS } from '../../mcp/resource-lists.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
