@@ -40,7 +40,7 @@ export function count(range: Range) {
 }
 
 /** `type/subtype` or `type/*`. Parameters are not compared, so they are not allowed. */
-export const MEDIA_TYPE = /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/(?:\*|[A-Za-z0-9][\w!#$&^.+-]{0,126})$/;
+const MEDIA_TYPE = /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/(?:\*|[A-Za-z0-9][\w!#$&^.+-]{0,126})$/;
 
 /** A list of media types; an empty one would accept nothing, or be mistaken for "everything". */
 export function mediaTypes() {

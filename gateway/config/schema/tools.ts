@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ENCODINGS, type Encoding } from '../../encodings.js';
 import { argumentPath, companionName } from './argument-path.js';
-import { MEDIA_TYPE, size } from './fields.js';
+import { size } from './fields.js';
 import { MOST_FILE } from './limits.js';
 import { toolName } from './peers.js';
 import { templateProblem } from './template.js';
@@ -9,8 +9,8 @@ import { toolLimitsSchema } from './tool-limits.js';
 
 const NAMES = Object.keys(ENCODINGS) as [Encoding, ...Encoding[]];
 
-/** A media type, or an ending: `.ext` (SEP-2356). */
-const ACCEPT = new RegExp(`${MEDIA_TYPE.source}|^\\.[A-Za-z0-9][\\w.+-]{0,62}$`);
+/** `type/subtype`, `type/*` or `.ext` (SEP-2356). Parameters are not compared, so they are not allowed here. */
+const ACCEPT = /^(?:[A-Za-z0-9][\w!#$&^.+-]{0,126}\/(?:\*|[A-Za-z0-9][\w!#$&^.+-]{0,126})|\.[A-Za-z0-9][\w.+-]{0,62})$/;
 
 /** Hosts cut descriptions at some thousand characters. */
 const LONGEST_DESCRIPTION = 10_000;
