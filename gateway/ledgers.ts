@@ -68,7 +68,7 @@ export function createDownloadLedger({ limits }: Pick<Config, 'limits'>, sharing
   return new Ledger({ limit: 'limits.downloads', total: limits.downloads, sharing });
 }
 
-/** The count of calls that wait for a person. */
+/** Counts calls that wait for a person. */
 export function createQuestionLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
   return new Ledger({ limit: 'limits.questions', total: limits.questions, sharing });
 }

@@ -76,13 +76,14 @@ export function redactText(text: string): string {
   // Shortened first: the patterns are linear in a text that a peer may have chosen.
   const short = shortened(text);
   if (!MAY_HOLD_SECRET.test(short)) return short;
+  // a secret that was cut is not followed by what ends one, but by the text's length
   return short
-    .replace(/\/([du])\/[A-Za-z0-9_-]{16,}/g, '/$1/[redacted]')
+    .replace(/\/([du])\/(?:[A-Za-z0-9_-]{16,}|[A-Za-z0-9_-]+(?=… \(\d+ characters\)$))/g, '/$1/[redacted]')
     .replace(WORD, withoutQuery)
     .replace(PARAMETER, (whole, name: string) => (SECRET_PARAMETER.test(name) ? `${name}=${REDACTED}` : whole))
     .replace(/(data:[^,\s"']{0,200},)[A-Za-z0-9+/=_%-]+/gi, '$1[redacted]')
     .replace(/\b(bearer|basic) +[A-Za-z0-9._~+/=-]+/gi, '$1 [redacted]')
-    .replace(/(:\/\/)[^/\s@"']*@/g, '$1[redacted]@');
+    .replace(/(:\/\/)[^/\s@"'…]*(?:@|(?=… \(\d+ characters\)$))/g, '$1[redacted]@');
 }
 
 /** A text as long as one may be, without a look at what it holds. */

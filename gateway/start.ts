@@ -53,7 +53,7 @@ export async function start(
   log: Log,
   { stdio, version }: StartOptions = {},
 ): Promise<Gateway> {
-  const closers = new Closers();
+  const closers = new Closers(log);
   try {
     const shared = await openProcess(config, adapters, log, closers);
     const { clock, audit, timeouts } = shared;

@@ -159,18 +159,15 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
 const READ_BY_V8 = {
   'what Wharf itself has stored': [
     'gateway/files/bundles/bundles.ts',
-    'gateway/files/control/control.ts',
+    'gateway/files/file.ts',
     'gateway/files/flow/origins.ts',
     'gateway/files/handle-memory.ts',
     'gateway/files/lazy-files.ts',
-    'gateway/files/library.ts',
     'gateway/files/resumable/progress.ts',
-    'gateway/files/sweep.ts',
     'gateway/files/ticket.ts',
     'gateway/http/console/audit-search.ts',
-    'gateway/http/console/logins.ts',
+    'gateway/http/console/console-logins.ts',
     'gateway/quotas/allowances.ts',
-    'gateway/quotas/stored.ts',
     'gateway/relay/asking/put-off.ts',
     'gateway/upstream-auth/kept-registration.ts',
     'gateway/upstream-auth/kept-tokens.ts',
@@ -187,7 +184,6 @@ const READ_BY_V8 = {
     'adapters/previews/local/process.ts',
   ],
   'one string, or a list of them': [
-    'gateway/http/routes/several-files.ts',
     'gateway/mcp/heavy-request.ts',
     'gateway/mcp/responses.ts',
     'gateway/relay/asking/by-result.ts',

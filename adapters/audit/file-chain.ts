@@ -190,12 +190,13 @@ export class ChainFile implements Sink {
     }
   }
 
-  /** The next entry reports a failure. */
+  /** The next entry reports a failure, or the end of the log. */
   #syncSoon(): void {
     if (!this.#isDirty || this.#syncing) return;
     this.#syncing = this.#current.file.datasync().then(
       () => {},
       (error: unknown) => {
+        this.#isDirty = true;
         this.#failure = error;
       },
     );

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { FIELD_NAME, FIELD_VALUE } from './fields.js';
 
 /** What stands in the head of a request. */
 interface RequestParts {
@@ -16,10 +17,6 @@ interface RequestParts {
  */
 const ONE_WRITE_BYTES = 12 * 1024;
 
-/** RFC 9110 §5.1: a token. */
-const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** What must not be in a value: with a line break in it, a value could hold another header, or another request. */
-const NOT_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const NOT_TARGET = /[^\x21-\x7e\x80-\xff]/;
 
 /**
@@ -32,8 +29,8 @@ export function requestHead({ method, path, headers, body }: RequestParts, host:
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at] as string;
     const value = headers[at + 1] as string;
-    if (!NAME.test(name)) throw new TypeError('a header has a name that HTTP does not allow');
-    if (NOT_VALUE.test(value)) throw new TypeError(`the header ${name} has a character that HTTP does not allow`);
+    if (!FIELD_NAME.test(name)) throw new TypeError('a header has a name that HTTP does not allow');
+    if (!FIELD_VALUE.test(value)) throw new TypeError(`the header ${name} has a character that HTTP does not allow`);
     head += `${name}: ${value}\r\n`;
   }
   if (body !== undefined) head += `Content-Length: ${body.length}\r\n`;

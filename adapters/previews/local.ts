@@ -7,9 +7,9 @@ import { RenderPool } from './local/pool.js';
 import { RenderProcess } from './local/process.js';
 
 /**
- * Previews by separate processes on this machine: sharp (libvips) decodes PNG, JPEG, GIF, WebP, AVIF and TIFF, and
- * PDFium, if it is installed, the first page of a PDF; of other
- * files the first lines, the names in them or their header is read.
+ * Previews by separate processes on this machine. sharp (libvips) decodes PNG, JPEG, GIF, WebP, AVIF and TIFF; PDFium, if
+ * it is installed, draws the first page of a PDF. Of a text the first lines are read, of an archive the names in it, of
+ * sound and video the header.
  */
 export const settings = z
   .strictObject({

@@ -51,7 +51,7 @@ function lengthOf({ headers, whole }: Answer): number | undefined {
   return announced === undefined ? whole?.length : Number(announced);
 }
 
-/** With a body that is made a stream only if it is asked for. */
+/** An answer that came whole. Its body is made a stream only if it is asked for. */
 class WholeAnswer implements UpstreamAnswer {
   readonly status: number;
   readonly headers: UpstreamAnswer['headers'];

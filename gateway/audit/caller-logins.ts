@@ -1,6 +1,6 @@
 import { asGatewayError, type GatewayError } from '../errors.js';
 import { isToken, KEY_HEADER } from '../identity/bearer.js';
-import { KnownCaller } from '../identity/known-caller.js';
+import { RefusedCaller } from '../identity/refused-caller.js';
 import { claimedLogin } from '../identity/token-login.js';
 import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Authenticate, CredentialRequest, Identity } from '../ports/identity.js';
@@ -65,7 +65,7 @@ function whyRefused(
   const isAboutToken = bearer !== undefined && isToken(bearer) && facts.reason !== undefined;
   const isAbsent = own === undefined && headers.authorization === undefined;
   const reason = facts.reason ?? (isAbsent ? 'there is no credential' : 'it is not a credential that is known here');
-  const known = cause instanceof KnownCaller ? cause.identity : undefined;
+  const known = cause instanceof RefusedCaller ? cause.identity : undefined;
   return {
     rule: code === 'insufficient_scope' ? 'auth.jwt.scopes' : isAboutToken ? 'auth.jwt' : 'auth',
     reason: String(reason),

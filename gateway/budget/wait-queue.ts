@@ -22,7 +22,7 @@ interface Waiter {
   /** Its place in the order of arrival. */
   order: number;
   amount: number;
-  /** When it came. */
+  /** When it came: as all times here, by a clock that cannot be set. */
   since: number;
   grant: () => void;
 }

@@ -31,18 +31,17 @@ export function accessProblems({ auth, servers, ...rules }: Rules, serverNames: 
 /** A match that no caller can have under this `auth`. */
 export function callerProblems(match: CallerMatch, path: Path, auth: Config['auth'] | undefined): ConfigProblem[] {
   if (auth === undefined) return [];
-  const { key, group, claim } = match;
+  const { key } = match;
   if (auth.use === 'none') {
-    const given = (['key', 'principal', 'group', 'claim'] as const).filter((member) => match[member] !== undefined);
     const text = 'never matches with auth none, where all callers are one';
     // operators who try tools have names all the same
-    return given.flatMap((member) =>
+    return givenIn(match).flatMap((member) =>
       member === 'principal' && match.principal?.startsWith('console:') ? [] : [problem([...path, member], text)],
     );
   }
   if (auth.use === 'passthrough') return problemsOfPassing(match, path);
   if (auth.use !== 'apiKeys') return problemsWithTokens(match, path, auth);
-  const none = (['group', 'claim'] as const).filter((member) => (member === 'group' ? group : claim) !== undefined);
+  const none = (['group', 'claim'] as const).filter((member) => match[member] !== undefined);
   const problems = none.map((member) => problem([...path, member], 'never matches: callers with API keys have none'));
   if (key === undefined || auth.keys.some(({ name }) => fits(key, name))) return problems;
   return [...problems, problem([...path, 'key'], 'is the name of none of auth.keys', key)];
@@ -78,9 +77,13 @@ function mayBeginWith(pattern: string, beginning: string): boolean {
 }
 
 function problemsOfPassing(match: CallerMatch, path: Path): ConfigProblem[] {
-  const given = (['key', 'principal', 'group', 'claim'] as const).filter((member) => match[member] !== undefined);
   const text = 'never matches with auth passthrough, where the server alone knows who calls';
-  return given.map((member) => problem([...path, member], text));
+  return givenIn(match).map((member) => problem([...path, member], text));
+}
+
+/** What a match asks of a caller. */
+function givenIn(match: CallerMatch) {
+  return (['key', 'principal', 'group', 'claim'] as const).filter((member) => match[member] !== undefined);
 }
 
 function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): ConfigProblem[] {

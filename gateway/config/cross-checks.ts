@@ -89,9 +89,8 @@ function handoffNames({ handoff = [] }: Parsed, serverNames: readonly string[]):
     (['from', 'to'] as const)
       .filter((side) => rule[side] !== '*' && !serverNames.includes(rule[side]))
       .map((side) => {
-        const near = nearest(rule[side], serverNames);
-        const hint = near === undefined ? '"*" is any' : `did you mean "${near}"?`;
-        return problem(['handoff', index, side], `is not a server of this file; ${hint}`, rule[side]);
+        const text = `is not a server of this file; ${hintFor(rule[side], serverNames)}`;
+        return problem(['handoff', index, side], text, rule[side]);
       }),
   );
 }
@@ -102,9 +101,8 @@ function scopeServers({ auth }: Parsed, serverNames: readonly string[]): ConfigP
   return Object.keys(auth.jwt.scopes).flatMap((place) => {
     const [server = ''] = place.split('.');
     if (server === '*' || serverNames.includes(server)) return [];
-    const near = nearest(server, serverNames);
-    const hint = near === undefined ? '"*" is any' : `did you mean "${near}"?`;
-    return [problem(['auth', 'jwt', 'scopes', place], `does not begin with a server of this file; ${hint}`)];
+    const text = `does not begin with a server of this file; ${hintFor(server, serverNames)}`;
+    return [problem(['auth', 'jwt', 'scopes', place], text)];
   });
 }
 
@@ -115,12 +113,16 @@ function flowNames({ flow = [], auth }: Parsed, serverNames: readonly string[]):
     const names = (['from', 'to'] as const).flatMap((side) => {
       const name = rule[side];
       if (name === undefined || serverNames.some((one) => fits(name, one))) return [];
-      const near = nearest(name, serverNames);
-      const hint = near === undefined ? '"*" is any' : `did you mean "${near}"?`;
-      return [problem([...path, side], `is not a server of this file; ${hint}`, name)];
+      return [problem([...path, side], `is not a server of this file; ${hintFor(name, serverNames)}`, name)];
     });
     return [...names, ...callerProblems(rule, path, auth)];
   });
+}
+
+/** What to write instead of a name that no server has. */
+function hintFor(name: string, serverNames: readonly string[]): string {
+  const near = nearest(name, serverNames);
+  return near === undefined ? '"*" is any' : `did you mean "${near}"?`;
 }
 
 function clientPrincipals({ clients = [], auth }: Parsed): ConfigProblem[] {

@@ -1,3 +1,4 @@
+import { countText } from '../policy/amounts.js';
 import type { Setting, SettingSource } from '../ports/console.js';
 import { redactFields } from '../redact.js';
 import type { Config } from './config.js';
@@ -42,7 +43,7 @@ export function settingsOf(config: Config): Setting[] {
     ['auth.use', auth.use === 'both' ? ['apiKeys', 'jwt'] : auth.use],
     ...('keys' in auth ? [['auth.keys', auth.keys.map(({ name }) => name)] as [string, unknown]] : []),
     ['console.users', pages.users.map(({ name, role }) => `${name} (${role})`)],
-    ['clients', `${clients.length} profiles`],
+    ['clients', countText(clients.length, 'profile')],
     ['secret', secrets.length === 0 ? 'none' : `set (${secrets.length})`],
   ];
   const spelled: Record<string, string> = Object.fromEntries([

@@ -37,12 +37,15 @@ const LOCAL: readonly string[] = ['config', 'machine'];
 export async function doctor(options: DoctorOptions): Promise<Found[]> {
   const { config, adapters, deps, openFiles, only, isOffline, proof, signal } = options;
   const opened: (() => Promise<void>)[] = [];
+  let isOver = false;
   /** Makes it when a check first needs it, once, and closes it in the end. */
   const once = <Part extends { close(): Promise<void> }>(make: () => Promise<Part>): Open<Part> => {
     let made: Promise<Part> | undefined;
     return () => {
       made ??= make().then((found) => {
-        opened.push(() => found.close());
+        // one that comes too late for its check would keep the process alive
+        if (isOver) void found.close().catch(() => {});
+        else opened.push(() => found.close());
         return found;
       });
       return made;
@@ -78,6 +81,7 @@ export async function doctor(options: DoctorOptions): Promise<Found[]> {
       signal,
     );
   } finally {
+    isOver = true;
     await Promise.allSettled(opened.map((close) => close()));
   }
 }

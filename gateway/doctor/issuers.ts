@@ -2,12 +2,13 @@ import type { Config, GrantConfig, PerUserConfig, ServerConfig } from '../config
 import { countText, timeText } from '../policy/amounts.js';
 import type { OAuth } from '../ports/oauth.js';
 import { parseJson } from '../wire/json/parse.js';
+import { beginningOf } from './beginning.js';
 import type { Check, Finding } from './check.js';
 import type { Open } from './stores.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
-/** Characters of the keys of an issuer. */
+/** Characters of an issuer's keys that are looked at. */
 const MOST_KEYS = 512 * 1024;
 
 /** Tokens are taken for `auth.jwt.clockTolerance` after their end; half of a usual one is worth a word. */
@@ -68,7 +69,7 @@ async function keysAt(uri: string, signal: AbortSignal): Promise<{ count: number
   if (!URL.canParse(uri)) throw new Error('its metadata names no keys (jwks_uri)');
   const answer = await fetch(uri, { signal, redirect: 'error' });
   if (answer.status !== 200) throw new Error(`its keys are answered with HTTP ${answer.status}`);
-  const { keys } = Object(parseJson((await answer.text()).slice(0, MOST_KEYS))) as { keys?: unknown };
+  const { keys } = Object(parseJson(await beginningOf(answer, MOST_KEYS))) as { keys?: unknown };
   if (!Array.isArray(keys) || keys.length === 0) throw new Error('it has no keys');
   const date = Date.parse(answer.headers.get('date') ?? '');
   return { count: keys.length, skew: Number.isNaN(date) ? 0 : Math.abs(Date.now() - date) };
@@ -99,7 +100,7 @@ async function tokenFor(grant: GrantConfig, server: string, open: Open<OAuth>): 
   return { state: 'ok', text: `${hostOf(grant.issuer ?? grant.tokenUrl ?? '')} gives one${lasts}` };
 }
 
-/** The parameters of a client credentials grant. */
+/** The parameters of a client credentials grant (RFC 6749, 4.4). */
 export function clientGrant({ scope, resource, audience }: GrantConfig): Record<string, string> {
   return {
     grant_type: 'client_credentials',

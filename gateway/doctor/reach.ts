@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
 import { sizeText, timeText } from '../policy/amounts.js';
+import { beginningOf } from './beginning.js';
 import type { Check, Finding } from './check.js';
 import type { Place } from './place.js';
 import type { Open } from './stores.js';
@@ -43,7 +44,7 @@ export function reachChecks({ publicUrl }: Pick<Config, 'publicUrl'>, open: Open
       run: async (signal) => {
         const { token = 'x', isOwn } = await open();
         const answer = await fetch(`${publicUrl}${CHECK_PATH}/${token}`, { signal, redirect: 'manual' });
-        const body = await beginningOf(answer);
+        const body = await beginningOf(answer, MOST_READ);
         if (body === token) return { state: 'ok', text: publicUrl };
         // a Wharf with another secret, or with none that outlives it
         if (!isOwn && body.includes(OWN_WORD)) return { state: 'ok', text: `${publicUrl}, to a Wharf` };
@@ -66,7 +67,7 @@ export function reachChecks({ publicUrl }: Pick<Config, 'publicUrl'>, open: Open
         proven(async (url) => {
           const body = new Uint8Array(BODY_BYTES);
           const answer = await fetch(url, { method: 'POST', body, signal, redirect: 'manual' });
-          const text = await beginningOf(answer);
+          const text = await beginningOf(answer, MOST_READ);
           if (answer.status === 404 && text.includes(OWN_WORD)) return UNPROVEN;
           if (text !== String(BODY_BYTES))
             throw new Error(`a body of ${sizeText(BODY_BYTES)} gets HTTP ${answer.status}`);
@@ -120,21 +121,9 @@ async function foreignPage(publicUrl: string, signal: AbortSignal): Promise<Find
     redirect: 'manual',
   });
   const allowed = answer.headers.get('access-control-allow-origin');
-  const text = await beginningOf(answer);
+  const text = await beginningOf(answer, MOST_READ);
   if (allowed !== null) throw new Error(`they may read answers: something on the way adds Access-Control-Allow-Origin`);
   if (!text.includes(FOREIGN_WORD))
     throw new Error(`they are not refused (HTTP ${answer.status}): Origin does not arrive`);
   return { state: 'ok', text: 'are refused' };
-}
-
-/** The first bytes of an answer: another program may answer there, with any number of them. */
-async function beginningOf({ body }: Response): Promise<string> {
-  let text = '';
-  const decoder = new TextDecoder();
-  // leaving the loop ends the answer
-  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
-    text += decoder.decode(piece, { stream: true });
-    if (text.length >= MOST_READ) break;
-  }
-  return text.slice(0, MOST_READ);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sizeText, timeText } from '../policy/amounts.js';
+import { countText, sizeText, timeText } from '../policy/amounts.js';
 import type { Antivirus } from '../ports/antivirus.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { AboutStore, StateStore } from '../ports/state-store.js';
@@ -74,7 +74,7 @@ async function inPages(store: ObjectStore, origins: readonly string[], signal: A
       if (allowed !== '*' && allowed !== origin)
         throw new Error(`${new URL(link).host} does not let pages of ${origin} read its files`);
     }
-    return { state: 'ok', text: `${origins.length} origins may read them` };
+    return { state: 'ok', text: `${countText(origins.length, 'origin')} may read them` };
   });
 }
 

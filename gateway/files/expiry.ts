@@ -3,6 +3,7 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import { recordKey } from './file.js';
 
 /** Files watched at one time, about 150 bytes each; the rest is left to the sweeper. */
 const MAX_WATCHED = 100_000;
@@ -55,7 +56,7 @@ export class Expiry {
     const now = clock.now();
     for (const [id, { key, dueAt }] of this.#watched) {
       if (dueAt > now || this.#stopped) return;
-      const isAlive = (await state.read(`file:${id}`)) !== undefined;
+      const isAlive = (await state.read(recordKey(id))) !== undefined;
       if (!isAlive) {
         await objects.remove(key);
         metrics.count('wharf_swept_objects_total', { reason: 'expired' });

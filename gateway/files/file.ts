@@ -1,4 +1,4 @@
-/** A stored file as the state store keeps it (JSON under `file:<id>`). */
+/** A stored file as the state store keeps it, as JSON under `recordKey`. */
 export interface FileRecord {
   /** `f_` and 128 random bits as base64url. Object keys begin with it, see handle.ts. */
   id: string;
@@ -35,6 +35,22 @@ export interface FileRecord {
   heldAt?: number;
   /** Set when the same bytes came again and became this file, so several messages may name it. */
   shared?: true;
+}
+
+/** The key of a file's record in the state store. */
+export function recordKey(id: string): string {
+  return `file:${id}`;
+}
+
+/**
+ * What replaces a record that is taken back or removed, until it expires at once: the store cannot remove a key on the
+ * condition that it is unchanged.
+ */
+export const NO_RECORD = 'null';
+
+/** The record in a text of the state store, if it holds one. */
+export function recordIn(text: string | undefined): FileRecord | undefined {
+  return text === undefined ? undefined : ((JSON.parse(text) as FileRecord | null) ?? undefined);
 }
 
 /** The public facts about a stored file, and its handle. */

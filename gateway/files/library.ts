@@ -11,7 +11,8 @@ import type { CleanUps } from './clean-ups.js';
 import { lifetimeOf } from './control/lifetime.js';
 import { type FileCause, recordFile } from './control/recorded-file.js';
 import type { Expiry } from './expiry.js';
-import { type CountedFile, type DescribedFile, type FileAccount, type FileRecord, ownerOf } from './file.js';
+import type { CountedFile, DescribedFile, FileAccount, FileRecord } from './file.js';
+import { NO_RECORD, ownerOf, recordIn, recordKey } from './file.js';
 import type { Origins } from './flow/origins.js';
 import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
@@ -56,12 +57,6 @@ export type Resolved =
   /** The file, or the right to upload it, has expired. */
   | { kind: 'expired' }
   | { kind: 'unknown' };
-
-/**
- * Replaces a withdrawn record until that expires, because the store cannot remove a key on the condition that it is
- * unchanged.
- */
-const WITHDRAWN = 'null';
 
 /** What a handle means once a lazy file has been read. */
 export type Opened = Exclude<Resolved, { kind: 'lazy' }>;
@@ -115,7 +110,7 @@ export class Library {
       this.discard(stored.key, record, 'collapsed');
       return twin;
     }
-    await state.create(`file:${record.id}`, JSON.stringify(record), settings.retentionMs, ownerOf(record));
+    await state.create(recordKey(record.id), JSON.stringify(record), settings.retentionMs, ownerOf(record));
     this.#deps.expiry.watch(record.id, record.key);
     await Promise.all([this.#index(digestKey, record), this.#handles.remember(record.id, ownerOf(record))]);
     return record;
@@ -160,7 +155,7 @@ export class Library {
    */
   async admit(record: FileRecord, expectedUntil: number): Promise<boolean> {
     const { state, settings, expiry } = this.#deps;
-    const key = `file:${record.id}`;
+    const key = recordKey(record.id);
     const text = JSON.stringify(record);
     try {
       if (!(await state.create(key, text, settings.retentionMs, ownerOf(record)))) return false;
@@ -255,7 +250,7 @@ export class Library {
     const { state, log } = this.#deps;
     try {
       // after this step the file can no longer be found, and it was not found before
-      if (!(await state.replace(`file:${record.id}`, JSON.stringify(record), WITHDRAWN, 1))) return;
+      if (!(await state.replace(recordKey(record.id), JSON.stringify(record), NO_RECORD, 1))) return;
     } catch (error) {
       log.warn({ id: record.id, err: error }, 'could not take back a file');
       return;
@@ -305,7 +300,7 @@ export class Library {
     if (
       !record.shared &&
       !(await state.replace(
-        `file:${id}`,
+        recordKey(id),
         JSON.stringify(record),
         JSON.stringify(shared),
         lifetimeOf(record, settings.retentionMs),
@@ -318,15 +313,14 @@ export class Library {
   }
 
   async find(id: string): Promise<FileRecord | undefined> {
-    const text = await this.#deps.state.read(`file:${id}`);
-    const record = text === undefined ? null : (JSON.parse(text) as FileRecord | null);
-    return record?.revokedAt === undefined ? (record ?? undefined) : undefined;
+    const record = recordIn(await this.#deps.state.read(recordKey(id)));
+    return record?.revokedAt === undefined ? record : undefined;
   }
 
   /** Extends a file in use by another `retention`. False when it is gone. */
   async touch(id: string): Promise<boolean> {
     const [isAlive] = await Promise.all([
-      this.#deps.state.extend(`file:${id}`, this.#deps.settings.retentionMs),
+      this.#deps.state.extend(recordKey(id), this.#deps.settings.retentionMs),
       this.#handles.extend(id),
     ]);
     if (isAlive) await this.#deps.account?.used(id);

@@ -3,7 +3,7 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
-import type { FileRecord } from './file.js';
+import { recordIn, recordKey } from './file.js';
 import { idOfKey, OBJECTS } from './handle.js';
 import { isUnderWay } from './resumable/progress.js';
 
@@ -91,8 +91,7 @@ export function createSweep(deps: SweepDeps): Sweep {
  * record.
  */
 async function hasRecord(state: Pick<StateStore, 'read'>, key: string): Promise<boolean> {
-  const text = await state.read(`file:${idOfKey(key)}`);
-  return text !== undefined && (JSON.parse(text) as FileRecord | null)?.key === key;
+  return recordIn(await state.read(recordKey(idOfKey(key))))?.key === key;
 }
 
 interface SweeperDeps extends SweepDeps {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Line, type Place } from '../budget/line.js';
 import { asGatewayError } from '../errors.js';
-import { isOnlyExpired } from '../identity/tokens.js';
+import { isOnlyExpired } from '../identity/caller-tokens.js';
 import type { Authenticate, CredentialRequest, Identity } from '../ports/identity.js';
 import type { Log } from '../ports/log.js';
 import type { Exchange } from '../relay/exchange.js';

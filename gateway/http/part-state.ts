@@ -15,19 +15,20 @@ export const WELL = 'ok';
 export const UNKNOWN = 'not known yet';
 
 /**
- * The state of a part that this process can work without: a server, the previews, an issuer of tokens. It is checked on request, one check
- * at a time, and callers need not wait for the answer.
+ * The state of a part that this process can work without: a server, the previews, an issuer of tokens. It is checked on
+ * request, one check at a time, and callers need not wait for the answer.
  */
 export class PartState {
   readonly #check: () => Promise<void>;
-  readonly #now: () => number;
+  readonly #ticks: () => number;
   #known = UNKNOWN;
   #asking: Promise<void> | undefined;
   #answered = Number.NEGATIVE_INFINITY;
 
-  constructor(check: () => Promise<void>, now: () => number) {
+  /** @param ticks as a `Stopwatch` tells them */
+  constructor(check: () => Promise<void>, ticks: () => number) {
     this.#check = check;
-    this.#now = now;
+    this.#ticks = ticks;
   }
 
   /**
@@ -35,7 +36,7 @@ export class PartState {
    * @param patienceMs how long to wait for an answer newer than the last one
    */
   async look(patienceMs: number): Promise<string> {
-    if (!this.#asking && this.#now() - this.#answered >= FRESH_MS) this.#ask();
+    if (!this.#asking && this.#ticks() - this.#answered >= FRESH_MS) this.#ask();
     if (this.#asking) await within(patienceMs, this.#asking);
     return this.#known;
   }
@@ -53,7 +54,7 @@ export class PartState {
       .then((found) => {
         clearTimeout(late);
         this.#known = found;
-        this.#answered = this.#now();
+        this.#answered = this.#ticks();
         this.#asking = undefined;
       });
   }

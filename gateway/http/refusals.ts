@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ErrorCode, GatewayError } from '../errors.js';
-import type { Clock } from '../ports/clock.js';
+import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 
@@ -26,10 +26,10 @@ export interface RefusedRequest {
  * find out why. Such requests have no server and are not exchanges.
  */
 export class Refusals {
-  readonly #tellers: { log: Log; metrics: Metrics; clock: Clock };
+  readonly #tellers: { log: Log; metrics: Metrics; clock: Stopwatch };
   readonly #windows = new Map<ErrorCode, { begin: number; lines: number; left: number }>();
 
-  constructor(tellers: { log: Log; metrics: Metrics; clock: Clock }) {
+  constructor(tellers: { log: Log; metrics: Metrics; clock: Stopwatch }) {
     this.#tellers = tellers;
   }
 
@@ -54,7 +54,7 @@ export class Refusals {
 
   /** @returns how many lines of that kind were omitted before this one; undefined to omit this one too */
   #mayWrite(code: ErrorCode): number | undefined {
-    const now = this.#tellers.clock.now();
+    const now = this.#tellers.clock.ticks();
     const window = this.#windows.get(code);
     if (window === undefined || Math.abs(now - window.begin) >= WINDOW_MS) {
       this.#windows.set(code, { begin: now, lines: 1, left: 0 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Proof } from '../files/upload-code.js';
 import { malformed } from './multipart-head.js';
+import { wholeText } from './short-body.js';
 
 /** Header in which a program gives the code of a link: an address is written to logs, a header is not. */
 const CODE_HEADER = 'wharf-code';
@@ -37,14 +38,8 @@ export function passCookie(fileId: string, pass: string, seconds: number, isSecu
 
 /** The code in a form. @throws GatewayError `upload_malformed` */
 export async function codeInForm(bytes: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of bytes) {
-    size += chunk.length;
-    if (size > MAX_FORM) throw malformed('a code is much shorter');
-    chunks.push(chunk);
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8')).get(CODE_FIELD)?.slice(0, MAX_CODE) ?? '';
+  const form = await wholeText(bytes, MAX_FORM, () => malformed('a code is much shorter'));
+  return new URLSearchParams(form).get(CODE_FIELD)?.slice(0, MAX_CODE) ?? '';
 }
 
 function cookieOf(fileId: string): string {

@@ -1,10 +1,10 @@
 import { asGatewayError, GatewayError } from '../errors.js';
 import { holdsAll, scopesOfTool } from '../policy/scopes.js';
 import type { CredentialRequest, Identity } from '../ports/identity.js';
+import type { CallerTokens, KnownToken } from './caller-tokens.js';
 import { withChallenge } from './challenge.js';
-import { KnownCaller } from './known-caller.js';
+import { RefusedCaller } from './refused-caller.js';
 import type { Resource, Resources } from './resource.js';
-import type { KnownToken, Tokens } from './tokens.js';
 
 interface Place {
   resource: Resource | undefined;
@@ -13,11 +13,11 @@ interface Place {
 
 /** What callers with tokens are let in by. */
 export class TokenAuthenticator {
-  readonly #tokens: Tokens;
+  readonly #tokens: CallerTokens;
   readonly #resources: Resources;
   readonly #challenge: 'all' | 'minimal';
 
-  constructor(tokens: Tokens, resources: Resources, challenge: 'all' | 'minimal') {
+  constructor(tokens: CallerTokens, resources: Resources, challenge: 'all' | 'minimal') {
     this.#tokens = tokens;
     this.#resources = resources;
     this.#challenge = challenge;
@@ -82,7 +82,7 @@ export class TokenAuthenticator {
         throw withChallenge(lacking(), resource.scopes.own, resource.metadataUrl);
     } catch (thrown) {
       const { code, facts } = asGatewayError(thrown);
-      throw new GatewayError(code, facts, new KnownCaller(identity));
+      throw new GatewayError(code, facts, new RefusedCaller(identity));
     }
     return { ...identity, token, metadataUrl: resource?.metadataUrl };
   }

@@ -1,7 +1,7 @@
 import type { UpstreamDeps } from '../config/adapter-list.js';
 import { GatewayError } from '../errors.js';
 import { NEWEST, NEWEST_WITH_SESSIONS } from '../mcp/era.js';
-import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../mcp/request.js';
+import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../mcp/meta-keys.js';
 import type { JsonObject } from '../ports/json.js';
 import type { Upstream } from '../ports/upstream.js';
 import { type Conversation, Refusal } from './conversation.js';

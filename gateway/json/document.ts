@@ -3,7 +3,7 @@ import type { JsonPath } from '../ports/json.js';
 import { inkAt } from '../wire/blank.js';
 import { createReader, type HeldMessage, type MessageReader, type WatchRange } from '../wire/json/reader.js';
 import { isShortObject, searchShort } from '../wire/json/short-search.js';
-import { compileWatchTree, type WatchNode } from '../wire/json/watch-tree.js';
+import { compileWatchTree, nodeBelow, type WatchNode } from '../wire/json/watch-tree.js';
 
 const FOUND = 'found';
 
@@ -25,7 +25,7 @@ export class JsonDocument {
   readonly bytes: Buffer;
   /** The text is an array of messages, and each path begins with the index of one. */
   readonly isBatch: boolean;
-  #wanted: Places | undefined;
+  #wanted: WantedPlaces | undefined;
   #duplicates: readonly Duplicate[] = [];
 
   private constructor(bytes: Buffer, isBatch: boolean) {
@@ -96,9 +96,9 @@ export class JsonDocument {
     return new Search(this.#want(paths), treeOf(paths, this.isBatch), inkAt(this.bytes));
   }
 
-  #want(paths: readonly JsonPath[]): Places {
+  #want(paths: readonly JsonPath[]): WantedPlaces {
     if (this.#wanted) throw new Error('a document is read once');
-    this.#wanted = new Places(paths);
+    this.#wanted = new WantedPlaces(paths);
     return this.#wanted;
   }
 }
@@ -154,7 +154,7 @@ class Search {
   #duplicates: readonly Duplicate[] = [];
 
   /** @param before bytes before the value; a range counts from its first byte */
-  constructor(wanted: Places, tree: WatchNode, before: number) {
+  constructor(wanted: WantedPlaces, tree: WatchNode, before: number) {
     this.reader = stepReader(
       tree,
       (range, message) => {
@@ -181,21 +181,10 @@ function treeOf(paths: readonly JsonPath[], isBatch: boolean): WatchNode {
   const root: WatchNode = {};
   for (const path of paths) {
     let node = root;
-    for (const key of isBatch ? path.slice(1) : path) node = below(node, key);
+    for (const key of isBatch ? path.slice(1) : path) node = nodeBelow(node, typeof key === 'string' ? key : undefined);
     node.watch = FOUND;
   }
   return root;
-}
-
-function below(node: WatchNode, key: string | number): WatchNode {
-  if (typeof key === 'number') {
-    node.items ??= {};
-    return node.items;
-  }
-  // names come from peers: `__proto__` must be a key like any other
-  node.keys ??= Object.create(null) as Record<string, WatchNode>;
-  node.keys[key] ??= {};
-  return node.keys[key];
 }
 
 /** Bytes `[start, end)` of the text. */
@@ -211,7 +200,7 @@ interface Place {
 }
 
 /** The wanted paths and what was found there: the first of several values with the same path. */
-class Places {
+class WantedPlaces {
   readonly #root: Place = { below: new Map() };
 
   constructor(paths: readonly JsonPath[]) {

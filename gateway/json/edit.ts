@@ -112,7 +112,10 @@ export class Edits {
         below: new Map(),
         stage: this.#stage,
       });
-    else if (!change.own && !change.made) change.items = [...(change.items ?? []), item];
+    else if (!change.own && !change.made) {
+      change.items ??= [];
+      change.items.push(item);
+    }
   }
 
   /** The paths whose places are needed to apply the edits. */
@@ -141,8 +144,8 @@ export class Edits {
   spans(): Span[] {
     const places = this.#places;
     const spans = [...this.#replaced];
-    if (!places.isBatch) change(this.#root, [], places, spans);
-    else for (const [index, one] of this.#root.below) change(one, [index], places, spans);
+    if (!places.isBatch) collectSpans(this.#root, [], places, spans);
+    else for (const [index, one] of this.#root.below) collectSpans(one, [index], places, spans);
     return inOrder(spans);
   }
 
@@ -236,8 +239,8 @@ function collectPaths({ below, made }: Change, path: JsonPath, into: JsonPath[])
   }
 }
 
-/** Edits the existing value at `path`. */
-function change({ below, items }: Change, path: JsonPath, places: Places, spans: Span[]): void {
+/** Adds to `spans` what the changes at and below `path` replace in the text. */
+function collectSpans({ below, items }: Change, path: JsonPath, places: Places, spans: Span[]): void {
   const range = places.at(path);
   if (!range || (below.size === 0 && !items)) return;
   const first = range.end > range.start ? places.slice(range.start, range.start + 1)[0] : undefined;
@@ -248,7 +251,7 @@ function change({ below, items }: Change, path: JsonPath, places: Places, spans:
     const place = [...path, key];
     const there = places.at(place);
     const isWhole = inner.own !== undefined || inner.made !== undefined;
-    if (there && !isWhole) change(inner, place, places, spans);
+    if (there && !isWhole) collectSpans(inner, place, places, spans);
     else if ((there ?? range).end === 0) throw new Error(`the place of /${place.join('/')} is not known`);
     else if (!there) added.push([key, inner]);
     else if (inner.own?.kind === 'gone') removed.push(there);

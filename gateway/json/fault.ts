@@ -1,8 +1,8 @@
+import { withoutMark } from '../wire/byte-order-mark.js';
 import { WireError } from '../wire/errors.js';
 import { createReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const NOTHING_WATCHED = compileWatchTree({});
 
 /**
@@ -11,7 +11,7 @@ const NOTHING_WATCHED = compileWatchTree({});
  */
 export function jsonFault(text: Buffer): string {
   if (text.length === 0) return 'it is empty';
-  if (text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) return 'it begins with a byte order mark';
+  if (withoutMark(text) !== text) return 'it begins with a byte order mark';
   let fault: string | undefined;
   let count = 0;
   const reader = createReader('json', {

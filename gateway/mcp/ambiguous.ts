@@ -1,8 +1,8 @@
 import { GatewayError } from '../errors.js';
+import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { type Asked, repeatedKey, type WrittenObject, writtenObjects } from '../wire/json/members.js';
-
-const META = 'io.modelcontextprotocol/';
+import { META_CAPABILITIES, META_CLIENT, META_VERSION } from './meta-keys.js';
 
 /** Keys by which Wharf judges a message, in this object and in those below it. */
 interface Judged {
@@ -14,7 +14,7 @@ interface Judged {
   readonly inner: Readonly<Record<string, Judged>>;
 }
 
-const META_KEYS = ['progressToken', `${META}protocolVersion`, `${META}clientCapabilities`, `${META}clientInfo`];
+const META_KEYS = ['progressToken', META_VERSION, META_CAPABILITIES, META_CLIENT];
 const PARAMS_KEYS = [
   'name',
   'arguments',
@@ -112,10 +112,6 @@ function judged(keys: readonly string[], inner: Judged['inner'] = {}): Judged {
 
 function askedIn({ inner }: Judged): Asked[] {
   return Object.entries(inner).map(([key, below]) => ({ key, inner: askedIn(below) }));
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shown(key: string | undefined): string {

@@ -1,11 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { shortText } from '../budget/short-text.js';
 import type { Hosts } from '../hosts/hosts.js';
 import { isObject } from '../json/value.js';
 import type { ClientFacts } from '../ports/client.js';
 import type { Host } from '../ports/host.js';
 import type { JsonObject } from '../ports/json.js';
 import { ASSUMED_ERA, eraOf } from './era.js';
-import { type ClientMessages, capabilitiesOf, META_CLIENT, metaOf } from './request.js';
+import { META_CLIENT } from './meta-keys.js';
+import { type ClientMessages, capabilitiesOf, metaOf } from './request.js';
 
 /** What is known about a client without its messages. */
 interface Caller {
@@ -104,9 +106,7 @@ export function versionOf(clientInfo: unknown): string | undefined {
 
 function memberOf(clientInfo: unknown, key: 'name' | 'version'): string | undefined {
   const value = isObject(clientInfo as JsonObject) ? (clientInfo as JsonObject)[key] : undefined;
-  if (typeof value !== 'string') return undefined;
-  // copied, because a slice of a string keeps all of it in memory
-  return value.length <= MAX_NAME ? value : Buffer.from(value.slice(0, MAX_NAME)).toString();
+  return typeof value === 'string' ? shortText(value, MAX_NAME) : undefined;
 }
 
 /**

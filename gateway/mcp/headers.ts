@@ -3,7 +3,8 @@ import { GatewayError } from '../errors.js';
 import { isObject } from '../json/value.js';
 import type { UpstreamAnswer } from '../ports/upstream.js';
 import { namesStateless, STATELESS_VERSIONS } from './era.js';
-import { type ClientMessages, type ClientRequest, META_CAPABILITIES, META_VERSION, metaOf } from './request.js';
+import { META_CAPABILITIES, META_VERSION } from './meta-keys.js';
+import { type ClientMessages, type ClientRequest, metaOf } from './request.js';
 
 /**
  * Request headers that are forwarded to an upstream unchanged. Credentials, cookies and forwarded headers never are.

@@ -5,7 +5,7 @@ import { compileWatchTree } from '../wire/json/watch-tree.js';
 const NEWLINE = Buffer.from('\n');
 const OPEN_OBJECT = 0x7b;
 
-/** Finds an id in messages of any length, without holding them. */
+/** Bytes of a message that are held at most: of a longer one only the captures are kept, so it may have any length. */
 const HELD_BYTES = 64 * 1024;
 
 const TREE = compileWatchTree({ keys: { id: { capture: 'id' }, method: { capture: 'method' } } });

@@ -9,13 +9,9 @@ import { weigh } from '../wire/json/weigh.js';
 import { refuseAmbiguous } from './ambiguous.js';
 import { type Era, eraOfMessage, namesStateless } from './era.js';
 import { readHeavy } from './heavy-request.js';
+import { META_CAPABILITIES, META_VERSION } from './meta-keys.js';
 import { invalid, type ReadMessage, refuseLongBatch, refuseOddId } from './read-message.js';
 import type { TooLongArgument } from './shortened-body.js';
-
-const META = 'io.modelcontextprotocol/';
-export const META_VERSION = `${META}protocolVersion`;
-export const META_CAPABILITIES = `${META}clientCapabilities`;
-export const META_CLIENT = `${META}clientInfo`;
 
 /**
  * Most bytes of an id or a progress token, as JSON text. SDKs count, or write UUIDs. A longer one could not be captured
@@ -155,9 +151,10 @@ function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: bo
     if (method === PROGRESS && id === undefined) addProgress(params, progress);
     if (method === undefined && id !== undefined) responses.push({ id, result: isObject(result) ? result : undefined });
     if (method === undefined || id === undefined) continue;
-    short('a progress token', JSON.stringify(metaOf(params).progressToken ?? null));
+    refuseLongName('a progress token', JSON.stringify(metaOf(params).progressToken ?? null));
     const base = isBatch ? [index] : [];
-    const request = { id: short('an id', id), method, subject: subjectOf(method, params), params, base };
+    refuseLongName('an id', id);
+    const request = { id, method, subject: subjectOf(method, params), params, base };
     requests.push(heavyArguments ? { ...request, heavyArguments } : request);
   }
   return {
@@ -181,10 +178,9 @@ function addProgress({ progressToken: token, progress, total }: JsonObject, to: 
 }
 
 /** @throws GatewayError `request_invalid` */
-function short(what: string, text: string): string {
+function refuseLongName(what: string, text: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_NAME_BYTES) throw invalid(`${what} has at most ${MAX_NAME_BYTES} bytes, and this one has ${bytes}`);
-  return text;
 }
 
 /** The capabilities that a request itself declares. */
@@ -199,7 +195,8 @@ export function metaOf(params: JsonObject): JsonObject {
 
 /** The value that `Mcp-Name` repeats (SEP-2243; tasks by SEP-2663), and that nameless files are named after. */
 function subjectOf(method: string, params: JsonObject): string | undefined {
-  const value = subjectKey(method) && params[subjectKey(method) as string];
+  const key = subjectKey(method);
+  const value = key && params[key];
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -7,15 +7,15 @@ import type { FileControl } from '../files/control/control.js';
 import type { IngestDeps } from '../files/ingest/ingest.js';
 import type { Library } from '../files/library.js';
 import type { StateKeys } from '../files/state-keys.js';
+import { ConsoleLogins } from '../http/console/console-logins.js';
 import type { Lately } from '../http/console/lately.js';
-import { Logins } from '../http/console/logins.js';
 import type { EndpointDeps } from '../http/console/trying/gated-endpoint.js';
 import { Trials } from '../http/console/trying/trials.js';
 import type { Registered } from '../http/metrics.js';
 import type { ConsoleDeps } from '../http/routes/console.js';
 import type { Limits } from '../policy/limits.js';
 import type { Audit } from '../ports/audit.js';
-import type { Clock } from '../ports/clock.js';
+import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Sessions } from '../relay/session.js';
 
 interface Shown {
@@ -25,7 +25,7 @@ interface Shown {
   version: string;
   publicUrl: () => string;
   keys: StateKeys;
-  clock: Clock;
+  clock: Clock & Stopwatch;
   sessions: Sessions;
   control: FileControl;
   audit: Audit;
@@ -69,7 +69,7 @@ export function consoleParts({ config, sessions, metrics, lately, exchanges, ...
       form: { ...exchanges, ingest, library, timeouts, limits: shown.limits },
       asksKey: () => present().auth.use !== 'none',
     },
-    logins: users.length === 0 ? undefined : new Logins(users, { seal: shown.keys.seal, ...shown }),
+    logins: users.length === 0 ? undefined : new ConsoleLogins(users, { seal: shown.keys.seal, ...shown }),
     sources: {
       version: shown.version,
       gatewayId: config.gatewayId,

@@ -80,7 +80,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
     });
   const running = new RunningServers((name) => keptTools.forgetServer(name));
   closers.add(() => running.close());
-  (await running.prepare(config.servers, makerFor(config), true))();
+  (await running.prepare(config.servers, makerFor(config), true)).put();
   const streams = createDownloadLedger(config, sharing);
   const { budget, pictures, short } = shared;
   const totals = { held, budget, pictures, short, opened, streams, waiting, catalog, partSize: objects.partSize };

@@ -2,10 +2,10 @@ import type { Config, ServerConfig } from '../config/config.js';
 import type { GatewayError } from '../errors.js';
 import type { StateKeys } from '../files/state-keys.js';
 import { createAuthenticator } from '../identity/authenticator.js';
+import { CallerTokens } from '../identity/caller-tokens.js';
 import { createPassing } from '../identity/passed-callers.js';
 import { type LoginDocuments, Resources } from '../identity/resource.js';
 import { TokenAuthenticator } from '../identity/token-authenticator.js';
-import { Tokens } from '../identity/tokens.js';
 import type { Clock } from '../ports/clock.js';
 import type { Authenticate, Identity } from '../ports/identity.js';
 import type { IssuerState, OAuth } from '../ports/oauth.js';
@@ -81,7 +81,7 @@ export async function openWaysIn({ auth, servers }: Config, parts: Parts): Promi
   // keys that are there before the first caller save it a wait; an issuer that is down is asked again later
   void verifier.prepare();
   const audiences = new Map(jwt.issuers.map(({ issuer, audiences }) => [issuer, audiences]));
-  const tokens = new Tokens(verifier, { ...jwt, audiences }, clock);
+  const tokens = new CallerTokens(verifier, { ...jwt, audiences }, clock);
   const issuers = jwt.issuers.map(({ issuer }) => issuer);
   const resources = new Resources({ ...jwt, issuers, baseUrl }, namesOf(servers));
   const authenticator = new TokenAuthenticator(tokens, resources, jwt.challenge);

@@ -50,7 +50,7 @@ export interface PreviewText {
 }
 
 /** What is known of a file, and at most one thing to show: an image or a text. */
-export interface Preview {
+export interface RenderedPreview {
   facts: ContentFacts;
   image?: PreviewImage;
   text?: PreviewText;
@@ -79,7 +79,9 @@ export type PreviewRefusal =
   /** The renderer itself failed; the log says more. */
   | 'failed';
 
-export type PreviewResult = { kind: 'rendered'; preview: Preview } | { kind: 'refused'; reason: PreviewRefusal };
+export type PreviewResult =
+  | { kind: 'rendered'; preview: RenderedPreview }
+  | { kind: 'refused'; reason: PreviewRefusal };
 
 /** Opens a file's bytes, or a range of them. Called only once a renderer is free, so that no connection to the store waits in a queue. */
 export type OpenFile = (signal: AbortSignal, range?: ByteRange) => Promise<Readable>;

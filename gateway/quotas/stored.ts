@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import type { CountedFile, FileAccount } from '../files/file.js';
+import { type CountedFile, type FileAccount, recordIn, recordKey } from '../files/file.js';
 import type { Tap, TappedFile } from '../files/ingest/tap.js';
 import { isAccepted } from '../policy/accept.js';
 import type { Allowance, SetLimit } from '../policy/allowance.js';
@@ -135,11 +135,10 @@ export class StoredQuotas implements FileAccount {
   async used(id: string): Promise<void> {
     if (!this.#deps.allowances.isOn) return;
     try {
-      const text = await this.#deps.state.read(`file:${id}`);
-      const { principal, createdAt } = JSON.parse(text ?? '{}') as Partial<CountedFile>;
-      if (principal === undefined || createdAt === undefined) return;
-      const longer = [{ part: this.#spanOf(createdAt), by: 0, ttlMs: this.#lifeMs }];
-      await this.#whereCounted('storedBytes', principal, longer);
+      const record = recordIn(await this.#deps.state.read(recordKey(id)));
+      if (!record) return;
+      const longer = [{ part: this.#spanOf(record.createdAt), by: 0, ttlMs: this.#lifeMs }];
+      await this.#whereCounted('storedBytes', record.principal, longer);
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'the stored bytes of a caller could not be counted for longer');
     }

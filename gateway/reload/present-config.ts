@@ -9,7 +9,10 @@ import { digestOfConfig } from './config-digest.js';
 import type { MakeServer, RunningServers } from './running-servers.js';
 import { same } from './same.js';
 
-/** Keys that a reload replaces, and what is said about the file itself. Everything else is built into parts that live as long as the process. */
+/**
+ * Keys that a reload replaces, and what is said about the file itself. Everything else is built into parts that live as
+ * long as the process.
+ */
 const REPLACED: ReadonlySet<string> = new Set([
   'servers',
   'auth',
@@ -77,11 +80,17 @@ export class PresentConfig {
     if (keys.length > 0) return { kind: 'restart', keys };
     if (same(before, next)) return { kind: 'same' };
     const ways = same(before.auth, next.auth) ? waysIn.now : await openWays(next);
-    await recordConfig(audit, 'reloaded', next);
+    const prepared = await running.prepare(next.servers, makerFor(next), !sharesChange(before, next));
+    try {
+      // after what may fail, so that the audit log names no config that was never in force
+      await recordConfig(audit, 'reloaded', next);
+    } catch (error) {
+      await prepared.drop();
+      throw error;
+    }
     const servers = new Map(running.byName);
     const { logins } = running;
-    const put = await running.prepare(next.servers, makerFor(next), !sharesChange(before, next));
-    put();
+    prepared.put();
     waysIn.put(ways);
     ways.know(next.servers);
     putRules(next);

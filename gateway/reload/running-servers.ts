@@ -17,6 +17,14 @@ interface Running extends Made {
   config: ServerConfig;
 }
 
+/** Servers that are made and not yet in use. */
+interface PreparedServers {
+  /** Puts all in their places, in one step. */
+  put(): void;
+  /** Ends those that were made, because they are not put in place. */
+  drop(): Promise<void>;
+}
+
 /** The configured servers, of which a reload replaces those that have changed. */
 export class RunningServers {
   readonly #running = new Map<string, Running>();
@@ -50,11 +58,11 @@ export class RunningServers {
   /**
    * Makes what is new or has changed, and touches nothing yet.
    * @param isKept false where all of them are made anew, because they share what has changed
-   * @returns puts all in their places, in one step
    */
-  async prepare(configs: readonly ServerConfig[], make: MakeServer, isKept: boolean): Promise<() => void> {
+  async prepare(configs: readonly ServerConfig[], make: MakeServer, isKept: boolean): Promise<PreparedServers> {
     const next: Running[] = [];
     const made: Server[] = [];
+    const drop = async () => void (await Promise.allSettled(made.map((server) => server.close())));
     try {
       for (const config of configs) {
         const before = this.#running.get(config.name);
@@ -67,10 +75,10 @@ export class RunningServers {
         next.push({ config, server, login });
       }
     } catch (error) {
-      await Promise.allSettled(made.map((server) => server.close()));
+      await drop();
       throw error;
     }
-    return () => this.#replace(next);
+    return { put: () => this.#replace(next), drop };
   }
 
   #replace(next: readonly Running[]): void {

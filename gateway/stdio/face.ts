@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { breathe } from '../budget/turn.js';
 import { asGatewayError, GatewayError } from '../errors.js';
@@ -11,6 +12,7 @@ import type { OpenedSession } from '../relay/reply.js';
 import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
 import { inputLines, type MessageLine } from './input.js';
 import type { LineReply } from './line-reply.js';
+import { pause } from './pause.js';
 import { unansweredLine } from './unanswered.js';
 
 /** How long to wait for a message that must arrive before the next one (a notification, an answer). */
@@ -57,12 +59,19 @@ export class StdioFace {
   #isStopped = false;
   readonly #over: Promise<FaceEnd | 'stopped'>;
   #end: (how: FaceEnd | 'stopped') => void = () => undefined;
+  /** Ends the pauses, of which there may be many before it: a race with `#over` would be remembered for each. */
+  readonly #stopping = new AbortController();
 
   constructor(options: FaceOptions) {
     this.#options = options;
     this.#calls = new Calls(options);
+    // each request that is resumed listens, and node warns from the eleventh on
+    setMaxListeners(0, this.#stopping.signal);
     this.#over = new Promise((resolve) => {
-      this.#end = resolve;
+      this.#end = (how) => {
+        resolve(how);
+        this.#stopping.abort();
+      };
     });
   }
 
@@ -71,10 +80,10 @@ export class StdioFace {
     const { output, timeouts } = this.#options;
     const readAll = this.#readInput().then(() => 'input ended' as const);
     const how = await Promise.race([readAll, this.#over]);
-    const late = sleep(timeouts.drain);
+    const late = pause(timeouts.drain);
     if (how === 'input ended') await Promise.race([this.#settled(), late, this.#over]);
     this.stop();
-    await Promise.race([this.#farewell(), sleep(FAREWELL_MS)]);
+    await Promise.race([this.#farewell(), pause(FAREWELL_MS)]);
     // a client may have stopped reading without closing its end
     await Promise.race([output.flushed(), late]);
     return how === 'session lost' ? how : 'input ended';
@@ -123,7 +132,7 @@ export class StdioFace {
     if (messages.initialize) {
       await Promise.race([done, this.#over]);
       if (session && this.#session !== session) void this.#leave(session, before);
-    } else if (requests.length === 0) await Promise.race([done, sleep(IN_ORDER_MS)]);
+    } else if (requests.length === 0) await Promise.race([done, pause(IN_ORDER_MS)]);
     if (firstMethod === 'notifications/initialized') this.#listen();
   }
 
@@ -174,7 +183,7 @@ export class StdioFace {
     for (let tries = 0; tries < MAX_RESUMES && pending.size > 0; tries++) {
       const { resumption } = last.reply;
       if (!resumption || call.cancelled || this.#isStopped) break;
-      await Promise.race([sleep(Math.min(resumption.retryMs ?? RESUME_MS, LONGEST_RESUME_MS)), this.#over]);
+      await this.#pauseBefore(resumption);
       if (call.cancelled || this.#isStopped) break;
       const headers = { ...streamHeaders(call.session), 'last-event-id': resumption.lastEventId };
       const begun = this.#calls.begin('GET', {
@@ -189,6 +198,11 @@ export class StdioFace {
       if (last.reply.resumption && last.reply.resumption.lastEventId !== resumption.lastEventId) tries = -1;
     }
     return last;
+  }
+
+  /** As long as the server has asked for, within bounds. */
+  #pauseBefore(resumption: LineReply['resumption']): Promise<void> {
+    return pause(Math.min(resumption?.retryMs ?? RESUME_MS, LONGEST_RESUME_MS), this.#stopping.signal);
   }
 
   /** Reads the server's own messages from their stream, while there is one. */
@@ -211,7 +225,7 @@ export class StdioFace {
       if (ended.reply.refusal !== undefined || ended.error?.code === 'method_not_allowed') return;
       const { resumption } = ended.reply;
       lastEventId = resumption?.lastEventId ?? lastEventId;
-      await Promise.race([sleep(Math.min(resumption?.retryMs ?? RESUME_MS, LONGEST_RESUME_MS)), this.#over]);
+      await this.#pauseBefore(resumption);
       if (this.#isStopped || session !== this.#session) return;
     }
   }
@@ -228,7 +242,7 @@ export class StdioFace {
     // first: the call may end by what the relay does about it
     if (call) call.cancelled = true;
     const session = call?.session ?? this.#session;
-    if (session) await Promise.race([this.#post(messages, { session }), sleep(IN_ORDER_MS)]);
+    if (session) await Promise.race([this.#post(messages, { session }), pause(IN_ORDER_MS)]);
     call?.reply?.abort();
   }
 
@@ -261,8 +275,4 @@ function streamHeaders(session: OpenedSession | undefined): Record<string, strin
 
 function isSessionLost({ error }: CallEnd): boolean {
   return error?.code === 'session_unknown';
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -1,5 +1,4 @@
 import { asGatewayError } from '../errors.js';
-import { single } from '../mcp/headers.js';
 import { type ClientMessages, metaOf } from '../mcp/request.js';
 import type { Stopwatch } from '../ports/clock.js';
 import type { Span, SpanFacts, TraceContext, Tracer } from '../ports/telemetry.js';
@@ -8,9 +7,9 @@ import type { Exchange, ExchangeFacts } from '../relay/exchange.js';
 import type { PendingRequest } from '../relay/pending-request.js';
 import type { ExchangeWatch } from '../relay/watch.js';
 import { KnownTools } from './known-tools.js';
-import { boundedType, failed, GOOD, type Outcome, told } from './outcome.js';
+import { boundedType, failed, GOOD, type Outcome } from './outcome.js';
 import { type AskedClient, MOST_OPEN, ServerRequests } from './server-requests.js';
-import { contextIn } from './trace-context.js';
+import { contextIn, contextOf } from './trace-context.js';
 import { WatchedReply } from './watched-reply.js';
 import { lateFacts, metricFacts, type Operation, operationsOf, spanFacts, spanName } from './words.js';
 
@@ -124,7 +123,7 @@ export class TracedExchanges implements ExchangeWatch {
         const { status, code = exchange.facts.error } = outcome;
         span.end(
           { ...lateFacts(exchange.facts), 'rpc.response.status_code': status, 'wharf.error.code': code },
-          told(outcome),
+          outcome.failure,
         );
         this.#observe('mcp.server.operation.duration', seconds, { operation, outcome, network });
       }
@@ -152,7 +151,7 @@ export class TracedExchanges implements ExchangeWatch {
       for (const { operation, span } of recordings) {
         const outcome = thrown ?? outcomeFor(operation, this.#outcomes.get(exchange.facts), exchange);
         const { 'mcp.protocol.version': version } = lateFacts(exchange.facts);
-        span.end({ 'mcp.protocol.version': version, 'rpc.response.status_code': outcome.status }, told(outcome));
+        span.end({ 'mcp.protocol.version': version, 'rpc.response.status_code': outcome.status }, outcome.failure);
         this.#observe('mcp.client.operation.duration', seconds, { operation, outcome, network: this.#upstream });
       }
     }
@@ -189,8 +188,7 @@ function contextsOf(
   { headers }: Exchange,
 ): { parent?: TraceContext | undefined; link?: TraceContext | undefined } {
   const own = request && contextIn(metaOf(request.params));
-  const { traceparent, tracestate } = headers;
-  const around = contextIn({ traceparent: single(traceparent) ?? null, tracestate: single(tracestate) ?? null });
+  const around = contextOf(headers);
   return own ? { parent: own, link: around } : { parent: around };
 }
 

@@ -25,7 +25,7 @@ export interface Outcome {
 
 export const GOOD: Outcome = {};
 
-/** What a JSON-RPC error is in telemetry. */
+/** What a JSON-RPC error is in telemetry. Its message may be a server's own words, with anything in them. */
 export function failed(code: number, message: string | undefined): Outcome {
   return { failure: { type: String(code), message: message && fromPeer(message) }, status: String(code) };
 }
@@ -44,11 +44,6 @@ export function outcomesIn(text: Buffer): ReadonlyMap<string, Outcome> {
     else if (isObject(result) && result.isError === true) found.set(key, { failure: { type: TOOL_ERROR } });
   }
   return found;
-}
-
-/** A server's own words may have anything in them. */
-export function told({ failure }: Outcome): SpanFailure | undefined {
-  return failure?.message === undefined ? failure : { ...failure, message: fromPeer(failure.message) };
 }
 
 /** A server chooses its codes: those of JSON-RPC and MCP count by themselves. */

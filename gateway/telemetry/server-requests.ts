@@ -5,7 +5,7 @@ import { type ClientMessages, metaOf } from '../mcp/request.js';
 import type { Stopwatch } from '../ports/clock.js';
 import type { Span, SpanFacts, TraceContext, Tracer } from '../ports/telemetry.js';
 import type { Exchange } from '../relay/exchange.js';
-import { boundedType, GOOD, type Outcome, outcomesIn, told } from './outcome.js';
+import { boundedType, GOOD, type Outcome, outcomesIn } from './outcome.js';
 import { contextIn } from './trace-context.js';
 import { fromPeer, lateFacts, metricFacts, type Operation, spanFacts, spanName } from './words.js';
 
@@ -137,13 +137,13 @@ export class ServerRequests {
   }
 
   #endFront({ front, startedAt, operation, networks, session }: Open, outcome: Outcome): void {
-    front.end({ ...session, 'rpc.response.status_code': outcome.status }, told(outcome));
+    front.end({ ...session, 'rpc.response.status_code': outcome.status }, outcome.failure);
     this.#observe('mcp.client.operation.duration', startedAt, { operation, outcome, network: networks.client });
   }
 
   #endBehind({ behind, startedAt, operation, networks, session }: Open, outcome: Outcome): void {
     if (!behind) return;
-    behind.end({ ...session, 'rpc.response.status_code': outcome.status }, told(outcome));
+    behind.end({ ...session, 'rpc.response.status_code': outcome.status }, outcome.failure);
     this.#observe('mcp.server.operation.duration', startedAt, { operation, outcome, network: networks.upstream });
   }
 

@@ -1,8 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { single } from '../mcp/headers.js';
 import type { JsonObject } from '../ports/json.js';
 import type { TraceContext } from '../ports/telemetry.js';
 
-/** What a message's `_meta`, or a request's headers, say of the trace that it belongs to. */
+/** The trace that a message belongs to, by its `_meta`. */
 export function contextIn({ traceparent, tracestate }: JsonObject): TraceContext | undefined {
   if (typeof traceparent !== 'string') return undefined;
   return typeof tracestate === 'string' ? { traceparent, tracestate } : { traceparent };
+}
+
+/** The trace that an HTTP request belongs to, by its headers. */
+export function contextOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext | undefined {
+  return contextIn({ traceparent: single(traceparent) ?? null, tracestate: single(tracestate) ?? null });
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { asGatewayError } from '../errors.js';
-import { single } from '../mcp/headers.js';
 import type { SpanFacts, SpanFailure, Tracer } from '../ports/telemetry.js';
-import { contextIn } from './trace-context.js';
+import { contextOf } from './trace-context.js';
 
 /** The path has a ticket, which no span may have. */
 const ROUTE = '/u/{ticket}';
@@ -29,11 +28,10 @@ export class TracedUploads {
   async answered(incoming: IncomingMessage, work: () => Promise<Response>): Promise<Response> {
     const { method = '', headers, socket } = incoming;
     if (!METHODS.has(method)) return work();
-    const { traceparent, tracestate } = headers;
     const span = this.#tracer.begin({
       name: `${method} ${ROUTE}`,
       kind: 'server',
-      parent: contextIn({ traceparent: single(traceparent) ?? null, tracestate: single(tracestate) ?? null }),
+      parent: contextOf(headers),
       facts: {
         'http.request.method': method,
         'http.route': ROUTE,

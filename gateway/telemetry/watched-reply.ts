@@ -7,6 +7,9 @@ import type { AskedClient } from './server-requests.js';
 /** Most answers that are noted of one exchange: more than a batch has requests, and a server may send them for ever. */
 const MOST_OUTCOMES = 2000;
 
+/** Characters of an id that may be a client's: a client's own has at most 1024 bytes, and a server may write any other. */
+const LONGEST_ID = 1024;
+
 /** Sees which of the client's requests fail, and what the client itself is asked. */
 export class WatchedReply extends PassedReply {
   readonly #asked: (request: AskedClient) => void;
@@ -26,6 +29,7 @@ export class WatchedReply extends PassedReply {
   }
 
   #keep(id: string, outcome: Outcome): void {
+    if (id.length > LONGEST_ID) return;
     if (this.outcomes.size < MOST_OUTCOMES || this.outcomes.has(id)) this.outcomes.set(id, outcome);
   }
 

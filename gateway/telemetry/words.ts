@@ -49,7 +49,7 @@ const MAX_NAME = 100;
 
 /** One message of a POST, by the words of the conventions. */
 export interface Operation {
-  /** JSON text; undefined for a notification. */
+  /** JSON text, as the client wrote it; undefined for a notification. */
   readonly id: string | undefined;
   readonly method: string;
   readonly tool: string | undefined;
@@ -67,7 +67,7 @@ export function operationsOf({ requests, firstMethod }: ClientMessages): Operati
     const { id, method, subject } = request;
     const name = subject === undefined ? undefined : fromPeer(subject);
     return {
-      id: fromPeer(id),
+      id,
       method: fromPeer(method),
       tool: method === 'tools/call' ? name : undefined,
       prompt: method === 'prompts/get' ? name : undefined,
@@ -86,7 +86,7 @@ export function spanFacts({ id, method, tool, prompt, request }: Operation, serv
   const uri = method.startsWith('resources/') ? request?.subject : undefined;
   return {
     'mcp.method.name': method,
-    'jsonrpc.request.id': id === undefined ? undefined : plain(id),
+    'jsonrpc.request.id': id === undefined ? undefined : fromPeer(plain(id)),
     'gen_ai.tool.name': tool,
     'gen_ai.prompt.name': prompt,
     'gen_ai.operation.name': operationName(method),

@@ -88,8 +88,8 @@ export class RenewedTokens {
       kept.hold(place, tokens);
       return tokens;
     } finally {
-      // only one's own: it may have run out, and be another replica's by now
-      await state.replace(lock, mine, mine, 1);
+      // only one's own: it may have run out, and be another replica's by now. One that cannot be given back runs out
+      await state.replace(lock, mine, mine, 1).catch(() => undefined);
     }
   }
 

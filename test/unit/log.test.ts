@@ -67,6 +67,15 @@ describe('what never reaches a log', () => {
   });
 
   it.each([
+    ['a URL password', 'redis://user:hunter2', '@redis:6379'],
+    ['a ticket', '/d/hunter2', 'AbCdEf0123456789_-xyz'],
+  ])('%s, also where a long text is cut within it', (_, begin, end) => {
+    const before = 'x '.repeat(1000).slice(begin.length);
+    expect(redactText(`${before}${begin}${end}`)).toMatch(/\[redacted\]@?… \(\d+ characters\)$/);
+    expect(redactText(`${before}${begin}`)).toContain(begin);
+  });
+
+  it.each([
     'authorization',
     'Cookie',
     'set-cookie',

@@ -57,7 +57,7 @@ export async function prove(begin: () => Promise<Scan>, maxSize: number): Promis
   const large = await scanned(await begin(), proofFile(maxSize));
   if (large.kind !== 'clean') return;
   throw unavailable(
-    `it passes a file of ${mostText(maxSize)} unscanned: set AlertExceedsMax yes in clamd.conf, and MaxFileSize and MaxScanSize to antivirus.maxSize`,
+    `it passes a file of ${mostText(maxSize)} unscanned: set AlertExceedsMax yes in clamd.conf, and MaxFileSize and MaxScanSize to antivirus.maxSizeMiB`,
   );
 }
 

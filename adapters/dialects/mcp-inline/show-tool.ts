@@ -1,6 +1,7 @@
 import { isObject, valueAt } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
 import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { sentence } from '../common/words.js';
 
 /** Keywords about the base64 that would refuse a handle. `x-mcp-header` would put megabytes into a header. */
 const OF_THE_ENCODING = [
@@ -80,9 +81,4 @@ function withoutHowTo(description: string): string {
   const pass = description.lastIndexOf(PASS_HANDLE);
   const start = pass < 0 ? -1 : description.lastIndexOf(A_FILE, pass);
   return start < 0 ? description : description.slice(0, start).trim();
-}
-
-function sentence(text: string): string {
-  const trimmed = text.trim();
-  return /[.!?…]$/.test(trimmed) || trimmed === '' ? trimmed : `${trimmed}.`;
 }

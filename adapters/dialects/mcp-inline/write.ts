@@ -1,6 +1,7 @@
 import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
-import type { JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
+import type { JsonObject, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
+import { addressItem, imageBlock, withExtras } from '../common/blocks.js';
 import { factLines, handleLines, linkLines, previewLines } from '../common/words.js';
 
 /** What replaces a file for a client that declared no dialect. */
@@ -11,7 +12,7 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
     case 'prompt':
       return withExtras([promptBlock(file, client)], holder);
     case 'resource':
-      return [resourceItem(file, holder)];
+      return [addressItem(file, holder)];
   }
 }
 
@@ -28,12 +29,6 @@ function promptBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   return hasResourceLink(file, client) ? linkBlock(file) : textBlock(file, client);
 }
 
-function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
-  const item: JsonObject = { uri: holder.uri ?? ref.uri, mimeType: 'text/uri-list', text: ref.link.url };
-  if (holder._meta !== undefined) item._meta = holder._meta;
-  return item;
-}
-
 function textBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   return {
     type: 'text',
@@ -41,23 +36,8 @@ function textBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   };
 }
 
-function imageBlock({ base64, mimeType }: { mimeType: string; base64: string }): JsonObject {
-  return { type: 'image', data: base64, mimeType };
-}
-
 function linkBlock({ ref: { url, name, mimeType, size } }: OutgoingFile): JsonObject {
   return { type: 'resource_link', uri: url, name, mimeType, size };
-}
-
-/** Keeps the original block's `annotations` and `_meta` on the first block that replaces it. */
-function withExtras(blocks: JsonObject[], holder: JsonObject): JsonObject[] {
-  const [first] = blocks;
-  if (!first) return blocks;
-  for (const key of ['annotations', '_meta'] as const) {
-    const extra: JsonValue | undefined = holder[key];
-    if (extra !== undefined) first[key] = extra;
-  }
-  return blocks;
 }
 
 function hasResourceLink({ ref: { mimeType } }: OutgoingFile, { host, protocolVersion }: ClientFacts): boolean {

@@ -2,6 +2,7 @@ import { isObject } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { sentence } from '../common/words.js';
 import { fileParamsOf } from './declared.js';
 import { FILE_PARAM, isSpokenBy, META_KEY, NAME } from './file-param.js';
 
@@ -56,9 +57,4 @@ function arraySchema(shown: ShownSlot, { description, minItems, maxItems }: Json
     ...(typeof minItems === 'number' && { minItems }),
     ...(typeof maxItems === 'number' && { maxItems }),
   };
-}
-
-function sentence(text: string): string {
-  const trimmed = text.trim();
-  return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }

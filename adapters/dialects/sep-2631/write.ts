@@ -1,5 +1,6 @@
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
+import { imageBlock, withExtras } from '../common/blocks.js';
 import { factLines, previewLines } from '../common/words.js';
 import { downloads, readsFileValues } from './capability.js';
 import { fileValue } from './file-value.js';
@@ -41,7 +42,7 @@ function fileBlock({ ref }: OutgoingFile): JsonObject {
 
 function preview(file: OutgoingFile): JsonObject[] {
   const image = file.preview?.image;
-  return image ? [{ type: 'image', data: image.base64, mimeType: image.mimeType }] : [];
+  return image ? [imageBlock(image)] : [];
 }
 
 /** `FileResourceContents` */
@@ -52,12 +53,4 @@ function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
     content: { uri: ref.uri },
     ...(holder._meta !== undefined && { _meta: holder._meta }),
   };
-}
-
-/** Keeps the original block's `annotations` and `_meta` on the first block that replaces it. */
-function withExtras([first = {}, ...others]: JsonObject[], { annotations, _meta }: JsonObject): JsonObject[] {
-  return [
-    { ...first, ...(annotations !== undefined && { annotations }), ...(_meta !== undefined && { _meta }) },
-    ...others,
-  ];
 }

@@ -1,4 +1,4 @@
-import type { Preview, PreviewImage, PreviewLimits, PreviewRefusal } from '../../../gateway/ports/previewer.js';
+import type { PreviewImage, PreviewLimits, PreviewRefusal, RenderedPreview } from '../../../gateway/ports/previewer.js';
 import type { PreviewKind } from './kinds.js';
 
 /** The payload of a `job` frame. */
@@ -17,7 +17,7 @@ export interface Want {
 }
 
 export type RenderResult =
-  | { kind: 'rendered'; preview: Preview }
+  | { kind: 'rendered'; preview: RenderedPreview }
   | { kind: 'refused'; reason: PreviewRefusal; detail?: string };
 
 interface ProcessFacts {
@@ -30,6 +30,6 @@ interface ProcessFacts {
 /** The payload of a `result` frame; an `image` frame follows one with an image. */
 export type Outcome = ProcessFacts &
   (
-    | ({ kind: 'rendered'; image?: Omit<PreviewImage, 'data'> } & Omit<Preview, 'image'>)
+    | ({ kind: 'rendered'; image?: Omit<PreviewImage, 'data'> } & Omit<RenderedPreview, 'image'>)
     | { kind: 'refused'; reason: PreviewRefusal; detail?: string }
   );

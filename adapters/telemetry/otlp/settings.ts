@@ -1,8 +1,5 @@
 import { z } from 'zod';
-
-/** RFC 9110 §5: an export with another name or value fails, each time. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+import { FIELD_NAME, FIELD_VALUE } from '../../http/fields.js';
 
 /** A collector that takes OTLP over HTTP. */
 export const settings = z
@@ -20,7 +17,7 @@ export const settings = z
       .describe('How messages are written. Default: `OTEL_EXPORTER_OTLP_PROTOCOL`, otherwise `http/protobuf`.'),
     headers: z
       .record(
-        z.string().max(200).regex(TOKEN, 'must be a header name'),
+        z.string().max(200).regex(FIELD_NAME, 'must be a header name'),
         z.string().max(8192).regex(FIELD_VALUE, 'must not hold control characters'),
       )
       .default({})

@@ -1,6 +1,7 @@
 import { descriptorsExhausted } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Refusal } from '../../../gateway/policy/addresses.js';
+import { CLOSED, UNTRUSTED } from '../../http/broken.js';
 
 export function forbidden({ reason, host, detail }: Omit<Refusal, 'kind'>): GatewayError {
   const facts = host === undefined ? { reason } : { host, reason };
@@ -27,11 +28,6 @@ export function timedOut(host: string, which: keyof typeof WAITED_FOR, allowed: 
   return new GatewayError('fetch_timeout', { host, reason: WAITED_FOR[which], limit, allowed });
 }
 
-/** Errors of an open connection: the peer, or something on the way, closed it. */
-const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE']);
-
-const CERTIFICATE = /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA)/;
-
 /** The error of a broken request or answer. A GatewayError and the abort's reason stay unchanged. */
 export function connectionFailure(host: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
@@ -40,7 +36,7 @@ export function connectionFailure(host: string, error: unknown, signal: AbortSig
   if (exhausted) return exhausted;
   const { code, syscall } = (typeof error === 'object' && error !== null ? error : {}) as NodeJS.ErrnoException;
   if (code === undefined) return failed(host, 'it cannot be reached', error);
-  if (CERTIFICATE.test(code)) return failed(host, 'its certificate is not trusted', error);
+  if (UNTRUSTED.test(code)) return failed(host, 'its certificate is not trusted', error);
   if (code.startsWith('HPE_')) return failed(host, 'its answer is not valid HTTP', error);
   if (CLOSED.has(code) && syscall !== 'connect') return failed(host, 'it ended the connection too soon', error);
   return failed(host, 'it cannot be reached', error);

@@ -1,8 +1,4 @@
-/** RFC 9110 §5.1: a field name is a token. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** RFC 9110 §5.5 without line breaks and NUL, which would let a value end the head. */
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+import { FIELD_NAME, FIELD_VALUE } from '../../http/fields.js';
 
 /** More than any descriptor needs; servers take heads of 8 to 16 KiB. */
 const MAX_HEADERS = 64;
@@ -40,7 +36,7 @@ export function headerProblem(headers: Readonly<Record<string, string>>): string
     const lower = name.toLowerCase();
     bytes += name.length + String(value).length;
     if (bytes > MAX_HEADER_BYTES) return `it wants more than ${MAX_HEADER_BYTES} bytes of headers`;
-    if (!TOKEN.test(name)) return 'it wants a header whose name is not valid';
+    if (!FIELD_NAME.test(name)) return 'it wants a header whose name is not valid';
     if (DANGEROUS.has(lower) || DANGEROUS_PREFIX.test(lower)) return `it wants to set the header ${name}`;
     if (typeof value !== 'string' || !FIELD_VALUE.test(value)) return `its value for the header ${name} is not valid`;
     if (seen.has(lower)) return `it wants to set the header ${name} twice`;

@@ -1,5 +1,6 @@
 import { descriptorsExhausted } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
+import { UNTRUSTED } from '../../http/broken.js';
 
 /**
  * The kind of failure, by the system's or the TLS library's code. Clients see it, so it names no address, no command
@@ -14,7 +15,7 @@ const KINDS: readonly [RegExp, string][] = [
   [/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
   [/^CERT_NOT_YET_VALID$/, 'its certificate is not valid yet'],
   [/^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'its certificate is for another host'],
-  [/^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|INVALID_CA)/, 'its certificate is not trusted'],
+  [UNTRUSTED, 'its certificate is not trusted'],
   [/^(?:EPROTO|ERR_SSL_|ERR_TLS_)/, 'no TLS connection could be made'],
 ];
 

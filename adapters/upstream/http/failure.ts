@@ -1,14 +1,12 @@
 import { GatewayError } from '../../../gateway/errors.js';
 import { WireError } from '../../../gateway/wire/errors.js';
+import { CLOSED } from '../../http/broken.js';
 import { unreachable } from '../common/unreachable.js';
 
 function codeOf(error: object): string {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : '';
 }
-
-/** Errors of an open connection: the peer, or something on the way, closed it. */
-const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE']);
 
 /**
  * Why no head arrived. A WireError means that the answer was not HTTP. A broken connection that had been open is

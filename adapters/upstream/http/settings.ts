@@ -1,10 +1,5 @@
 import { z } from 'zod';
-
-/** RFC 9110 §5.1: a field name is a token. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** RFC 9110 §5.5 without line breaks and NUL, which would let a value end the head. */
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+import { FIELD_NAME, FIELD_VALUE } from '../../http/fields.js';
 
 /** Framing, and headers of the connection itself. A configured value would break the message or lie about it. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
@@ -44,7 +39,7 @@ export const httpSettings = z.strictObject({
     .record(
       z
         .string()
-        .regex(TOKEN, 'must be a header name')
+        .regex(FIELD_NAME, 'must be a header name')
         .refine((name) => !isOwnHeader(name.toLowerCase()), 'is set by Wharf itself'),
       z.string().regex(FIELD_VALUE, 'must not hold control characters'),
     )

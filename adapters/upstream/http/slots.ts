@@ -23,9 +23,8 @@ interface SlotsOptions {
 const STREAMS = 0.75;
 
 /**
- * Bounds the concurrent requests. The Agent's own queue would let them wait for ever, so a request takes a slot first.
- * At most as many wait as there are slots: a longer queue could not be served in time. A caller whose share is full
- * waits without holding up others.
+ * Bounds the concurrent requests: each takes a slot before it takes a connection. At most as many wait as there are slots,
+ * because a longer queue could not be served in time. A caller whose share is full waits without holding up others.
  */
 export class Slots {
   readonly #server: string;

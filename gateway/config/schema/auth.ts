@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { patterns, toolPatterns } from './access.js';
 import { callerLimitsSchema } from './callers.js';
+import { ownerName } from './fields.js';
 import { jwtSchema } from './jwt.js';
 
 /** SHA-256 of a key, in the spelling of `sha256sum` or in base64url. */
@@ -34,10 +35,7 @@ function authSchemas() {
       .describe('Allow `listen` beyond loopback, where every caller that reaches the port is let in.'),
   });
   const key = z.strictObject({
-    name: z
-      .string()
-      .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"' })
-      .describe("The name of the key's caller: files, links and sessions belong to this name."),
+    name: ownerName().describe("The name of the key's caller: files, links and sessions belong to this name."),
     hash: keyText(),
     servers: patterns()
       .optional()

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { keyHash } from './auth.js';
+import { ownerName } from './fields.js';
 
 /** `console:`: who may look at the operator's pages. */
 export function consoleSchema() {
   const user = z
     .strictObject({
-      name: z
-        .string()
-        .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"' })
-        .describe('Name of the user, as the pages show it.'),
+      name: ownerName().describe('Name of the user, as the pages show it.'),
       hash: keyHash(),
       role: z
         .enum(['viewer', 'operator'])

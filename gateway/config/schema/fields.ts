@@ -51,6 +51,11 @@ export function mediaTypes() {
     .max(100);
 }
 
+/** The name of a key, whose caller has it, or of a user of the console. */
+export function ownerName() {
+  return z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"' });
+}
+
 /** A part of something, above 0 and at most 1. */
 export function ratio() {
   const error = 'must be a number above 0 and at most 1, such as 0.25';

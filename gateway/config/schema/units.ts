@@ -30,8 +30,12 @@ export function formatTime(ms: number): string {
 function parse(text: string, pattern: RegExp, units: Record<string, number>, base: string): number | undefined {
   const [, digits, unit] = pattern.exec(text) ?? [];
   if (digits === undefined) return undefined;
-  const value = Number(digits) * (units[unit ?? base] ?? 1);
-  return Number.isSafeInteger(value) ? value : undefined;
+  const [whole = '', fraction = ''] = digits.split('.');
+  // in whole numbers: 16.1 * 1000 is 16100.000000000002
+  const scale = 10n ** BigInt(fraction.length);
+  const scaled = BigInt(whole + fraction) * BigInt(units[unit ?? base] ?? 1);
+  const value = Number(scaled / scale);
+  return scaled % scale === 0n && Number.isSafeInteger(value) ? value : undefined;
 }
 
 function format(value: number, units: Record<string, number>, base: string): string {

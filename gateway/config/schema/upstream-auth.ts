@@ -44,20 +44,22 @@ const target = () => ({
   audience: z.string().min(1).max(1000).optional().describe('The same, for servers that call it so.'),
 });
 
-const one = 'needs "issuer" or "tokenUrl"';
+/** A grant that needs no person. */
+const grant = () =>
+  z
+    .strictObject({ ...client(), ...target() })
+    .refine(({ issuer, tokenUrl }) => issuer !== undefined || tokenUrl !== undefined, {
+      error: 'needs "issuer" or "tokenUrl"',
+    });
 
 /** `servers.X.upstreamAuth` */
 export function upstreamAuthSchema() {
   return z
     .strictObject({
-      clientCredentials: z
-        .strictObject({ ...client(), ...target() })
-        .refine(({ issuer, tokenUrl }) => issuer !== undefined || tokenUrl !== undefined, { error: one })
+      clientCredentials: grant()
         .optional()
         .describe("A token of Wharf's own, the same for all callers (OAuth client credentials)."),
-      tokenExchange: z
-        .strictObject({ ...client(), ...target() })
-        .refine(({ issuer, tokenUrl }) => issuer !== undefined || tokenUrl !== undefined, { error: one })
+      tokenExchange: grant()
         .optional()
         .describe("The caller's token, exchanged for one for this server (RFC 8693). Needs `auth: jwt`."),
       perUser: z

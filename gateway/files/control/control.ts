@@ -2,7 +2,7 @@ import type { Audit } from '../../ports/audit.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ObjectStore } from '../../ports/object-store.js';
 import type { StateStore } from '../../ports/state-store.js';
-import type { FileAccount, FileRecord } from '../file.js';
+import { type FileAccount, type FileRecord, NO_RECORD, recordIn, recordKey } from '../file.js';
 import { behindId, idOfKey, OBJECTS } from '../handle.js';
 import { lifetimeOf } from './lifetime.js';
 
@@ -78,8 +78,7 @@ export class FileControl {
 
   /** The record of a file, also of a revoked file; undefined when there is no such file. */
   async show(id: string): Promise<FileRecord | undefined> {
-    const text = await this.#deps.state.read(`file:${id}`);
-    return text === undefined ? undefined : ((JSON.parse(text) as FileRecord | null) ?? undefined);
+    return recordIn(await this.#deps.state.read(recordKey(id)));
   }
 
   /**
@@ -103,12 +102,12 @@ export class FileControl {
     await this.#record('remove', found, actor);
     const { state, objects, account } = this.#deps;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const text = await state.read(`file:${id}`);
-      const record = text === undefined ? null : (JSON.parse(text) as FileRecord | null);
+      const text = await state.read(recordKey(id));
+      const record = recordIn(text);
       if (text === undefined || !record) return 'unknown';
       if (record.heldAt !== undefined) return 'held';
       // the record goes first: what cannot be removed then has none, and is swept
-      if (!(await state.replace(`file:${id}`, text, 'null', 1))) continue;
+      if (!(await state.replace(recordKey(id), text, NO_RECORD, 1))) continue;
       void account?.released(record);
       await objects.remove(record.key);
       return 'removed';
@@ -141,11 +140,11 @@ export class FileControl {
   async #replace(id: string, change: (record: FileRecord) => FileRecord): Promise<FileRecord | undefined> {
     const { state, retentionMs } = this.#deps;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const text = await state.read(`file:${id}`);
-      const record = text === undefined ? null : (JSON.parse(text) as FileRecord | null);
+      const text = await state.read(recordKey(id));
+      const record = recordIn(text);
       if (text === undefined || !record) return undefined;
       const changed = change(record);
-      if (await state.replace(`file:${id}`, text, JSON.stringify(changed), lifetimeOf(changed, retentionMs)))
+      if (await state.replace(recordKey(id), text, JSON.stringify(changed), lifetimeOf(changed, retentionMs)))
         return changed;
     }
     throw new Error(`the record of ${id} changes all the time`);

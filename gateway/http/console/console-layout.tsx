@@ -127,7 +127,7 @@ function Card({ children }: { children: Child }) {
 }
 
 /** The page that asks for a key. */
-export function LoginPage({ problem }: { problem?: string | undefined }) {
+export function KeyPage({ problem }: { problem?: string | undefined }) {
   return (
     <Page title="Log in">
       <Card>

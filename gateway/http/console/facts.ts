@@ -4,7 +4,7 @@ import type { Setting } from '../../ports/console.js';
 import type { CounterName } from '../../ports/metrics.js';
 import type { Session } from '../../relay/session.js';
 import { UNKNOWN, WELL } from '../part-state.js';
-import type { Refused } from './lately.js';
+import type { RefusedExchange } from './lately.js';
 
 /** What the console shows, as data: its pages are made from it, and `/api/*` answers with it. */
 
@@ -60,7 +60,7 @@ export interface ConsoleSources {
   sessions: () => readonly (Session & { usedAt: number })[];
   /** @param actor who ends it, for the audit log */
   endSession: (session: Session, actor: string) => Promise<void>;
-  lately: () => readonly Refused[];
+  lately: () => readonly RefusedExchange[];
   files: Pick<FileControl, 'list' | 'change' | 'remove'>;
   /** The audit log, as far as this process can read it. */
   audit: Pick<Audit, 'name' | 'newest'>;

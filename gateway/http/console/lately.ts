@@ -10,7 +10,7 @@ const MAX_KEPT = 200;
 const MAX_NAME = 100;
 
 /** What was refused, to whom, and which limit said so. */
-export interface Refused {
+export interface RefusedExchange {
   /** Milliseconds since the epoch. */
   at: number;
   server: string;
@@ -29,7 +29,7 @@ export interface Refused {
 /** The last refusals of this process, newest first: at most 200 of some hundred bytes each. */
 export class Lately {
   readonly #clock: Clock;
-  readonly #kept: Refused[] = [];
+  readonly #kept: RefusedExchange[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -46,7 +46,7 @@ export class Lately {
     if (this.#kept.length > MAX_KEPT) this.#kept.pop();
   }
 
-  get refusals(): readonly Refused[] {
+  get refusals(): readonly RefusedExchange[] {
     return this.#kept;
   }
 }

@@ -2,14 +2,14 @@ import { sizeText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { ConsoleLayout, Table } from './console-layout.js';
 import type { Overview } from './facts.js';
-import type { Refused } from './lately.js';
+import type { RefusedExchange } from './lately.js';
 import { REFUSED_HEADS, RefusedRow } from './refusals-page.js';
 
 interface Props {
   user: ConsoleUser;
   overview: Overview;
   /** The newest refusals. */
-  lately: readonly Refused[];
+  lately: readonly RefusedExchange[];
 }
 
 /** The first page: what is wrong now, what is in use, what was refused. */

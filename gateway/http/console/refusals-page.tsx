@@ -1,10 +1,10 @@
 import type { ConsoleUser } from '../../ports/console.js';
 import { ConsoleLayout, Table, Told } from './console-layout.js';
-import type { Refused } from './lately.js';
+import type { RefusedExchange } from './lately.js';
 
 export const REFUSED_HEADS = ['When', 'Server', 'Who', 'What', 'Why', 'Limit'] as const;
 
-export function RefusedRow({ refused }: { refused: Refused }) {
+export function RefusedRow({ refused }: { refused: RefusedExchange }) {
   const { at, server, principal, client, method, name, code, limit, allowed, actual } = refused;
   const when = new Date(at).toISOString();
   return (
@@ -37,7 +37,7 @@ export function RefusedRow({ refused }: { refused: Refused }) {
 }
 
 /** The last refusals of this process. */
-export function RefusalsPage({ user, lately }: { user: ConsoleUser; lately: readonly Refused[] }) {
+export function RefusalsPage({ user, lately }: { user: ConsoleUser; lately: readonly RefusedExchange[] }) {
   return (
     <ConsoleLayout place="/refusals" user={user}>
       <p class="soft">

@@ -4,7 +4,7 @@ import { COPY_MODULES } from '../browser-files.js';
 import { isPageVisit, takesAnything } from '../origin/browser-request.js';
 import { ConnectPage, ServersPage } from '../pages/connect-page.js';
 import { connectText, serversText } from '../pages/connect-text.js';
-import { PAGE_POLICY } from '../pages/layout.js';
+import { page } from '../pages/page-response.js';
 
 export interface ConnectDeps {
   /** Their names; a reload may change them. */
@@ -78,8 +78,3 @@ const isVisit = ({ env }: Context<{ Bindings: HttpBindings }>) =>
   isPageVisit(env.incoming.method, env.incoming.headers);
 
 const modulesFrom = (root: string) => COPY_MODULES.map((path) => `${root}${path}`);
-
-function page(content: { toString(): string }, status: number): Response {
-  const headers = { 'content-security-policy': PAGE_POLICY, 'content-type': 'text/html; charset=utf-8' };
-  return new Response(`<!doctype html>${content}`, { status, headers });
-}

@@ -2,8 +2,8 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { GatewayError } from '../../errors.js';
 import type { ConsoleUser } from '../../ports/console.js';
-import { consolePage, LoginPage, mayAct } from '../console/console-layout.js';
-import type { Logins } from '../console/logins.js';
+import { consolePage, KeyPage, mayAct } from '../console/console-layout.js';
+import type { ConsoleLogins } from '../console/console-logins.js';
 import { isPageVisit } from '../origin/browser-request.js';
 
 export type ConsoleEnv = { Bindings: HttpBindings };
@@ -14,9 +14,9 @@ type Made = Response | { toString(): string };
 
 /** Who may see and do what at the console. */
 export class ConsoleAccess {
-  readonly #logins: Logins;
+  readonly #logins: ConsoleLogins;
 
-  constructor(logins: Logins) {
+  constructor(logins: ConsoleLogins) {
     this.#logins = logins;
   }
 
@@ -43,7 +43,7 @@ export class ConsoleAccess {
         user = this.userOf(c);
       } catch (error) {
         if (!isVisit(c)) throw error;
-        return loginPage(error);
+        return keyPage(error);
       }
       const made = await make(user, c);
       return made instanceof Response ? made : consolePage(made);
@@ -63,10 +63,10 @@ export class ConsoleAccess {
 export const isVisit = ({ env }: ConsoleContext): boolean => isPageVisit(env.incoming.method, env.incoming.headers);
 
 /** The page that asks for a key, and says why. @throws what is not about that */
-export function loginPage(thrown: unknown, problem?: string): Response {
+export function keyPage(thrown: unknown, problem?: string): Response {
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('console_')) throw thrown;
   const isLocked = thrown.code === 'console_tries';
   const said = isLocked ? `Too many wrong keys. Try again in ${thrown.facts.retryAfter} s.` : problem;
   const headers = isLocked ? { 'retry-after': String(thrown.facts.retryAfter) } : undefined;
-  return consolePage(<LoginPage problem={said} />, thrown.httpStatus, headers);
+  return consolePage(<KeyPage problem={said} />, thrown.httpStatus, headers);
 }

@@ -20,6 +20,7 @@ import { type FormDeps, readForm, type SentForm } from '../console/trying/form-b
 import { shownResult } from '../console/trying/shown-result.js';
 import { formOf } from '../console/trying/tool-form.js';
 import type { Trials, Tried, TriedTool, Visit } from '../console/trying/trials.js';
+import { requestText } from '../short-body.js';
 import type { ConsoleAccess, ConsoleContext, ConsoleEnv } from './console-access.js';
 
 export interface TryDeps {
@@ -77,7 +78,9 @@ export function tryRoutes(deps: RouteDeps): Hono<ConsoleEnv> {
     const user = access.operatorOf(c);
     const { server } = placeIn(c);
     const visit = visitOf(c, user);
-    const { tool, args, isConfirmed } = callIn(await bodyOf(c));
+    const { tool, args, isConfirmed } = callIn(
+      await requestText(c.env.incoming, MAX_BODY, `a call has at most ${MAX_BODY} bytes`),
+    );
     const found = await toolFor(deps, visit, tool);
     if (effectOf(found.declared).isDestructive && !isConfirmed)
       throw new GatewayError('request_invalid', { reason: 'this tool may destroy something: "confirm" must be true' });
@@ -286,16 +289,4 @@ function callIn(text: string): { tool: string; args: JsonObject; isConfirmed: bo
   if (typeof tool !== 'string' || !isObject(args))
     throw new GatewayError('request_invalid', { reason: 'a call is {"tool": "…", "arguments": {…}}' });
   return { tool, args, isConfirmed: confirm === true };
-}
-
-/** @throws GatewayError `request_invalid` */
-async function bodyOf({ env }: ConsoleContext): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of env.incoming as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > MAX_BODY) throw new GatewayError('request_invalid', { reason: `a call has at most ${MAX_BODY} bytes` });
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }

@@ -2,20 +2,21 @@ import { Hono } from 'hono';
 import { GatewayError } from '../../errors.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { sessionTag } from '../../relay/exchange-log.js';
-import { consolePage, LoginPage, NoUsersPage } from '../console/console-layout.js';
+import { consolePage, KeyPage, NoUsersPage } from '../console/console-layout.js';
+import { type ConsoleLogins, NO_COOKIE } from '../console/console-logins.js';
 import { type ConsoleSources, MAX_SESSIONS, overviewOf, serversOf, sessionsOf } from '../console/facts.js';
 import { FILE_ACTIONS, type FileAction, FilesPage } from '../console/files-page.js';
 import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js';
-import { type Logins, NO_COOKIE } from '../console/logins.js';
 import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
-import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, loginPage } from './console-access.js';
+import { requestText } from '../short-body.js';
+import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, keyPage } from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
 import { type TryDeps, tryRoutes } from './console-try.js';
 
 export interface ConsoleDeps {
   /** Undefined: the console has no users, so nothing is shown. */
-  logins: Logins | undefined;
+  logins: ConsoleLogins | undefined;
   sources: Omit<ConsoleSources, 'readiness'>;
   /** What operators try tools with. */
   trying: TryDeps;
@@ -121,13 +122,13 @@ export function consoleRoutes({
       return '/stored';
     }),
   );
-  app.get('/login', () => consolePage(<LoginPage />));
+  app.get('/login', () => consolePage(<KeyPage />));
   app.post('/login', async (c) => {
     try {
       const key = (await formOf(c)).get('key') ?? '';
       return moved('/', await logins.logIn(key, c.env.incoming.socket.remoteAddress ?? ''));
     } catch (error) {
-      return loginPage(error, 'This key is not one of a user of the console.');
+      return keyPage(error, 'This key is not one of a user of the console.');
     }
   });
   app.post('/logout', () => moved('/login', NO_COOKIE));
@@ -176,12 +177,5 @@ function moved(location: string, cookie?: string): Response {
 
 /** @throws GatewayError `request_invalid` */
 async function formOf({ env }: ConsoleContext): Promise<URLSearchParams> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of env.incoming as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > MAX_FORM) throw new GatewayError('request_invalid', { reason: 'the form is too long' });
-    parts.push(part);
-  }
-  return new URLSearchParams(Buffer.concat(parts).toString('utf8'));
+  return new URLSearchParams(await requestText(env.incoming, MAX_FORM, 'the form is too long'));
 }

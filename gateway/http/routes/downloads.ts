@@ -73,13 +73,13 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
     const again = isSaved ? `?${SAVE}` : '?';
     deps.open.count += 1;
     const gone = new AbortController();
-    const over = () => {
+    const onClose = () => {
       deps.open.count -= 1;
       gone.abort();
     };
     // not the end of this function: its answer is yet to be sent then
-    if (outgoing.destroyed) over();
-    else outgoing.once('close', over);
+    if (outgoing.destroyed) onClose();
+    else outgoing.once('close', onClose);
     const written = incoming.socket.bytesWritten;
     try {
       const { method } = incoming;
@@ -194,8 +194,8 @@ async function respond(
     const outcome = decision.status === 304 ? 'not_modified' : decision.status === 412 ? 'refused' : 'head';
     return { response: new Response(null, { status: decision.status, headers }), outcome };
   }
-  const answer = { status: decision.status, headers, body: decision.body };
-  const outcome = await stream(c.env.outgoing, deps, record, { answer, gone });
+  const answer = { status: decision.status, headers, body: decision.body, gone };
+  const outcome = await stream(c.env.outgoing, deps, record, answer);
   return { response: RESPONSE_ALREADY_SENT, outcome };
 }
 
@@ -203,18 +203,19 @@ interface Answer {
   status: number;
   headers: Record<string, string>;
   body: Parameters<typeof openDownload>[2];
+  /** Aborts when the client has gone, which it may have while its link was looked up. */
+  gone: AbortSignal;
 }
 
 /**
  * Streams the bytes from the store to the raw response, at the client's pace. After the head, a failure can only be
  * shown by cutting the connection: Content-Length then tells the client that bytes are missing.
- * @param gone aborted when the client goes, which may be before
  */
 async function stream(
   outgoing: HttpBindings['outgoing'],
   deps: DownloadDeps,
   record: FileRecord,
-  { answer: { status, headers, body }, gone }: { answer: Answer; gone: AbortSignal },
+  { status, headers, body, gone }: Answer,
 ): Promise<Outcome> {
   const { principal, server } = record;
   const refusal = deps.streams.take(1, { principal, server });

@@ -4,8 +4,10 @@ import type { SeveralUploads } from '../../files/bundles/several-uploads.js';
 import type { Library } from '../../files/library.js';
 import type { ResumableUploads } from '../../files/resumable/resumable-uploads.js';
 import type { Admission, Uploads } from '../../files/upload.js';
+import { jsonIn } from '../../json/text.js';
 import type { Come } from '../browser/page-data.js';
 import { malformed } from '../multipart-head.js';
+import { wholeText } from '../short-body.js';
 import { begunOn } from '../tus/begun.js';
 import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from '../upload-exchange.js';
 import { placed, storedAll } from './upload-answers.js';
@@ -108,24 +110,10 @@ async function known({ uploads }: SeveralDeps, ticket: string): Promise<Admissio
 
 /** The ids in a list of them, written as JSON. @throws GatewayError `upload_malformed` */
 async function idsIn(bytes: AsyncIterable<Buffer>): Promise<string[]> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of bytes) {
-    size += chunk.length;
-    if (size > MAX_LIST) throw malformed(`the list of files is longer than ${MAX_LIST} bytes`);
-    chunks.push(chunk);
-  }
-  if (size === 0) return [];
-  const list = parsed(Buffer.concat(chunks).toString('utf8'));
+  const text = await wholeText(bytes, MAX_LIST, () => malformed(`the list of files is longer than ${MAX_LIST} bytes`));
+  if (text === '') return [];
+  const list = jsonIn(text);
   if (!Array.isArray(list) || list.some((id) => typeof id !== 'string'))
     throw malformed('the list of files must be a JSON array of their ids');
   return list as string[];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

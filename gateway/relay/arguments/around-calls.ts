@@ -1,5 +1,6 @@
 import { patchValue } from '../../json/patch.js';
-import { capabilitiesOf, META_CAPABILITIES, metaOf } from '../../mcp/request.js';
+import { META_CAPABILITIES } from '../../mcp/meta-keys.js';
+import { capabilitiesOf, metaOf } from '../../mcp/request.js';
 import type { JsonPath } from '../../ports/json.js';
 import type { PendingRequest } from '../pending-request.js';
 import { putBack } from '../tools/lifted-arguments.js';
@@ -11,7 +12,7 @@ import { argumentsAt, lifts, type Post, toolNamed } from './post.js';
 export const PROGRESS_TOKEN: JsonPath = ['params', '_meta', 'progressToken'];
 
 /** MCP's own requests whose answers depend on the client's file capabilities. */
-const FILE_METHODS = new Set([
+const CAPABILITY_METHODS = new Set([
   'server/discover',
   'tools/list',
   'tools/call',
@@ -57,7 +58,7 @@ export function declareAbilities(post: Post): Post {
 function placeOfCapabilities({ method, params }: PendingRequest, { messages, context }: Post): JsonPath | undefined {
   if (method === 'initialize') return ['params', 'capabilities'];
   const { dialects } = context.deps;
-  const showsFiles = FILE_METHODS.has(method) || dialects.some(({ streaming }) => streaming?.method === method);
+  const showsFiles = CAPABILITY_METHODS.has(method) || dialects.some(({ streaming }) => streaming?.method === method);
   // the server itself refuses a request that lacks them
   return messages.era.describesClient && showsFiles && capabilitiesOf(params)
     ? ['params', '_meta', META_CAPABILITIES]

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import { type Duplicate, itemPaths } from '../../json/document.js';
 import type { JsonPath } from '../../ports/json.js';
-import { pointer } from '../cut/message-cuts.js';
+import { pointer } from '../../wire/json/pointer.js';
 import { companionPath } from './companions.js';
 import { type Call, type FileUse, type Post, splits } from './post.js';
 

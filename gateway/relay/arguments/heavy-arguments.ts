@@ -8,7 +8,7 @@ import { besidePath, EACH, isEach } from '../../schema/argument-path.js';
 import type { ToolSlot } from '../../tools/tool.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { createReader, type WatchRange } from '../../wire/json/reader.js';
-import { compileWatchTree, type WatchNode } from '../../wire/json/watch-tree.js';
+import { compileWatchTree, nodeBelow, type WatchNode } from '../../wire/json/watch-tree.js';
 import type { PendingRequest } from '../pending-request.js';
 
 /** Bytes read in one step: some milliseconds, whatever their content. */
@@ -109,17 +109,7 @@ export async function readArguments(
 
 function watch(root: WatchNode, path: readonly string[]): void {
   let node = root;
-  for (const segment of path) {
-    if (segment === EACH) {
-      node.items ??= {};
-      node = node.items;
-    } else {
-      // names come from peers: `__proto__` must be a key like any other
-      node.keys ??= Object.create(null) as Record<string, WatchNode>;
-      node.keys[segment] ??= {};
-      node = node.keys[segment];
-    }
-  }
+  for (const segment of path) node = nodeBelow(node, segment === EACH ? undefined : segment);
   if (path.length > 0) node.watch = WANTED;
 }
 

@@ -1,7 +1,7 @@
 import { breathe } from '../../budget/turn.js';
 import { encodingFacts } from '../../encodings.js';
 import { type ErrorFacts, GatewayError } from '../../errors.js';
-import { isObject, valueAt as valueIn } from '../../json/value.js';
+import { isObject, valueAt } from '../../json/value.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { argumentOf, isEach } from '../../schema/argument-path.js';
@@ -38,7 +38,7 @@ async function refuseLacking(
     const wait = breathe();
     if (wait) await wait;
     const path = argumentOf(slot.path);
-    const { parent, value } = valueAt(args, path);
+    const { parent, value } = memberAt(args, path);
     const due = slot.required;
     const isNone = value === undefined || (value === '' && !mayBeEmpty(slot)) || (value === null && !due?.takesNull);
     const isMissing = due !== undefined && (parent !== undefined || due.always) && isNone;
@@ -76,7 +76,7 @@ function attachedIn(args: JsonObject, slot: FileSlot): JsonPath | undefined {
 }
 
 function listAt(args: JsonObject, path: JsonPath): readonly JsonValue[] | undefined {
-  const value = valueIn(args, path);
+  const value = valueAt(args, path);
   return Array.isArray(value) ? value : undefined;
 }
 
@@ -94,12 +94,11 @@ function countsOf(slot: ToolSlot, place: JsonPath, context: PostContext): ErrorF
   };
 }
 
-function valueAt(args: JsonObject, path: JsonPath): { parent: JsonObject | undefined; value: JsonValue | undefined } {
-  let parent: JsonValue | undefined = args;
-  for (const key of path.slice(0, -1)) parent = isObject(parent) ? parent[key] : undefined;
+/** The object around the value at a path, and the value. */
+function memberAt(args: JsonObject, path: JsonPath): { parent: JsonObject | undefined; value: JsonValue | undefined } {
+  const parent = valueAt(args, path.slice(0, -1));
   if (!isObject(parent)) return { parent: undefined, value: undefined };
-  const key = String(path.at(-1));
-  return { parent, value: Object.hasOwn(parent, key) ? parent[key] : undefined };
+  return { parent, value: valueAt(parent, path.slice(-1)) };
 }
 
 function mayBeEmpty({ deliveries }: FileSlot): boolean {

@@ -15,13 +15,10 @@ import { takeGiven } from './given-file.js';
 import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
 import { wayFor } from './means.js';
 import { noPlaceIn, type OpenQuestions } from './open-questions.js';
-import { answerIn, nameOfCall, type Question, type Said } from './questions.js';
+import { answerIn, nameOfCall, problemOfOthers, type Question, type Said } from './questions.js';
 import { ServerQuestions } from './server-questions.js';
 import type { SessionCalls } from './session-questions.js';
 import { type Besides, notGivenResult, questionText, UNASKED_TEXT, unopenedText } from './texts.js';
-
-/** Bytes of what a person may fill in besides a file. */
-const MOST_BESIDES = 64 * 1024;
 
 /** Asks clients of the revisions with sessions: by requests of Wharf's own on the streams of their calls. */
 export class AskingByRequest {
@@ -90,9 +87,10 @@ export class AskingByRequest {
     const problem = isWithout ? undefined : await takeGiven({ content, asked, principal }, this.#deps, signal);
     if (problem !== undefined) return { answer: 'invalid', problem };
     if (!asked.keepsBesides) return { answer: 'accepted', isWithout };
-    return JSON.stringify(others).length > MOST_BESIDES
-      ? { answer: 'invalid', problem: 'The other fields are too long.' }
-      : { answer: 'accepted', isWithout, besides: others };
+    const tooLong = problemOfOthers(others);
+    return tooLong === undefined
+      ? { answer: 'accepted', isWithout, besides: others }
+      : { answer: 'invalid', problem: tooLong };
   }
 
   /** Whether there is a stream for questions. */

@@ -15,6 +15,9 @@ const ID = /^"(wharf-[\w-]{24})"$/;
 /** A late answer is still known to be one to Wharf, and is not passed on to the server. */
 const REMEMBERED_MS = 60 * 60 * 1000;
 
+/** Characters, as JSON, of what a person may fill in besides files. */
+const MOST_OTHERS = 64 * 1024;
+
 /** What a person has said. */
 export type PersonsAnswer =
   | 'accepted'
@@ -204,4 +207,9 @@ export function answerIn(result: { action?: unknown } | undefined): Exclude<Pers
     default:
       return 'unable';
   }
+}
+
+/** What is wrong with what a person has filled in besides files; undefined where it can be kept. */
+export function problemOfOthers(others: JsonObject): string | undefined {
+  return JSON.stringify(others).length > MOST_OTHERS ? 'The other fields are too long.' : undefined;
 }

@@ -4,7 +4,7 @@ import type { ClientMessages } from '../../mcp/request.js';
 import type { OutgoingMessage, SharedConnection } from '../../ports/upstream.js';
 
 /** A client's messages to a channel for all messages, where a short message may overtake a long one. */
-export class Sending {
+export class SendQueue {
   readonly #connection: SharedConnection;
   /** Requests that the upstream has not taken yet. */
   readonly #requests = new Line<Promise<void>>();

@@ -18,7 +18,7 @@ import { ChannelInbox, type InboxOptions, type OpenShared } from './inbox.js';
 import { ChannelNames, type Renamed } from './names.js';
 import { PostStream } from './post-stream.js';
 import { noteCancelled, unlessCancelled } from './preparing.js';
-import { Sending } from './send-queue.js';
+import { SendQueue } from './send-queue.js';
 import { ChannelStreams } from './streams.js';
 
 /** By which a client finds out whether a server knows 2026-07-28: if not, it opens a session instead. */
@@ -51,7 +51,7 @@ export class SharedSession {
   readonly #options: SharedSessionOptions;
   readonly #streams: ChannelStreams;
   readonly #names = new ChannelNames();
-  readonly #sending: Sending;
+  readonly #sending: SendQueue;
   readonly #own: OwnRequests;
   readonly #opened = new Map<PostStream, OpenShared>();
   readonly #abort = new AbortController();
@@ -74,7 +74,7 @@ export class SharedSession {
       },
     });
     this.#own = new OwnRequests(connection, declaredBy(deps), deps.limits);
-    this.#sending = new Sending(connection);
+    this.#sending = new SendQueue(connection);
     this.#inbox = new ChannelInbox(options, {
       streams: this.#streams,
       names: this.#names,

@@ -102,7 +102,8 @@ export class ChannelStreams {
   settle(id: string): Promise<void> | undefined {
     const stream = this.#byId.get(id);
     this.#byId.delete(id);
-    this.#byProgress.delete(id);
+    // elsewhere it may be the token of another request, whose progress is still to come
+    if (this.#isShared) this.#byProgress.delete(id);
     const missed = stream?.gone ? stream.missed(id) : undefined;
     return missed ? missed.then(() => this.#abandoned.settle(id)) : this.#abandoned.settle(id);
   }

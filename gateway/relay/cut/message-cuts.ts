@@ -4,15 +4,17 @@ import { Ingest, type IngestDeps, type Stored } from '../../files/ingest/ingest.
 import { PartLease } from '../../files/ingest/part-lease.js';
 import type { Library } from '../../files/library.js';
 import type { PreviewAhead } from '../../files/previews/ahead.js';
+import { isObject } from '../../json/value.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
-import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../../ports/dialect.js';
+import type { Dialect, JsonObject, JsonValue, SlotPlace, SlotReading } from '../../ports/dialect.js';
 import type { Owner } from '../../ports/owner.js';
 import { parseExactly } from '../../wire/json/parse.js';
+import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/json/reader.js';
 import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
-import { NestedCuts } from './nested-cuts.js';
+import { NestedCuts, NOWHERE } from './nested-cuts.js';
 import { STRUCTURED_SLOT } from './places.js';
 
 export interface CutDeps {
@@ -54,9 +56,6 @@ const MAX_SHOWN_PATH = 200;
 
 /** How files are written in a text that is itself JSON. */
 const NESTED: SpelledIn = { encoding: 'base64', nested: true };
-
-/** Discards a string. */
-const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
 /** Everything cut out of one message, and whether the message can still be forwarded. */
 export class MessageCuts {
@@ -378,11 +377,6 @@ export function inlineLimitOf(
   return isImage ? limits.inlineImage : limits.inlineOther;
 }
 
-/** RFC 6901 pointer. */
-export function pointer(path: readonly (string | number)[]): string {
-  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
-
 function shown(path: string): string {
   return path.length <= MAX_SHOWN_PATH ? path : `${path.slice(0, MAX_SHOWN_PATH)}…`;
 }
@@ -392,6 +386,6 @@ export function isStructured(cut: Cut): boolean {
 }
 
 function parseHolder(bytes: Buffer): JsonObject | undefined {
-  const value: unknown = parseExactly(bytes.toString('utf8'));
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  const value = parseExactly(bytes.toString('utf8')) as JsonValue;
+  return isObject(value) ? value : undefined;
 }

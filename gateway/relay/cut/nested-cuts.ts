@@ -28,7 +28,7 @@ for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 const DATA = 'data';
 
 /** Discards a string. */
-const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
+export const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
 /** The end of a string that is the key of a member. */
 const KEY = /^"\s*:/;

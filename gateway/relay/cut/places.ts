@@ -1,7 +1,8 @@
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, SlotPlace } from '../../ports/dialect.js';
-import { compileWatchTree, type WatchNode, type WatchTree } from '../../wire/json/watch-tree.js';
+import { EACH, segmentsOf } from '../../schema/argument-path.js';
+import { compileWatchTree, nodeBelow, type WatchNode, type WatchTree } from '../../wire/json/watch-tree.js';
 import { KeptTrees } from './kept-trees.js';
 
 /** Slot name of every string in structuredContent: only a provisional file. */
@@ -141,15 +142,6 @@ export function slotMin(limits: Limits, isScanned = false): number {
 /** The node at a path such as `content[].resource.blob`; missing nodes are created. */
 function at(root: WatchNode, path: string): WatchNode {
   let node = root;
-  for (const segment of path.replaceAll('[]', '.[]').split('.')) {
-    if (segment === '[]') {
-      node.items ??= {};
-      node = node.items;
-    } else {
-      node.keys ??= {};
-      node.keys[segment] ??= {};
-      node = node.keys[segment];
-    }
-  }
+  for (const segment of segmentsOf(path)) node = nodeBelow(node, segment === EACH ? undefined : segment);
   return node;
 }

@@ -1,16 +1,11 @@
 import { asking } from '../../mcp/inquire.js';
+import { RESOURCE_LISTS } from '../../mcp/resource-lists.js';
 import type { Asked } from '../caller.js';
 import type { LocalAnswer } from '../client/local-answer.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { ServerAbilities } from '../upstream/server-abilities.js';
 import { viewOf } from '../upstream/view.js';
 import { notFound } from './own-resources.js';
-
-/** Methods that list resources → the key of their list. */
-const LISTS: Readonly<Record<string, string>> = {
-  'resources/list': 'resources',
-  'resources/templates/list': 'resourceTemplates',
-};
 
 /**
  * Wharf declares `resources` in the name of every server, because hosts read links only where it is declared. A server
@@ -21,7 +16,7 @@ export async function answerWithoutResources(
   { client, exchange, messages, session, inquire }: Asked,
   abilities: ServerAbilities,
 ): Promise<LocalAnswer | undefined> {
-  const list = LISTS[method];
+  const list = RESOURCE_LISTS[method];
   if (list === undefined && method !== 'resources/read') return undefined;
   const isAsked = !session && !messages.era.hasSessions;
   const view = viewOf(client.protocolVersion, exchange.principal);

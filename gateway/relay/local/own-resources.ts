@@ -10,6 +10,7 @@ import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Preview } from '../../ports/dialect.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { utf8Text } from '../../wire/utf8.js';
 import type { LocalAnswer } from '../client/local-answer.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { OutgoingFileDeps } from '../results/outgoing-files.js';
@@ -121,7 +122,7 @@ export class OwnResources {
       return [{ uri, mimeType, blob: (await this.#bytes(record, size, signal)).toString('base64') }];
     }
     if (isTextual(mimeType) && size <= limits.inlineOther) {
-      const text = utf8(await this.#bytes(record, size, signal));
+      const text = utf8Text(await this.#bytes(record, size, signal));
       if (text !== undefined) return [{ uri, mimeType, text }];
     }
     const preview = await previewOf(record, await this.#bytes(record, Math.min(size, SNIFF_BYTES), signal), signal);
@@ -150,13 +151,5 @@ export class OwnResources {
     const chunks: Buffer[] = [];
     if (read?.kind === 'found') for await (const chunk of read.body) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
-  }
-}
-
-function utf8(bytes: Buffer): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import { isObject } from '../../json/value.js';
 import { eraOf, NEWEST } from '../../mcp/era.js';
-import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/request.js';
+import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/meta-keys.js';
 import type { Identity } from '../../ports/identity.js';
 import type { JsonObject } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';

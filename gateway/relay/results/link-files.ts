@@ -1,7 +1,7 @@
 import type { FileRecord } from '../../files/file.js';
 import { own } from '../../json/value.js';
 import { answersByPlace } from '../../mcp/responses.js';
-import { pointer } from '../cut/message-cuts.js';
+import { pointer } from '../../wire/json/pointer.js';
 import { calledName, type TracedRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { viewOf } from '../upstream/view.js';

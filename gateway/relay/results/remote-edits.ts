@@ -13,6 +13,7 @@ import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
+import { refuseDuplicates } from './duplicates.js';
 import type { ShownFiles } from './host/shown-file.js';
 import { digestIn, type OutgoingFiles } from './outgoing-files.js';
 import type { FetchedFile, RemoteFailure, ResultPlace } from './remote-files.js';
@@ -141,8 +142,7 @@ async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]):
   ]);
   const isBatch = fetched.some(({ path }) => typeof path[0] === 'number');
   const located = await JsonDocument.of(message.skeleton(), isBatch).findInSteps(paths);
-  const [duplicate] = located.duplicates;
-  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+  refuseDuplicates(located);
   return located;
 }
 

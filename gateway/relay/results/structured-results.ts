@@ -4,9 +4,10 @@ import type { Limits } from '../../policy/limits.js';
 import type { JsonPath } from '../../ports/json.js';
 import { publishedSchema } from '../../schema/published.js';
 import { StructuredValue, type ValueChange } from '../../schema/structured-value.js';
+import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
-import { isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
+import { isStructured, type MessageCuts } from '../cut/message-cuts.js';
 import type { DeclaredResult } from '../tools/declared-results.js';
 
 /** Most raw bytes for one character of a string: `\u0061`. */

@@ -3,8 +3,8 @@ import { isObject, valueAt } from '../../json/value.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
+import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { pointer } from '../cut/message-cuts.js';
 import type { PendingRequest } from '../pending-request.js';
 
 /**

@@ -7,11 +7,14 @@ import type { JsonObject, OutgoingFile, SlotPlace } from '../../ports/dialect.js
 import type { FileRef } from '../../ports/file.js';
 import type { JsonPath } from '../../ports/json.js';
 import { addAll } from '../../wire/add-all.js';
+import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
+import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts } from '../cut/message-cuts.js';
 import { FILE_ERROR_META_KEY, FILES_META_KEY } from '../cut/places.js';
+import { keepPrivate } from '../tools/tool-list.js';
 import { refuseDuplicates } from './duplicates.js';
 import { appendBlocks, type DroppedStructure, droppedStructure } from './host/dropped-structure.js';
+import { resultOf } from './host/shown-file.js';
 import { type ClaimedNested, nestedFiles, publishNested, refuseTooLarge } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { Replacement } from './remote-edits.js';
@@ -101,7 +104,7 @@ export async function translate(
     const isResource = here.some(({ kind }) => kind === 'resource');
     // the result belongs to one principal, and expires with its links
     if (isResource && eraOf(context.client.protocolVersion).hasCacheFields) {
-      keepPrivate(message, result, entries, edits);
+      limitCaching(message, result, entries, edits);
     }
   }
 }
@@ -186,11 +189,6 @@ function replaceHolders(replacements: Replacement[], edits: Edits, entries: File
     if (kind === 'content') shift.set(listKey, moved + blocks.length - 1);
     if (file) entries.push({ file, result: resultOf(range.path), place: { contentIndex: index + moved } });
   }
-}
-
-/** The result that contains the list item at this path, or a value inside the item. */
-function resultOf(path: readonly (string | number)[]): readonly (string | number)[] {
-  return path.slice(0, path.findLastIndex((key) => typeof key === 'number') - 1);
 }
 
 /** Adds a structuredContent of Wharf's own, for clients that look for files there, if the tool has none. */
@@ -327,10 +325,10 @@ function tellPrograms(
 }
 
 /** A link is a credential of one principal and expires: caches must neither share the result nor keep it longer. */
-function keepPrivate(message: HeldMessage, result: JsonPath, entries: readonly FileEntry[], edits: Edits): void {
+function limitCaching(message: HeldMessage, result: JsonPath, entries: readonly FileEntry[], edits: Edits): void {
   const seconds = entriesOf(result, entries).map(({ file }) => file.ref.ttlSeconds);
   const ttlMs = seconds.reduce((least, one) => Math.min(least, one)) * 1000;
-  edits.set([...result, 'cacheScope'], 'private');
+  keepPrivate(edits, result);
   const ttl = rangeAt(message, RANGE.ttlMs, [...result, 'ttlMs']);
   const isShorter = ttl && Number(message.slice(ttl.start, ttl.end).toString('latin1')) <= ttlMs;
   if (!isShorter) edits.set([...result, 'ttlMs'], ttlMs);

@@ -10,9 +10,11 @@ import type { JsonPath } from '../../ports/json.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 import { readDataUri } from '../../wire/data-uri.js';
+import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
-import { type MessageCuts, pointer } from '../cut/message-cuts.js';
+import type { MessageCuts } from '../cut/message-cuts.js';
+import { refuseDuplicates } from '../results/duplicates.js';
 
 /** Raw base64 decoded in one step. */
 const PIECE = 48 * 1024;
@@ -61,8 +63,7 @@ export async function itemOf(
   const [only, ...others] = items;
   const item = items.find((candidate) => candidate.uri === uri) ?? (others.length === 0 ? only : undefined);
   if (!item || !Array.isArray(contents)) throw noContent(uri);
-  const [duplicate] = message.duplicates;
-  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+  refuseDuplicates(message);
   const about = {
     ...(typeof item.mimeType === 'string' && { mimeType: item.mimeType }),
     ...(typeof item.name === 'string' && { name: item.name }),

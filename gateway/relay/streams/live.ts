@@ -5,13 +5,15 @@ import { answersIn } from '../../mcp/responses.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
 import { parseDataUriHead } from '../../wire/data-uri.js';
+import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage, SlotSink, SlotValue } from '../../wire/json/reader.js';
 import type { ByteAnswer } from '../client/byte-answer.js';
-import { type MessageCuts, pointer } from '../cut/message-cuts.js';
+import type { MessageCuts } from '../cut/message-cuts.js';
 import { CONTENT, contentsTree } from '../cut/places.js';
 import { CutReader } from '../cut/reader.js';
 import type { Exchange } from '../exchange.js';
 import type { ResultDeps } from '../results/deps.js';
+import { refuseDuplicates } from '../results/duplicates.js';
 import { dismiss } from '../results/to-client.js';
 import { pump } from '../upstream/pump.js';
 import { decode, finish, itemOf } from './item.js';
@@ -65,7 +67,8 @@ export class LiveResource {
 
   /** @throws GatewayError while nothing has been sent */
   async run(): Promise<void> {
-    const { deps, exchange } = { deps: this.#deps, exchange: this.#exchange };
+    const deps = this.#deps;
+    const exchange = this.#exchange;
     try {
       await pump(this.#answer.body, (chunk) => this.#take(chunk), {
         server: deps.server,
@@ -156,8 +159,7 @@ export class LiveResource {
     if (rangeAt(message, RANGE.error, [...base, 'error'])) {
       throw new GatewayError('upstream_invalid', { reason: 'it answered with a result and an error' });
     }
-    const [duplicate] = message.duplicates;
-    if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+    refuseDuplicates(message);
     if (!live.complete) throw new GatewayError('upstream_closed', { server: this.#deps.server });
     live.answer.end();
   }

@@ -11,12 +11,6 @@ import { plainSize, Room } from '../client/room.js';
 import type { AnswerEdit } from '../pending-request.js';
 import { keepPrivate } from '../tools/tool-list.js';
 
-/** Lists of resources, and the member with their entries. */
-export const RESOURCE_LISTS: Readonly<Record<string, string>> = {
-  'resources/list': 'resources',
-  'resources/templates/list': 'resourceTemplates',
-};
-
 type ShowResource = (entry: JsonObject) => JsonObject;
 
 /** Most entries of one list that are changed; further ones pass unchanged. */

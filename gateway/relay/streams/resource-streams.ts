@@ -3,7 +3,8 @@ import { JsonDocument } from '../../json/document.js';
 import { Edits } from '../../json/edit.js';
 import { isObject } from '../../json/value.js';
 import { asking } from '../../mcp/inquire.js';
-import { META_CAPABILITIES } from '../../mcp/request.js';
+import { META_CAPABILITIES } from '../../mcp/meta-keys.js';
+import { RESOURCE_LISTS } from '../../mcp/resource-lists.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { type Asked, withEdits } from '../caller.js';
@@ -15,6 +16,7 @@ import { type OwnUri, ownUri } from '../local/own-uri.js';
 import type { AnswerEdit, PendingRequest } from '../pending-request.js';
 import type { Reply } from '../reply.js';
 import type { ResultDeps } from '../results/deps.js';
+import { refuseDuplicates } from '../results/duplicates.js';
 import { declaredBy } from '../upstream/declared.js';
 import type { ServerAbilities } from '../upstream/server-abilities.js';
 import { viewOf } from '../upstream/view.js';
@@ -23,7 +25,7 @@ import { inStore, type StreamItem } from './item.js';
 import { LiveResource } from './live.js';
 import { rpcErrorOf, ServerError } from './refusal.js';
 import { openRemote, type StreamingServer, twice } from './remote.js';
-import { RESOURCE_LISTS, showResources } from './resource-list.js';
+import { showResources } from './resource-list.js';
 import { StreamSender } from './send.js';
 
 /** The method that every server has: a dialect's method is sent to it as this one. */
@@ -261,8 +263,7 @@ function asRead(asked: Asked, answers: ReadonlyMap<PendingRequest, AnswerEdit>, 
     edits.set([...base, 'params'], { uri: uri ?? null, ...(isObject(_meta) && { _meta }) });
   }
   document.find(edits.paths());
-  const [duplicate] = document.duplicates;
-  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+  refuseDuplicates(document);
   const read = {
     ...messages,
     bytes: Buffer.concat(edits.applied().pieces as readonly Buffer[]),

@@ -3,7 +3,14 @@ import { entityTag, headerUri, RESOURCE_HEADER, reprDigest } from '../../files/d
 import type { FileRecord } from '../../files/file.js';
 import { attachment } from '../../files/names/content-disposition.js';
 import { fileNameFor } from '../../files/names/file-name.js';
-import { extensionFor, extensionOf, isMediaType, mediaTypeOf, sniff } from '../../files/names/media-type.js';
+import {
+  extensionFor,
+  extensionOf,
+  isMediaType,
+  mediaTypeOf,
+  OCTET_STREAM,
+  sniff,
+} from '../../files/names/media-type.js';
 import { checkResultType } from '../../files/names/result-type.js';
 import { storeFile } from '../../files/store-file.js';
 import { accepts, isJsonOrEvents } from '../../mcp/accept.js';
@@ -20,7 +27,6 @@ import type { ResultDeps } from '../results/deps.js';
 import { auditedBytes } from './audited-bytes.js';
 import { inStore, type StreamItem } from './item.js';
 
-const OCTET_STREAM = 'application/octet-stream';
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 const SUBJECT = 'resource';
 

@@ -37,17 +37,15 @@ export class OwnRequests {
     read?: ReadHeavy,
   ): Promise<OwnAnswer> {
     const own = ownRequest(method, params, client, this.#declares);
+    let timer: NodeJS.Timeout | undefined;
     try {
       return await new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(undefined), ASK_TIMEOUT_MS);
-        const answered = (answer: OwnAnswer | Promise<OwnAnswer>) => {
-          clearTimeout(timer);
-          resolve(answer);
-        };
-        this.#waiting.set(own.id, { answered, read });
+        timer = setTimeout(() => resolve(undefined), ASK_TIMEOUT_MS);
+        this.#waiting.set(own.id, { answered: resolve, read });
         this.#connection.send(own.bytes).catch(() => resolve(undefined));
       });
     } finally {
+      clearTimeout(timer);
       this.#waiting.delete(own.id);
     }
   }

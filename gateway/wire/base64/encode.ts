@@ -27,6 +27,7 @@ export class Base64Encoder {
     this.#take = take;
   }
 
+  /** @returns the text of every whole group of three bytes so far; an incomplete group waits for the next chunk */
   push(chunk: Buffer): Buffer {
     let start = 0;
     let head: Buffer | undefined;

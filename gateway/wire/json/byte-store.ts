@@ -1,8 +1,8 @@
 /**
- * A run of at least this share of its memory block is held by reference; a smaller one would pin bytes that are not
- * needed.
+ * A run is held by reference if its memory block is at most this many times as long; a shorter one would pin bytes that are
+ * not needed.
  */
-const PINNED_SHARE = 4;
+const MOST_PINNED_PER_KEPT = 4;
 /** A run is held by reference only from this many bytes on: a piece itself costs some 200 bytes. */
 const MIN_KEPT = 4096;
 const FIRST_BLOCK = 256;
@@ -52,7 +52,8 @@ export class ByteStore {
     this.#end = 0;
     const length = end - start;
     if (length === 0) return;
-    if (length >= MIN_KEPT && length * PINNED_SHARE >= chunk.buffer.byteLength) this.#keep(chunk.subarray(start, end));
+    if (length >= MIN_KEPT && length * MOST_PINNED_PER_KEPT >= chunk.buffer.byteLength)
+      this.#keep(chunk.subarray(start, end));
     else this.#copy(chunk, start, end);
   }
 

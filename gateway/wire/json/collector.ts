@@ -2,7 +2,7 @@ import type { ReaderOptions, SlotSink } from './handler.js';
 import type { HeldMessage, SlotValue } from './held-message.js';
 import { plainText } from './plain-text.js';
 import { Position } from './position.js';
-import { StringScanner } from './string-scanner.js';
+import { StringRuns } from './string-runs.js';
 import type { TreeNode } from './watch-tree.js';
 
 /** Limit on a captured text, in bytes: ids, methods and tokens are far shorter. */
@@ -20,7 +20,7 @@ const BACKSLASH = 0x5c;
 export class Collector {
   /** The tokenizer's place on the watch tree. */
   readonly position: Position;
-  readonly scanner = new StringScanner();
+  readonly runs = new StringRuns();
   chunk: Buffer = Buffer.alloc(0);
   /** Raw bytes of the message before position 0. */
   base = 0;
@@ -249,7 +249,7 @@ export class Collector {
   slotBytes(at: number, end: number): number {
     const chunk = this.chunk;
     for (let from = at; ; ) {
-      const quote = Math.min(this.scanner.quoteFrom(from), end);
+      const quote = Math.min(this.runs.quoteFrom(from), end);
       let back = quote;
       while (back > at && chunk[back - 1] === BACKSLASH) back--;
       const escaped = ((quote - back) & 1) === (back === at && this.#escaped ? 0 : 1);

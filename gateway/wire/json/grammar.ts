@@ -3,7 +3,7 @@ import { isHex, SIMPLE_ESCAPE } from './chars.js';
 import type { Collector } from './collector.js';
 import { BEFORE_NUMBER, isNumberEnd, NUMBER_BROKEN, NUMBER_ENDED, NUMBER_STATES } from './number.js';
 
-/** After this many plain bytes of a string the scanner beats the byte loop. */
+/** After this many plain bytes of a string `StringRuns` beats the byte loop. */
 const SHORT_RUN = 12;
 /** Depth for which container kinds have room at first. */
 const FIRST_DEPTH = 64;
@@ -130,7 +130,7 @@ export class Grammar {
           const near = Math.min(at + SHORT_RUN, stop);
           while (PLAIN[byte] === 1 && ++at < near) byte = chunk[at] as number;
           if (at === near) {
-            if (at < stop) at = collector.scanner.plainUntil(at, stop);
+            if (at < stop) at = collector.runs.plainUntil(at, stop);
             if (at === stop) continue;
             byte = chunk[at] as number;
           }

@@ -1,3 +1,5 @@
+import { isSpace } from './chars.js';
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
@@ -149,8 +151,4 @@ export function endOfString(text: Buffer, start: number): number {
 export function plainKey(text: Buffer, start: number, end: number): string {
   const raw = text.toString('utf8', start + 1, end);
   return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

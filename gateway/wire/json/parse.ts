@@ -1,3 +1,5 @@
+import { isSpace } from './chars.js';
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -151,8 +153,4 @@ function skipSpace(text: string, at: number): number {
   let next = at;
   while (isSpace(text.charCodeAt(next))) next += 1;
   return next;
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }

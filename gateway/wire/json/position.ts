@@ -1,4 +1,5 @@
 import type { HeldMessage } from './held-message.js';
+import { pointer } from './pointer.js';
 import { blank, type TreeKey, type TreeNode, type WatchTree } from './watch-tree.js';
 
 /** Most raw bytes for one byte of a key: `\u0061`. */
@@ -151,13 +152,8 @@ export class Position {
 
   /** RFC 6901 pointer of the innermost open object. */
   #pointer(message: HeldMessage): string {
-    return pointerTo(this.path(message).slice(0, -1));
+    return pointer(this.path(message).slice(0, -1));
   }
-}
-
-/** RFC 6901 */
-export function pointerTo(path: readonly (string | number)[]): string {
-  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 const FRESH_LEVEL: Level = {

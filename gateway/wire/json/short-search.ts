@@ -1,6 +1,6 @@
 import { inkAt } from '../blank.js';
 import { endOfContainer, endOfString, plainKey } from './members.js';
-import { pointerTo } from './position.js';
+import { pointer } from './pointer.js';
 import type { WatchNode } from './watch-tree.js';
 
 const QUOTE = 0x22;
@@ -92,8 +92,7 @@ class Search {
   }
 
   #member(key: string, node: WatchNode, start: number, seen: Set<string>): number {
-    if (seen.has(key) && this.repeated.length < MOST_DUPLICATES)
-      this.repeated.push({ path: pointerTo(this.#path), key });
+    if (seen.has(key) && this.repeated.length < MOST_DUPLICATES) this.repeated.push({ path: pointer(this.#path), key });
     seen.add(key);
     this.#path.push(key);
     const end = this.value(start, node);

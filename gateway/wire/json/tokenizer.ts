@@ -33,7 +33,7 @@ export class Tokenizer {
   /** Call it before pushing bytes of a new chunk. */
   use(chunk: Buffer): void {
     this.#collector.chunk = chunk;
-    this.#collector.scanner.use(chunk);
+    this.#collector.runs.use(chunk);
   }
 
   /**
@@ -71,7 +71,7 @@ export class Tokenizer {
     // in a cut string only the quote is looked for; dropping the line feed silently would turn malformed bytes into
     // JSON
     if (collector.slot) this.fail('raw control character in a string', 0);
-    // the scanner keeps its knowledge of the current chunk: in any other state a line feed ends or fails the value
+    // `runs` keeps its knowledge of the current chunk: in any other state a line feed ends or fails the value
     // without it
     const { chunk } = collector;
     collector.chunk = LINE_FEED;

@@ -16,6 +16,21 @@ export interface WatchNode {
   items?: WatchNode;
 }
 
+/**
+ * The place below `node` with this key, or of every item; made where it is missing.
+ * @param key undefined for every item
+ */
+export function nodeBelow(node: WatchNode, key: string | undefined): WatchNode {
+  if (key === undefined) {
+    node.items ??= {};
+    return node.items;
+  }
+  // names come from peers: `__proto__` must be a key like any other
+  node.keys ??= Object.create(null) as Record<string, WatchNode>;
+  node.keys[key] ??= {};
+  return node.keys[key];
+}
+
 /** A key of the tree in the form that a reader compares. */
 export interface TreeKey {
   readonly name: string;

@@ -1,9 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  open as openFile,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { create, preflight, settings } from '../../../adapters/audit/file.js';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
 import { filesOf } from '../../../gateway/audit/verify-command.js';
@@ -195,6 +208,21 @@ describe('an audit log in a file', () => {
     } finally {
       await Promise.all(opened.splice(0).map((audit) => audit.close()));
       await disk.unmount();
+    }
+  });
+
+  it('does not end in silence when its last lines cannot be forced to the disk (12.7)', async () => {
+    const audit = await open({ sync: 'second' });
+    await audit.record(CALL);
+    const file = await openFile(path);
+    const sync = jest.spyOn(Object.getPrototypeOf(file) as FileHandle, 'datasync').mockRejectedValue(new Error('EIO'));
+    try {
+      // by itself, after a second
+      while (sync.mock.calls.length === 0) await setTimeout(50);
+      await expect(audit.close()).rejects.toThrow('EIO');
+    } finally {
+      sync.mockRestore();
+      await file.close();
     }
   });
 

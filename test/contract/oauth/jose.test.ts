@@ -89,6 +89,15 @@ describe('the keys of an issuer', () => {
     expect(timesAsked('/jwks')).toBe(2);
   });
 
+  it('are asked for all the same after the clock, which was ahead, has been set right', async () => {
+    const one = verifier();
+    passed = 60 * MINUTE;
+    expect(await outcome(one, await token())).toBe('ok');
+    await issuer.rotate();
+    passed = 0;
+    expect(await outcome(one, await token())).toBe('ok');
+  });
+
   it('are used for a day when the issuer does not answer, and never longer (SEC-12)', async () => {
     const one = verifier();
     const text = await token();

@@ -3,7 +3,7 @@ import { deflateSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
 import { create, settings } from '../../../adapters/previews/local.js';
-import type { Preview, PreviewResult } from '../../../gateway/ports/previewer.js';
+import type { PreviewResult, RenderedPreview } from '../../../gateway/ports/previewer.js';
 import { collectingLog } from './collecting-log.js';
 import { imageObject, lockedPdf, pdf } from './pdf-files.js';
 import { LIMITS } from './previewer.contract.js';
@@ -21,7 +21,7 @@ function preview(bytes: Buffer, by = previewer): Promise<PreviewResult> {
   return by.render(source, LIMITS, new AbortController().signal);
 }
 
-async function shown(bytes: Buffer): Promise<Preview> {
+async function shown(bytes: Buffer): Promise<RenderedPreview> {
   const result = await preview(bytes);
   if (result.kind !== 'rendered') throw new Error(`Refused: ${result.reason}`);
   return result.preview;

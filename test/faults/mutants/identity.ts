@@ -11,7 +11,7 @@ export const IDENTITY: readonly Mutant[] = [
   {
     name: 'audience-not-compared',
     fault: 'A token for one server opens every other one.',
-    file: 'gateway/identity/tokens.ts',
+    file: 'gateway/identity/caller-tokens.ts',
     find: "    if (!isMeant) throw refused('the token is for another resource');",
     replace: "    if (!isMeant && resources.length === 0) throw refused('the token is for another resource');",
     ...FORGED,

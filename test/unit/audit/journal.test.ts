@@ -151,6 +151,21 @@ describe('an audit log', () => {
     expect(sink.lines.reduce((sum, { leftOut }) => sum + Number(leftOut ?? 0), 0)).toBe(40);
   });
 
+  it.each([
+    ['downloads', REFUSED],
+    ['logins', LOGIN],
+  ])('begins new lines of refused %s when the clock has been set back (12.7)', async (_, entry) => {
+    const { journal: audit, sink, clock } = journal();
+    clock.time = 10_000_000;
+    for (let n = 0; n < 100; n++) audit.note(entry);
+    await audit.record(CALL);
+    clock.time -= 3_600_000;
+    audit.note(entry);
+    await audit.record(CALL);
+    const times = sink.lines.filter(({ what, count }) => what === entry.what && count === undefined);
+    expect(times.at(-1)).toMatchObject({ time: new Date(clock.time).toISOString() });
+  });
+
   it('makes one line of the refused logins of an address in a minute, and one with their number (12.7)', async () => {
     const { journal: audit, sink, clock } = journal();
     clock.time = 1_000_000;

@@ -106,9 +106,30 @@ describe('a queue for a ledger', () => {
     // the timer is due, and what frees the part is read in the same turn of the loop
     setTimeout(() => setImmediate(() => parts.give(1, ann)), WAIT_MS - 1);
     jest.advanceTimersByTime(WAIT_MS - 1);
-    jest.setSystemTime(Date.now() + 60_000);
+    const late = performance.now() + 60_000;
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(late);
     await jest.advanceTimersByTimeAsync(1);
     expect(await wait).toBe('granted');
+    clock.mockRestore();
+  });
+
+  it.each([
+    ['back', -3_600_000],
+    ['forward', 3_600_000],
+  ])('waits neither longer nor shorter when the machine’s clock is set %s', async (_, by) => {
+    const { queue: parts } = queue(1);
+    parts.take(1, ann, never);
+    let outcome = 'waits';
+    parts.take(1, ann, never)?.catch(({ message }: Error) => {
+      outcome = message;
+    });
+    jest.setSystemTime(Date.now() + by);
+    await jest.advanceTimersByTimeAsync(WAIT_MS / 2);
+    parts.give(0, ann);
+    await jest.advanceTimersByTimeAsync(WAIT_MS / 2 - 1);
+    expect(outcome).toBe('waits');
+    await jest.advanceTimersByTimeAsync(2);
+    expect(outcome).toBe('process 2 1000');
   });
 
   it('grants what waited behind one that has given up', async () => {

@@ -79,6 +79,8 @@ describe('values', () => {
     ['1.5MiB', 1_572_864],
     ['2 GiB', 2_147_483_648],
     ['12B', 12],
+    ['16.1kB', 16_100],
+    ['0.000001MB', 1],
   ])('size %s is %i bytes', async (spelled, expected) => {
     expect((await configOf(`${SERVER}limits: { file: ${spelled} }`)).limits.file).toBe(expected);
   });
@@ -88,6 +90,7 @@ describe('values', () => {
     ['30s', 30_000],
     ['15m', 900_000],
     ['1.5m', 90_000],
+    ['16.1s', 16_100],
   ])('time %s is %i ms', async (spelled, expected) => {
     expect((await configOf(`${SERVER}timeouts: { idle: ${spelled} }`)).timeouts.idle).toBe(expected);
   });

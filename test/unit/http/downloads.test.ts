@@ -1,5 +1,6 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request, type Server } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { defaultMaxListeners, once } from 'node:events';
+import { type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -10,6 +11,9 @@ import { create as noAudit } from '../../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { FileRecord } from '../../../gateway/files/file.js';
+import { listenerOf } from '../../../gateway/http/app.js';
+import { listen } from '../../../gateway/http/listener.js';
+import { guardSettings } from '../../../gateway/http/origin/guard.js';
 import { SafeResponse } from '../../../gateway/http/response.js';
 import { type DownloadDeps, downloads, type TicketAnswer } from '../../../gateway/http/routes/downloads.js';
 import type { ObjectRead } from '../../../gateway/ports/object-store.js';
@@ -456,6 +460,41 @@ describe('a download that breaks off', () => {
       expect(deps.streams.used).toBe(0);
     },
   );
+
+  it('has no more listeners than node takes for no leak, on the port that clients reach', async () => {
+    const face = await listen({
+      ...{ host: '127.0.0.1', port: 0, idleMs: 1000, isDraining: () => false, refused() {} },
+      app: async () => listenerOf(downloads(deps)),
+      guard: guardSettings({ allowedHosts: [], allowedOrigins: [], publicUrl: undefined }),
+      sockets: { limit: 'limits.sockets', allowed: 10 },
+    });
+    let response: ServerResponse | undefined;
+    const noted = (message: unknown) => {
+      ({ response } = message as { response: ServerResponse });
+    };
+    subscribe('http.server.request.start', noted);
+    let listening: number | undefined;
+    world.body = (bytes) =>
+      new Readable({
+        read() {
+          setImmediate(() => {
+            listening = response?.listenerCount('close');
+            this.push(bytes);
+            this.push(null);
+          });
+        },
+      });
+    try {
+      const sent = request({ host: '127.0.0.1', port: face.port, path: '/d/ticket', agent: false }).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      expect(await buffer(answer)).toEqual(BYTES);
+      expect(listening).toBeLessThanOrEqual(defaultMaxListeners);
+    } finally {
+      unsubscribe('http.server.request.start', noted);
+      face.closeAll();
+      await face.close();
+    }
+  });
 
   it('takes a place of limits.downloads while it is under way, and leaves it (safety 12)', async () => {
     world.body = (bytes) => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { create } from '../../../adapters/state/memory.js';
+import { GatewayError } from '../../../gateway/errors.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { grantTarget } from '../../../gateway/upstream-auth/grant-target.js';
@@ -63,6 +64,19 @@ describe('the tokens of a server', () => {
     expect([kept.at(own), kept.at(others)?.accessToken]).toEqual([undefined, 'of the other']);
     // the state store has them, should these settings come back
     expect((await renewed(one).get(own, never))?.accessToken).toBe('of one');
+  });
+
+  it('are good although the state store fails once they are kept', async () => {
+    const place = placeOfPerson(one, 'ada');
+    const failing: StateStore = {
+      ...state,
+      replace: async (key, ...rest) => {
+        if (key.endsWith(':renewal')) throw new GatewayError('state_unavailable');
+        return state.replace(key, ...rest);
+      },
+    };
+    const found = await new RenewedTokens({ state: failing, clock, kept }, one).get(place, async () => tokens('new'));
+    expect(found?.accessToken).toBe('new');
   });
 
   it('are not renewed by what a server has asked for that was replaced', async () => {

@@ -1,5 +1,5 @@
 import { NEWEST_WITH_SESSIONS } from '../../../mcp/era.js';
-import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../../mcp/request.js';
+import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../../mcp/meta-keys.js';
 import { shellWord } from '../../../policy/curl.js';
 import type { JsonObject } from '../../../ports/json.js';
 

@@ -2,13 +2,10 @@ import { asGatewayError } from '../../../errors.js';
 import { isObject } from '../../../json/value.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import type { AskingDeps } from '../deps.js';
-import { answerIn } from '../questions.js';
+import { answerIn, problemOfOthers } from '../questions.js';
 import type { TakenFile, TakenQuestion } from '../sealed-state.js';
 import { type HandOver, handOver } from '../server-file.js';
 import { type Heard, type Hearing, hear } from './hear.js';
-
-/** Bytes of what a user may fill in besides files. */
-const MOST_BESIDES = 64 * 1024;
 
 /** A server's question after a round, and its files that are not there yet. */
 export interface HeardQuestion {
@@ -49,7 +46,7 @@ export async function hearQuestion(
     return end(question, said === 'declined' ? 'decline' : 'cancel', deps);
   if (said === 'accepted' && isObject(others)) {
     const content = isObject(others.content) ? others.content : {};
-    if (!isTooLong(content)) filled = content;
+    if (problemOfOthers(content) === undefined) filled = content;
   }
   return { question: { ...question, files, ...(filled && { filled }) }, missing };
 }
@@ -99,8 +96,8 @@ async function hearFile(
   const { form, isOptional, keepsBesides } = file;
   if (!form || answerIn(answer) !== 'accepted') return { heard: await hear(file, answer, hearing, deps) };
   const { [form.field]: given, ...others } = isObject(answer?.content) ? answer.content : {};
-  if (keepsBesides && isTooLong(others)) {
-    const problem = 'The other fields are too long.';
+  const problem = keepsBesides ? problemOfOthers(others) : undefined;
+  if (problem !== undefined) {
     return { heard: { file: { ...file, problem, tries: (file.tries ?? 0) + 1 }, isThere: false } };
   }
   const kept = keepsBesides ? { others } : {};
@@ -130,8 +127,4 @@ async function end(
 ): Promise<HeardQuestion> {
   for (const { ticket } of question.files) await uploads.revoke(ticket);
   return { question: { ...question, ended }, missing: [] };
-}
-
-function isTooLong(fields: JsonObject): boolean {
-  return JSON.stringify(fields).length > MOST_BESIDES;
 }

@@ -7,8 +7,9 @@ import { RANGE, rangeAt } from '../../../mcp/ranges.js';
 import type { Limits } from '../../../policy/limits.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../../../ports/json.js';
+import { pointer } from '../../../wire/json/pointer.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
-import { isStructured, type MessageCuts, pointer } from '../../cut/message-cuts.js';
+import { isStructured, type MessageCuts } from '../../cut/message-cuts.js';
 import type { StructuredFile } from '../structured-files.js';
 import type { TranslateContext } from '../translate-context.js';
 

@@ -5,8 +5,9 @@ import type { Limits } from '../../../policy/limits.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { Host } from '../../../ports/host.js';
 import type { JsonPath, JsonValue } from '../../../ports/json.js';
+import { pointer } from '../../../wire/json/pointer.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
-import { type MessageCuts, pointer } from '../../cut/message-cuts.js';
+import type { MessageCuts } from '../../cut/message-cuts.js';
 
 type Room = Pick<Host, 'imagesPerResult' | 'imageBytesPerResult'>;
 

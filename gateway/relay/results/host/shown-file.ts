@@ -6,6 +6,11 @@ import type { HeldMessage } from '../../../wire/json/reader.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { ImageRoom } from './image-room.js';
 
+/** Path of the result that contains the list item at this path, or a value inside the item. */
+export function resultOf(path: JsonPath): JsonPath {
+  return path.slice(0, path.findLastIndex((key) => typeof key === 'number') - 1);
+}
+
 /** True when the result at this path says that it is an error. */
 export function isErrorAt(message: HeldMessage, result: JsonPath): boolean {
   const range = rangeAt(message, RANGE.isError, [...result, 'isError']);

@@ -9,14 +9,15 @@ import type { ClientFacts } from '../../../ports/client.js';
 import type { SlotPlace } from '../../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../../ports/json.js';
 import type { Owner } from '../../../ports/owner.js';
+import { pointer } from '../../../wire/json/pointer.js';
 import type { HeldMessage, WatchRange } from '../../../wire/json/reader.js';
-import { type CutDeps, type MessageCuts, pointer } from '../../cut/message-cuts.js';
+import type { CutDeps, MessageCuts } from '../../cut/message-cuts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { TranslateContext } from '../translate-context.js';
 import { hasImageRoom, type ImageRoom } from './image-room.js';
 import { shortened } from './shortened-text.js';
-import { isErrorAt } from './shown-file.js';
+import { isErrorAt, resultOf } from './shown-file.js';
 import { TextRoom } from './text-room.js';
 import { textIn, textLimit, type Unshown, unshownBytes, unshownText } from './unshown.js';
 
@@ -226,8 +227,4 @@ async function store(bytes: Buffer, path: JsonPath, { cut, owner, signal }: Unsh
 
 async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
-}
-
-function resultOf(path: JsonPath): JsonPath {
-  return path.slice(0, path.findLastIndex((key) => typeof key === 'number') - 1);
 }

@@ -3,6 +3,7 @@ import { isTextual } from '../../../policy/accept.js';
 import type { FileClaims } from '../../../ports/file.js';
 import type { Host, ShownText } from '../../../ports/host.js';
 import type { JsonObject } from '../../../ports/json.js';
+import { utf8Text } from '../../../wire/utf8.js';
 import type { TextRoom } from './text-room.js';
 
 /** What a block holds that a host would not show. */
@@ -35,7 +36,7 @@ export function unshownBytes(
   if (type === 'audio') return bytesOf(data, claims);
   if (type !== 'resource' || !isObject(resource)) return undefined;
   const found = bytesOf(resource.blob, claimsOf(resource));
-  const text = found && isTextual(found.claims.mimeType ?? '') ? utf8(found.bytes) : undefined;
+  const text = found && isTextual(found.claims.mimeType ?? '') ? utf8Text(found.bytes) : undefined;
   return text === undefined ? found : { kind: 'text-resource', text, isAlone: isText };
 }
 
@@ -72,12 +73,4 @@ function claimsOf({ mimeType, uri, name }: JsonObject): FileClaims {
 function bytesOf(text: unknown, claims: FileClaims): (Unshown & { kind: 'bytes' }) | undefined {
   if (typeof text !== 'string' || !BASE64.test(text)) return undefined;
   return { kind: 'bytes', bytes: Buffer.from(text, 'base64'), claims };
-}
-
-function utf8(bytes: Buffer): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

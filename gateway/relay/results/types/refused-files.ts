@@ -5,10 +5,11 @@ import { sizeText } from '../../../policy/amounts.js';
 import { type AcceptRule, refusingRule } from '../../../policy/message-limits.js';
 import type { FileClaims } from '../../../ports/file.js';
 import type { JsonObject, JsonPath } from '../../../ports/json.js';
+import { pointer } from '../../../wire/json/pointer.js';
 import type { Cut } from '../../cut/cut.js';
-import { pointer } from '../../cut/message-cuts.js';
 import { FILE_ERROR_META_KEY } from '../../cut/places.js';
 import { refuseDuplicates } from '../duplicates.js';
+import { resultOf } from '../host/shown-file.js';
 import type { Work } from '../work.js';
 
 /** Most characters of a file's name in a text. */
@@ -73,8 +74,7 @@ export class RefusedFiles {
       if (place.encoding === 'dataUri' && !cut.dataUri) continue;
       const claims = { ...reading.claims, ...(place.encoding === 'dataUri' && cut.dataUri) };
       const { path } = range;
-      const result = path.slice(0, path.findLastIndex((key) => typeof key === 'number') - 1);
-      const found = await refused.judge(cut, claims, { path, result });
+      const found = await refused.judge(cut, claims, { path, result: resultOf(path) });
       if (found) refused.#places.add(pointer(range.path));
     }
     return refused;

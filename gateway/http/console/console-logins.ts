@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../errors.js';
 import type { Seal } from '../../files/seal.js';
 import type { Audit } from '../../ports/audit.js';
-import type { Clock } from '../../ports/clock.js';
+import type { Clock, Stopwatch } from '../../ports/clock.js';
 import type { ConsoleUser } from '../../ports/console.js';
 
 /** How long a login lasts. */
@@ -35,21 +35,21 @@ interface Sealed {
   until: number;
 }
 
-interface LoginsDeps {
+interface ConsoleLoginsDeps {
   seal: Seal;
-  clock: Clock;
+  clock: Clock & Stopwatch;
   audit: Pick<Audit, 'record' | 'note'>;
 }
 
 /** Who may look at the console: each user's key in a form, or as a bearer for programs. */
-export class Logins {
+export class ConsoleLogins {
   readonly #users: readonly ConsoleUser[];
   readonly #seal: Seal;
-  readonly #clock: Clock;
+  readonly #clock: Clock & Stopwatch;
   readonly #audit: Pick<Audit, 'record' | 'note'>;
   readonly #wrong = new LRUCache<string, { since: number; keys: ReadonlySet<string> }>({ max: ADDRESSES });
 
-  constructor(users: readonly ConsoleUser[], { seal, clock, audit }: LoginsDeps) {
+  constructor(users: readonly ConsoleUser[], { seal, clock, audit }: ConsoleLoginsDeps) {
     this.#users = users;
     this.#seal = seal;
     this.#clock = clock;
@@ -62,7 +62,7 @@ export class Logins {
    * @throws GatewayError `console_login`, `console_tries`
    */
   userOf(key: string, address: string): ConsoleUser {
-    const now = this.#clock.now();
+    const now = this.#clock.ticks();
     const tries = this.#wrong.get(address);
     const isOpen = tries !== undefined && Math.abs(now - tries.since) < WINDOW_MS;
     if (isOpen && tries.keys.size >= TRIES) {

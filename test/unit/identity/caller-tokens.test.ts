@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Tokens } from '../../../gateway/identity/tokens.js';
+import { CallerTokens } from '../../../gateway/identity/caller-tokens.js';
 
 const ISSUER = 'https://idp.example';
 
@@ -8,7 +8,7 @@ async function identityOf(claims: Record<string, unknown>) {
   const found = { issuer: ISSUER, claims, audiences: [], until: 1_000, isCurrent: () => true };
   const settings = { audiences: new Map(), principal: 'email', groups: 'groups', implies: {}, maxTokenBytes: 1024 };
   const verifier = { verify: async () => found, prepare: async () => {}, issuers: [] };
-  return (await new Tokens(verifier, settings, { now: () => 0 }).read('a token')).identity;
+  return (await new CallerTokens(verifier, settings, { now: () => 0 }).read('a token')).identity;
 }
 
 describe('who a token names', () => {

@@ -1,4 +1,4 @@
-// Declared here and not imported: see tokenizer.ts.
+// Declared here and not imported: see grammar.ts.
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -19,7 +19,7 @@ const HIGH_BITS = 0x80808080 | 0;
  * GB/s; a byte loop makes 0.75). Where only the closing quote matters it uses `indexOf` (22 GB/s, but a call costs as
  * much as 60 bytes of the loop).
  */
-export class StringScanner {
+export class StringRuns {
   #chunk: Buffer = NO_BYTES;
   /** The whole words of the chunk, beginning with the word that contains its first byte. */
   #words: Int32Array = NO_WORDS;
@@ -27,7 +27,7 @@ export class StringScanner {
   #shift = 0;
   #quote = -1;
 
-  /** Call it before scanning a chunk. */
+  /** Call it before looking into a chunk. */
   use(chunk: Buffer): void {
     this.#chunk = chunk;
     this.#words = NO_WORDS;

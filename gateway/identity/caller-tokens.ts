@@ -39,7 +39,7 @@ interface TokenSettings {
   maxTokenBytes: number;
 }
 
-/** A caller's token that holds, and who it says the caller is. */
+/** A caller's valid token, and the caller that it names. */
 export interface KnownToken {
   readonly identity: Identity;
   readonly verified: VerifiedToken;
@@ -65,8 +65,8 @@ export function isOnlyExpired({ code, facts }: GatewayError): boolean {
   return code === 'unauthorized' && facts.reason === REASONS.expired;
 }
 
-/** Verifies tokens, and remembers those that hold until they end. */
-export class Tokens {
+/** Verifies callers' tokens, and remembers the valid ones until they expire. */
+export class CallerTokens {
   readonly #verifier: TokenVerifier;
   readonly #settings: TokenSettings;
   readonly #clock: Clock;

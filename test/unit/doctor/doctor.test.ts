@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { adapters } from '../../../adapters/index.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import { doctor } from '../../../gateway/doctor/doctor.js';
+import { silentLog } from '../../helpers/silent-log.js';
+import { configOf } from '../config/load-text.js';
+
+describe('the doctor', () => {
+  it('closes a store also when it has been opened too late for its checks', async () => {
+    const config = await configOf('servers: { a: { url: "http://127.0.0.1:1/mcp" } }');
+    const { limits, timeouts, inheritedEnv } = config;
+    const interrupt = new AbortController();
+    let open = () => {};
+    let closed = 0;
+    const store = { close: async () => void closed++ };
+    const late = { create: () => new Promise((resolve) => (open = () => resolve(store))) };
+    const examined = doctor({
+      config,
+      adapters: { ...adapters, state: { memory: late as never } },
+      deps: {
+        limits,
+        timeouts,
+        inheritedEnv,
+        sharing: UNSHARED,
+        clock: { now: () => Date.now(), ticks: () => performance.now() },
+        log: silentLog,
+      },
+      ...{ only: ['state'], isOffline: false, signal: interrupt.signal },
+      openFiles: (wanted) => wanted,
+      proof: () => undefined,
+    });
+    interrupt.abort();
+    expect((await examined).map(({ text }) => text)).toEqual(['interrupted', 'interrupted']);
+    open();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(closed).toBe(1);
+  });
+});

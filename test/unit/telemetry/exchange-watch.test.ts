@@ -1,0 +1,54 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { parseMessages } from '../../../gateway/mcp/request.js';
+import type { SpanFailure, Tracer } from '../../../gateway/ports/telemetry.js';
+import { type Exchange, noFacts } from '../../../gateway/relay/exchange.js';
+import { LineReply } from '../../../gateway/stdio/line-reply.js';
+import { LineOutput } from '../../../gateway/stdio/output.js';
+import { TracedExchanges } from '../../../gateway/telemetry/exchange-watch.js';
+
+/** A tracer that notes how its spans end. */
+function noting(): { tracer: Tracer; failures: (SpanFailure | undefined)[] } {
+  const failures: (SpanFailure | undefined)[] = [];
+  const tracer: Tracer = {
+    handsOnAlways: false,
+    current: undefined,
+    begin: () => ({
+      context: { traceparent: '' },
+      end: (_facts, failure) => {
+        failures.push(failure);
+      },
+    }),
+    within: (_span, work) => work(),
+    observe: () => {},
+  };
+  return { tracer, failures };
+}
+
+function exchange(): Exchange {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reply = new LineReply({ output: new LineOutput(nowhere), answered: () => undefined });
+  const { signal } = new AbortController();
+  return { headers: {}, reply, facts: noFacts(), signal, principal: 'ann' } as unknown as Exchange;
+}
+
+describe('the span of a request', () => {
+  it.each([
+    ['short', '"a1"'],
+    ['longer than a span may say', JSON.stringify('x'.repeat(500))],
+    ['one that looks like a secret', '"call?token=abcdef"'],
+  ])('says that it failed, whatever its id is: %s', async (_, id) => {
+    const { tracer, failures } = noting();
+    const watch = new TracedExchanges(tracer, { ticks: () => 0 }, { name: 's', url: undefined });
+    const asked = exchange();
+    const messages = parseMessages(
+      Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"t"}}`),
+    );
+    await watch.asked(asked, messages, async () => {
+      asked.reply.head({ status: 200, body: 'values' });
+      const error = `{"jsonrpc":"2.0","id":${id},"error":{"code":-32602,"message":"no such file"}}`;
+      void asked.reply.message([Buffer.from(error)], { answers: [id] });
+    });
+    expect(failures).toEqual([{ type: '-32602', message: 'no such file' }]);
+  });
+});
