@@ -64,7 +64,7 @@ export class ConsoleLogins {
   userOf(key: string, address: string): ConsoleUser {
     const now = this.#clock.ticks();
     const tries = this.#wrong.get(address);
-    const isOpen = tries !== undefined && Math.abs(now - tries.since) < WINDOW_MS;
+    const isOpen = tries !== undefined && now - tries.since < WINDOW_MS;
     if (isOpen && tries.keys.size >= TRIES) {
       throw new GatewayError('console_tries', { retryAfter: Math.ceil((tries.since + WINDOW_MS - now) / 1000) });
     }
