@@ -50,7 +50,11 @@ function scalar(text: string): unknown {
 /** The digits that count: without zeros at either end, for which there is the exponent. */
 function digitsIn(number: string): string {
   const [digits = ''] = number.split(/e/i);
-  return digits.replaceAll(/[-.]/g, '').replaceAll(/^0+|0+$/g, '');
+  const all = digits.replaceAll(/[-.]/g, '').replace(/^0+/, '');
+  let end = all.length;
+  // a pattern for zeros at the end looks from each zero, which is quadratic where they do not end the text
+  while (all[end - 1] === '0') end -= 1;
+  return all.slice(0, end);
 }
 
 /** @param text valid JSON */
