@@ -31,7 +31,7 @@ export function createAuthenticator({ keys, tokens }: WaysIn): Authenticate {
       const bearer = bearerOf(request);
       // what stands beside a key of Wharf is meant for the server; a key never is, also where it is written twice
       const isForServer = authorization !== undefined && ownerOf(bearer) === undefined;
-      return isForServer ? { ...identity, authorization } : identity;
+      return isForServer ? { ...identity, base: identity, authorization } : identity;
     }
     let bearer: string | undefined;
     try {

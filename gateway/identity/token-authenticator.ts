@@ -84,7 +84,7 @@ export class TokenAuthenticator {
       const { code, facts } = asGatewayError(thrown);
       throw new GatewayError(code, facts, new RefusedCaller(identity));
     }
-    return { ...identity, token, metadataUrl: resource?.metadataUrl };
+    return { ...identity, base: identity, token, metadataUrl: resource?.metadataUrl };
   }
 }
 

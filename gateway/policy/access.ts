@@ -1,5 +1,6 @@
-import { type CallerMatch, type KnownCaller, meansCaller } from './callers.js';
+import type { CallerMatch, KnownCaller } from './callers.js';
 import { fits, mayFit } from './pattern.js';
+import { rulesAbout } from './rules-about.js';
 
 /** An entry of `servers.X.allow`: the callers that it lets in, and the tools that they may use. */
 export interface AllowRule extends CallerMatch {
@@ -72,13 +73,12 @@ function ofKey({ keys }: AccessRules, { identity: { key }, server, tool }: Acces
 function ofServer({ allow }: AccessRules, { identity, server, tool }: AccessQuestion): Decision | undefined {
   const rules = allow.get(server);
   if (!rules) return undefined;
-  const found = rules.findIndex(
-    ({ tools, ...match }) =>
-      meansCaller(match, identity) &&
-      (tool === undefined || !tools || chosen(tools, (pattern, fitsTool) => fitsTool(pattern, tool))),
-  );
+  const found = rulesAbout(rules, identity, (rule) => rule).find((place) => {
+    const tools = rules[place]?.tools;
+    return tool === undefined || !tools || chosen(tools, (pattern, fitsTool) => fitsTool(pattern, tool));
+  });
   const list = `servers.${server}.allow`;
-  return found < 0 ? { allowed: false, rule: list } : { allowed: true, rule: `${list}[${found}]` };
+  return found === undefined ? { allowed: false, rule: list } : { allowed: true, rule: `${list}[${found}]` };
 }
 
 /** The last pattern that fits decides; a list that only takes away begins with everything. */

@@ -1,5 +1,6 @@
-import { type CallerMatch, type KnownCaller, meansCaller } from './callers.js';
+import type { CallerMatch, KnownCaller } from './callers.js';
 import { MESSAGE_LIMITS, type MessageLimits, TYPE_LIMITS, type TypeLimit, type TypeRules } from './message-limits.js';
+import { rulesAbout } from './rules-about.js';
 
 /** What one caller may use over all its requests. Each is absent where nothing limits it. */
 interface CallerAmounts {
@@ -149,9 +150,10 @@ function placeOf<Name extends keyof CallerSettings>(
 ): { value: NonNullable<CallerSettings[Name]>; source: string } | undefined {
   const ofKey = caller.key === undefined ? undefined : keys.get(caller.key)?.[name];
   if (ofKey !== undefined) return { value: ofKey, source: `auth.keys, ${caller.key}: limits.${name}` };
-  const index = callers.findIndex(({ match, limits }) => limits[name] !== undefined && meansCaller(match, caller));
-  const ofCaller = callers[index]?.limits[name];
-  if (ofCaller !== undefined) return { value: ofCaller, source: `callers[${index}].limits.${name}` };
+  for (const index of rulesAbout(callers, caller, ({ match }) => match)) {
+    const ofCaller = callers[index]?.limits[name];
+    if (ofCaller !== undefined) return { value: ofCaller, source: `callers[${index}].limits.${name}` };
+  }
   const value = base[name];
   return value === undefined ? undefined : { value, source: `limits.${name}` };
 }

@@ -8,6 +8,8 @@ export interface KnownCaller {
   readonly key?: string | undefined;
   readonly groups: readonly string[];
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
+  /** This caller, as the same object in all requests with its credential, so that what is found for it is found once. */
+  readonly base?: KnownCaller | undefined;
 }
 
 /** The value that a claim must have, or contain if the claim is a list. */

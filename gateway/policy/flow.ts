@@ -1,6 +1,7 @@
 import { essence, isSameType } from './accept.js';
-import { type CallerMatch, type KnownCaller, meansCaller } from './callers.js';
+import type { CallerMatch, KnownCaller } from './callers.js';
 import { fits } from './pattern.js';
+import { rulesAbout } from './rules-about.js';
 
 export const FLOW_EFFECTS = ['deny', 'ask', 'allow'] as const;
 export type FlowEffect = (typeof FLOW_EFFECTS)[number];
@@ -67,8 +68,9 @@ export function decideFlow(rules: readonly FlowRule[], passage: Passage): FlowRu
 
 /** Of a file that has not been read yet, only a rule that asks nothing of it can decide. */
 function firstFor(rules: readonly FlowRule[], origin: string | undefined, passage: Passage): FlowRule | undefined {
-  for (const rule of rules) {
-    if (!meansPassage(rule, origin, passage)) continue;
+  for (const place of rulesAbout(rules, passage.who, (rule) => rule)) {
+    const rule = rules[place] as FlowRule;
+    if (!meansServers(rule, origin, passage.to)) continue;
     const { types, over } = rule;
     if (types === undefined && over === undefined) return rule;
     if (!passage.file) return undefined;
@@ -78,9 +80,9 @@ function firstFor(rules: readonly FlowRule[], origin: string | undefined, passag
   return undefined;
 }
 
-function meansPassage(rule: FlowRule, origin: string | undefined, { to, who }: Passage): boolean {
+function meansServers(rule: FlowRule, origin: string | undefined, to: string): boolean {
   if (rule.from !== undefined && (origin === undefined || !fits(rule.from, origin))) return false;
-  return (rule.to === undefined || fits(rule.to, to)) && meansCaller(rule, who);
+  return rule.to === undefined || fits(rule.to, to);
 }
 
 /**

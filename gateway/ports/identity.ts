@@ -17,6 +17,8 @@ export interface Identity {
   readonly scopes: readonly string[];
   /** The claims of a verified token. */
   readonly claims?: Readonly<Record<string, unknown>>;
+  /** This caller without what a single request says: the same object in all requests with its credential. */
+  readonly base?: Identity;
   /** The caller's own bearer. Never logged; no server gets it unless its `upstreamAuth` says so. */
   readonly token?: string;
   /** The `Authorization` that stands beside a key of Wharf's, whole: it is for the server behind, by `delegate` alone. */

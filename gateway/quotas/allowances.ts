@@ -78,10 +78,11 @@ export class Allowances {
 
   /** What the caller of a request may use. */
   of(identity: Identity): Allowance {
-    let allowance = this.#byIdentity.get(identity);
+    const { base = identity } = identity;
+    let allowance = this.#byIdentity.get(base);
     if (!allowance) {
-      allowance = allowanceOf(this.#rules, identity);
-      this.#byIdentity.set(identity, allowance);
+      allowance = allowanceOf(this.#rules, base);
+      this.#byIdentity.set(base, allowance);
     }
     if (this.#asksToken) this.#remember(identity.principal, allowance);
     return allowance;
