@@ -107,13 +107,14 @@ export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
 
 export async function serversOf(sources: ConsoleSources): Promise<ServerFacts[]> {
   const { servers: states } = await sources.readiness();
-  const open = sources.sessions();
+  const open = new Map<string, number>();
+  for (const { server } of sources.sessions()) open.set(server, (open.get(server) ?? 0) + 1);
   return sources.servers().map(({ name, transport, mcp }) => ({
     name,
     transport,
     url: mcp(),
     state: states[name] ?? UNKNOWN,
-    sessions: open.filter(({ server }) => server === name).length,
+    sessions: open.get(name) ?? 0,
   }));
 }
 

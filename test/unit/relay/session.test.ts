@@ -64,6 +64,16 @@ describe('sessions', () => {
     expect(ended.map(({ id }) => id)).toEqual([many[0]?.id]);
   });
 
+  it('end the one unused longest where all principals have as many', async () => {
+    const { sessions, ended, time } = lab({ most: 3, principals: true, ratio: 0.75 });
+    const [busy, idle] = [await sessions.open(record('busy')), await sessions.open(record('idle'))];
+    await sessions.open(record('last'));
+    time.now += 1;
+    await sessions.find(busy.id, 'busy', 'one');
+    await sessions.open(record('new'));
+    expect(ended.map(({ id }) => id)).toEqual([idle.id]);
+  });
+
   it('count one that keeps much several times (safety 7)', async () => {
     const { sessions, ended } = lab({ most: 8 });
     for (let index = 0; index < 4; index++) await sessions.open(record('me'));
