@@ -111,9 +111,10 @@ export class Allowances {
   }
 
   #remember(principal: string, allowance: Allowance): void {
-    const text = JSON.stringify(allowance);
     const known = this.#byPrincipal.get(principal);
-    if (known && (known === allowance || JSON.stringify(known) === text)) return;
+    if (known === allowance) return;
+    const text = JSON.stringify(allowance);
+    if (known && JSON.stringify(known) === text) return;
     this.#byPrincipal.set(principal, allowance);
     this.#store(keyOf(principal), text, principal).catch((error) =>
       this.#deps.log.warn({ err: error }, 'what a caller may use could not be remembered'),

@@ -114,6 +114,40 @@ describe('a sweep', () => {
     expect(await keys()).toEqual([won]);
   });
 
+  it('reads records of many files at one time, and not of all', async () => {
+    for (let n = 0; n < 100; n += 1) await put(objectKey(newFileId()));
+    now += DAY;
+    let open = 0;
+    let most = 0;
+    const slow: StateStore = {
+      ...state,
+      read: async (key) => {
+        open += 1;
+        most = Math.max(most, open);
+        await new Promise((resolve) => setImmediate(resolve));
+        open -= 1;
+        return state.read(key);
+      },
+    };
+    await createSweep({ objects, state: slow, clock, metrics })();
+    expect(most).toBe(32);
+  });
+
+  it('keeps an object whose record comes while others are removed', async () => {
+    const [first, second] = [newFileId(), newFileId()];
+    for (const id of [first, second]) await put(objectKey(id));
+    now += DAY;
+    const slow: ObjectStore = {
+      ...objects,
+      remove: async (key) => {
+        await state.create(`file:${second}`, record(objectKey(second)), DAY);
+        return objects.remove(key);
+      },
+    };
+    await createSweep({ objects: slow, state, clock, metrics, confirmMs: 0 })();
+    expect(await keys()).toEqual([objectKey(second)]);
+  });
+
   it('leaves alone what does not lie where files lie', async () => {
     await put('other/f_x');
     for (let n = 0; n < 3; n += 1) {
@@ -178,7 +212,8 @@ describe('the sweeper', () => {
       confirmMs: 0,
     });
     while ((await keys()).length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
-    expect(reads).toBe(2);
+    // the failed one, one that judges the object, and one before it is removed
+    expect(reads).toBe(3);
     await sweeper.stop();
     await put('f/f_b');
     now += DAY;
@@ -197,15 +232,15 @@ describe('the sweeper', () => {
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const slow: StateStore = {
-      ...state,
-      read: async (key) => {
+    const slow: ObjectStore = {
+      ...objects,
+      remove: async (key) => {
         reached();
         await gate;
-        return state.read(key);
+        return objects.remove(key);
       },
     };
-    const sweeper = startSweeper({ objects, state: slow, clock, metrics, log: silentLog, intervalMs: 1, confirmMs: 0 });
+    const sweeper = startSweeper({ objects: slow, state, clock, metrics, log: silentLog, intervalMs: 1, confirmMs: 0 });
     await atFirst;
     const stopped = sweeper.stop();
     goOn();
