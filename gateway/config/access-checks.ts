@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CallerMatch } from '../policy/callers.js';
 import { type LimitsOfSide, MESSAGE_LIMITS, type MessageLimits } from '../policy/message-limits.js';
-import { fits } from '../policy/pattern.js';
+import { fitsAny } from '../policy/pattern.js';
 import type { ToolSettings } from '../ports/file-slot.js';
-import { keysOf } from './access.js';
+import { keyNamesOf, keysOf } from './access.js';
 import type { ApiKey, Config, ServerConfig } from './config.js';
 import { type ConfigProblem, nearest, type Path, problem } from './problems.js';
 
@@ -43,7 +43,7 @@ export function callerProblems(match: CallerMatch, path: Path, auth: Config['aut
   if (auth.use !== 'apiKeys') return problemsWithTokens(match, path, auth);
   const none = (['group', 'claim'] as const).filter((member) => match[member] !== undefined);
   const problems = none.map((member) => problem([...path, member], 'never matches: callers with API keys have none'));
-  if (key === undefined || auth.keys.some(({ name }) => fits(key, name))) return problems;
+  if (key === undefined || fitsAny(key, keyNamesOf(auth))) return problems;
   return [...problems, problem([...path, 'key'], 'is the name of none of auth.keys', key)];
 }
 
@@ -52,16 +52,16 @@ function problemsWithTokens(
   path: Path,
   auth: Extract<Config['auth'], { use: 'jwt' | 'both' }>,
 ): ConfigProblem[] {
-  const names = keysOf(auth).map(({ name }) => name);
+  const names = keyNamesOf(auth);
   const { issuers } = auth.jwt;
   const problems: ConfigProblem[] = [];
-  if (key !== undefined && !names.some((name) => fits(key, name)))
+  if (key !== undefined && !fitsAny(key, names))
     problems.push(
       auth.use === 'jwt'
         ? problem([...path, 'key'], 'never matches: callers with tokens have none')
         : problem([...path, 'key'], 'is the name of none of auth.keys', key),
     );
-  if (principal === undefined || names.some((name) => fits(principal, name))) return problems;
+  if (principal === undefined || fitsAny(principal, names)) return problems;
   const beginnings = [...issuers.map(({ issuer }) => `${issuer}|`), 'console:'];
   if (!beginnings.some((beginning) => mayBeginWith(principal, beginning))) {
     const text = `never matches: a caller with a token is its issuer and its name, as in "${beginnings[0]}ada"`;
@@ -87,6 +87,7 @@ function givenIn(match: CallerMatch) {
 }
 
 function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): ConfigProblem[] {
+  const known = new Set(serverNames);
   const firsts = new Map(keys.toReversed().map(({ digest: _, ...one }) => [one.name, one]));
   return keys.flatMap(({ name, digest: _, ...scope }, index) => {
     const { servers = [], tools = [] } = scope;
@@ -101,7 +102,7 @@ function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): C
     ];
     const unknown = meant.flatMap(({ pattern, server, at }) => {
       const asked = server.replace(/^!/, '');
-      if (serverNames.some((one) => fits(asked, one))) return [];
+      if (fitsAny(asked, known)) return [];
       const near = nearest(asked, serverNames);
       return [
         problem(at, `fits no server of this file${near === undefined ? '' : `; did you mean "${near}"?`}`, pattern),

@@ -8,6 +8,18 @@ export function keysOf(auth: Config['auth']): readonly ApiKey[] {
   return auth.use === 'apiKeys' || auth.use === 'both' ? auth.keys : [];
 }
 
+const NAMES = new WeakMap<Config['auth'], ReadonlySet<string>>();
+
+/** The names of the API keys, which every rule about callers is compared with. */
+export function keyNamesOf(auth: Config['auth']): ReadonlySet<string> {
+  let names = NAMES.get(auth);
+  if (!names) {
+    names = new Set(keysOf(auth).map(({ name }) => name));
+    NAMES.set(auth, names);
+  }
+  return names;
+}
+
 /** Who may use which server and tool. */
 export function accessRulesOf({ servers, auth }: Pick<Config, 'servers' | 'auth'>): AccessRules {
   const keys = keysOf(auth);

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AdapterList } from './adapter-list.js';
 import type { Config } from './config.js';
 import type { Environment } from './expand.js';
@@ -73,6 +74,7 @@ async function readAndCheck(
     const read = await readConfigFile(options.file);
     if (!read.ok) return read;
     written = read.value as object;
+    await nextTurn();
   }
   const host = isHostFile(written) ? fromHostFile(written) : undefined;
   if (host !== undefined) {

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import { CST, Parser, parseDocument } from 'yaml';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Composer, CST, type Document, Parser, parseDocument } from 'yaml';
 import type { ConfigProblem } from './problems.js';
 
 type FileRead = { ok: true; value: unknown } | { ok: false; problems: ConfigProblem[] };
@@ -53,8 +54,11 @@ function reasonOf(error: unknown): string {
   return REASONS[code] ?? `cannot be read: ${code}`;
 }
 
-/** Parses the bytes of a config file as plain values; `file` appears only in messages. */
-function parseConfigText(bytes: Uint8Array, file: string): FileRead {
+/**
+ * Parses the bytes of a config file as plain values; `file` appears only in messages. Each step of a long file takes some
+ * tenths of a second, between which a gateway that reloads it answers others.
+ */
+async function parseConfigText(bytes: Uint8Array, file: string): Promise<FileRead> {
   const refuse = (message: string, at = ''): FileRead => ({ ok: false, problems: [{ path: file + at, message }] });
   let text: string;
   try {
@@ -64,15 +68,12 @@ function parseConfigText(bytes: Uint8Array, file: string): FileRead {
     return refuse('is not UTF-8 text');
   }
   if (text.includes('\0')) return refuse('holds a NUL character');
-  if (nestsTooDeep(text)) return refuse('is nested too deep');
+  const tokens = [...new Parser().parse(text)];
+  if (nestsTooDeep(tokens)) return refuse('is nested too deep');
+  await nextTurn();
   try {
-    const document = parseDocument(text, {
-      version: '1.2',
-      schema: 'core',
-      uniqueKeys: true,
-      logLevel: 'error',
-      prettyErrors: true,
-    });
+    const document = compose(text, tokens);
+    await nextTurn();
     // A warning is an unknown tag such as !!js/function, whose meaning would be lost.
     const faults = [...document.errors, ...document.warnings];
     if (faults.length > 0) {
@@ -96,13 +97,22 @@ function parseConfigText(bytes: Uint8Array, file: string): FileRead {
   }
 }
 
+const OPTIONS = { version: '1.2', schema: 'core', uniqueKeys: true, logLevel: 'error', prettyErrors: true } as const;
+
+/** Composes the document of tokens that have been made. Only with faults they are made again, with their lines. */
+function compose(text: string, tokens: readonly CST.Token[]): Document {
+  const [document, ...others] = new Composer(OPTIONS).compose(tokens, true, text.length);
+  const isWell = document && others.length === 0 && document.errors.length + document.warnings.length === 0;
+  return isWell ? document : parseDocument(text, OPTIONS);
+}
+
 /**
  * The library composes recursively, and a stack overflow there can end the whole process: V8 aborts if it is compiling
  * a regular expression at that moment. Its tokens are made without recursion.
  */
-function nestsTooDeep(text: string): boolean {
+function nestsTooDeep(tokens: readonly CST.Token[]): boolean {
   const waiting: { token: CST.Token | null | undefined; depth: number }[] = [];
-  for (const document of new Parser().parse(text)) waiting.push({ token: document, depth: 0 });
+  for (const token of tokens) waiting.push({ token, depth: 0 });
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { token, depth } = next;
     if (depth > MAX_DEPTH) return true;

@@ -12,6 +12,12 @@ export function fits(pattern: string, name: string): boolean {
   return at === name.length;
 }
 
+/** Whether a pattern fits any of these names, most of which are not looked at: both lists may have thousands. */
+export function fitsAny(pattern: string, names: ReadonlySet<string>): boolean {
+  if (!pattern.includes('*')) return names.has(pattern);
+  return [...names].some((name) => fits(pattern, name));
+}
+
 /** A longer name is not one of a tool. */
 const LONGEST = 1000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type AccessRules, type AllowRule, decide, isOpen, type KeyScope } from '../../../gateway/policy/access.js';
 import type { KnownCaller } from '../../../gateway/policy/callers.js';
-import { fits, mayFit } from '../../../gateway/policy/pattern.js';
+import { fits, fitsAny, mayFit } from '../../../gateway/policy/pattern.js';
 
 const rules = (allow: Record<string, AllowRule[]>, keys: Record<string, KeyScope> = {}): AccessRules => ({
   allow: new Map(Object.entries(allow)),
@@ -96,6 +96,29 @@ describe('the rules of who may use what', () => {
   it('need both the key and the list of the server', () => {
     const of = rules({ hr: [{ key: 'ci', tools: ['a', 'b'] }] }, { ci: { tools: ['hr.b', 'hr.c'] } });
     expect(['a', 'b', 'c'].filter((tool) => allows(of, CI, 'hr', tool))).toEqual(['b']);
+  });
+});
+
+describe('a pattern and many names', () => {
+  it.each([
+    ['b', true],
+    ['d', false],
+    ['c*', true],
+    ['*d', false],
+    ['*', true],
+  ])('%s fits any of them as it fits one: %s', (pattern, expected) => {
+    expect(fitsAny(pattern, new Set(['a', 'b', 'cc']))).toBe(expected);
+    expect(fitsAny(pattern, new Set())).toBe(false);
+  });
+
+  it('are not compared where the pattern is a name', () => {
+    class Unread extends Set<string> {
+      override [Symbol.iterator](): SetIterator<string> {
+        throw new Error('read');
+      }
+    }
+    expect(fitsAny('a', new Unread())).toBe(false);
+    expect(() => fitsAny('a*', new Unread())).toThrow('read');
   });
 });
 
