@@ -7,8 +7,11 @@ import type { Identity } from '../ports/identity.js';
 import type { TokenFault, TokenVerifier, VerifiedToken } from '../ports/oauth.js';
 import { loginOf } from './token-login.js';
 
-/** Verified tokens kept, some 3 kB each. */
+/** Verified tokens kept, some 3 kB each, and eight bytes for each group. */
 const MOST_KEPT = 10_000;
+
+/** Names of groups that are remembered for the next tokens, some hundred bytes each; then it begins anew. */
+const MOST_NAMES = 10_000;
 
 /** Characters of a principal's own name; longer ones would be in every record and log line. */
 const LONGEST_NAME = 256;
@@ -72,6 +75,8 @@ export class CallerTokens {
   readonly #clock: Clock;
   /** By SHA-256, so that no token is in memory longer than its request. */
   readonly #known = new LRUCache<string, KnownToken>({ max: MOST_KEPT });
+  /** Each token spells its groups anew: with 200 of them, most of its memory would be names that others have too. */
+  readonly #names = new Map<string, string>();
 
   constructor(verifier: TokenVerifier, settings: TokenSettings, clock: Clock) {
     this.#verifier = verifier;
@@ -103,11 +108,28 @@ export class CallerTokens {
 
   async #verify(token: string, hash: string): Promise<KnownToken> {
     this.#known.delete(hash);
-    const verified = await this.#verifier.verify(token);
-    if ('fault' in verified) throw refused(REASONS[verified.fault]);
+    const found = await this.#verifier.verify(token);
+    if ('fault' in found) throw refused(REASONS[found.fault]);
+    const verified = { ...found, claims: this.#withSharedNames(found.claims) };
     const known = { verified, identity: this.#identityOf(verified, hash) };
     this.#known.set(hash, known);
     return known;
+  }
+
+  /** The claims, with each group as the string that other tokens have. */
+  #withSharedNames(claims: VerifiedToken['claims']): VerifiedToken['claims'] {
+    const { groups } = this.#settings;
+    const listed = claims[groups];
+    return Array.isArray(listed) ? { ...claims, [groups]: listed.map((name) => this.#shared(name)) } : claims;
+  }
+
+  #shared(name: unknown): unknown {
+    if (typeof name !== 'string' || name.length > LONGEST_NAME) return name;
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    if (this.#names.size >= MOST_NAMES) this.#names.clear();
+    this.#names.set(name, name);
+    return name;
   }
 
   #identityOf({ issuer, claims: all }: VerifiedToken, hash: string): Identity {
