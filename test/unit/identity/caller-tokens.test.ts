@@ -20,7 +20,7 @@ describe('the groups of a token', () => {
     });
     const settings = { audiences: new Map(), principal: 'email', groups: 'groups', implies: {}, maxTokenBytes: 1024 };
     const verifier = { verify: async (token: string) => found(token), prepare: async () => {}, issuers: [] };
-    const tokens = new Tokens(verifier, settings, { now: () => 0 });
+    const tokens = new CallerTokens(verifier, settings, { now: () => 0 });
     for (let index = 0; index < 4000; index++) {
       const { identity } = await tokens.read(`t${index}`);
       if (index % 333 > 0) continue;
