@@ -9,7 +9,7 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.j
 import { RecordingUpstream } from '../helpers/recording-upstream.js';
 import { until } from '../helpers/wait.js';
 import { ROOT } from './cli-process.js';
-import { DONE, Reloading } from './reloading.js';
+import { DONE, heard, Reloading } from './reloading.js';
 
 const STDIO = { command: [process.execPath, `${ROOT}dist/test/helpers/fake-stdio-server.js`] };
 
@@ -134,12 +134,7 @@ describe('a config that takes the place of another', () => {
         ...(method === 'POST' && { body: JSON.stringify(listen) }),
       });
       expect(answer.status).toBe(200);
-      const stream = { isOver: false };
-      const over = () => {
-        stream.isOver = true;
-      };
-      answer.text().then(over, over);
-      return stream;
+      return heard(answer);
     };
     const ofBob = [await open('bob', 'GET'), await open('bob', 'POST')];
     const ofAda = [await open('ada', 'GET'), await open('ada', 'POST')];

@@ -47,3 +47,13 @@ export class Reloading {
     await this.#running.ended;
   }
 }
+
+/** Reads a stream to its end, and says whether it has come. */
+export function heard(answer: Response): { readonly isOver: boolean } {
+  const stream = { isOver: false };
+  const over = () => {
+    stream.isOver = true;
+  };
+  answer.text().then(over, over);
+  return stream;
+}

@@ -8,7 +8,7 @@ import { Issuer } from '../../helpers/issuer.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
 import { ROOT } from '../cli-process.js';
-import { DONE, Reloading } from '../reloading.js';
+import { DONE, heard, Reloading } from '../reloading.js';
 
 const STDIO = { command: [process.execPath, `${ROOT}dist/test/helpers/fake-stdio-server.js`] };
 const AUDIENCE = 'https://wharf.example';
@@ -81,16 +81,11 @@ const statusOf = (credential: string) =>
   }).then(({ status }) => status);
 
 /** The stream of a server that says nothing. */
-async function openStream(credential: string): Promise<{ isOver: boolean }> {
+async function openStream(credential: string): Promise<{ readonly isOver: boolean }> {
   const headers = { authorization: `Bearer ${credential}`, accept: 'text/event-stream' };
   const answer = await fetch(`${gateway.url}/hr/mcp`, { headers });
   expect(answer.status).toBe(200);
-  const stream = { isOver: false };
-  const over = () => {
-    stream.isOver = true;
-  };
-  answer.text().then(over, over);
-  return stream;
+  return heard(answer);
 }
 
 describe('a config whose rules about tokens are replaced', () => {
