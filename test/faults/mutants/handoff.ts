@@ -117,8 +117,8 @@ export const HANDOFF: readonly Mutant[] = [
     name: 'last-rule-decides',
     fault: 'An exception that stands before a general rule is none.',
     file: RULES,
-    find: 'for (const rule of rules)',
-    replace: 'for (const rule of rules.toReversed())',
+    find: 'rulesAbout(rules, passage.who, (rule) => rule))',
+    replace: 'rulesAbout(rules, passage.who, (rule) => rule).toReversed())',
     suites: ['unit/policy/flow'],
   },
   {
