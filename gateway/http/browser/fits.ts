@@ -3,7 +3,7 @@ import { contrast, mostText, sizeText } from '../../policy/amounts.js';
 import type { PageData } from './page-data.js';
 import { TEXTS } from './texts.js';
 
-/** Refusals that are told one by one. */
+/** Most refusals that the alert names; it counts the others. */
 const MOST_TOLD = 5;
 
 /** The parts of a browser's `File` that are checked before sending. */

@@ -308,7 +308,7 @@ export class ChannelInbox {
     return this.#parts.streams.targetOf(message);
   }
 
-  /** Handles a message without a stream: a request must not hang, a changed list is told later, all else is counted. */
+  /** A message found no stream: refuses a request, keeps the change of a list for the next stream, counts all else. */
   async #undelivered(message: HeldMessage, target: Target | undefined): Promise<void> {
     const { deps, connection } = this.#options;
     for (const { id } of answersIn(message)) await this.#settle(this.#parts.streams.idOf(id));

@@ -18,7 +18,7 @@ export class MissedChanges {
     return this.#methods.size === 0;
   }
 
-  /** @returns whether the message is such a notification: it is told later */
+  /** @returns whether the message is such a notification, of which the client learns on its next stream */
   note(message: HeldMessage): boolean {
     const [said, ...others] = message.captures.filter(({ name }) => name === 'method');
     const method = said?.text.slice(1, -1) ?? '';
