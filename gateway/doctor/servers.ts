@@ -50,7 +50,7 @@ export function serverChecks(
     todo:
       server.transport === 'stdio'
         ? `Run its command by itself; "wharf inspect --config FILE ${server.name}" shows more.`
-        : `Look whether an MCP server runs at its URL; "wharf inspect --config FILE ${server.name}" shows more.`,
+        : `Look whether an MCP server runs at its URL, whose path is often /mcp or /sse; "wharf inspect --config FILE ${server.name}" shows more.`,
     run: async (signal) => {
       const own = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
       const names: string[] = [];

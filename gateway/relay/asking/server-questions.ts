@@ -43,7 +43,7 @@ export class ServerQuestions implements Taker {
     const { id, size } = message;
     const { dialect, question } = found;
     if ('problem' in question) return this.#tell({ id, error: { code: -32602, message: question.problem } });
-    const { log, server } = this.#deps;
+    const { log } = this.#deps;
     try {
       const open = this.#questions.begin(this.#from, id, size);
       if (open) {
@@ -52,11 +52,11 @@ export class ServerQuestions implements Taker {
         const files = new FilesForServer(this.#stream, { open, isBound }, this.#deps);
         if (isBound) this.#own.add(open);
         void this.#bring(id, open, files.answer(question, dialect, this.#notify(message.params, open)));
-      } else log.info({ server }, 'a server repeated a question that is open: it is not asked twice');
+      } else log.info({}, 'a server repeated a question that is open: it is not asked twice');
       return true;
     } catch (thrown) {
       const error = asGatewayError(thrown);
-      log.info({ server, code: error.code, limit: error.facts.limit }, "a server's question for a file was refused");
+      log.info({ code: error.code, limit: error.facts.limit }, "a server's question for a file was refused");
       // the server is read on once it has its refusal, so that refusals cannot pile up
       return this.#tell({ id, error: error.toJsonRpc() as unknown as JsonObject });
     }
@@ -64,9 +64,9 @@ export class ServerQuestions implements Taker {
 
   /** What cannot be read could show the client an address of the server's. */
   #refuse(id: JsonValue): Promise<void> {
-    const { log, server } = this.#deps;
+    const { log } = this.#deps;
     const most = `${mostText(MOST_BYTES)}, ${LIGHT.values} values and ${LIGHT.depth} levels`;
-    log.warn({ server }, "a server's question was refused: it cannot be read");
+    log.warn({}, "a server's question was refused: it cannot be read");
     return this.#tell({ id, error: { code: -32602, message: `a question is one message of at most ${most}` } });
   }
 
@@ -90,13 +90,13 @@ export class ServerQuestions implements Taker {
 
   /** From a server's question to the answer that it gets. Never rejects. */
   async #bring(id: JsonValue, open: OpenQuestion, answer: Promise<JsonObject>): Promise<void> {
-    const { log, server } = this.#deps;
+    const { log } = this.#deps;
     const { signal } = open.ended;
     try {
       const result = await answer.catch((thrown: unknown): JsonObject => {
         const error = asGatewayError(thrown);
         if (!signal.aborted)
-          log.warn({ server, code: error.code, err: error.cause ?? thrown }, "a server's question was not answered");
+          log.warn({ code: error.code, err: error.cause ?? thrown }, "a server's question was not answered");
         return { action: 'cancel' };
       });
       // the answer of a call that is over tells the server as much, where every call has its own stream

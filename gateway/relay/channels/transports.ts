@@ -132,12 +132,19 @@ export class Transports {
         await this.#sharedServer().post(asked);
       } catch (error) {
         if (asked.exchange.reply.begun || namesEndpoint) throw error;
+        this.#warnOfPath(answer.status);
         return false;
       }
       answer.body.destroy();
       this.#spoken.by = 'shared';
       return true;
     };
+  }
+
+  /** The client gets the server's own words, often only "Cannot POST /"; the operator knows the URL. */
+  #warnOfPath(status: number): void {
+    if (status === 400) return;
+    this.#deps.log.warn({ status }, 'no MCP endpoint at the path of its URL, which is often /mcp or /sse');
   }
 
   async #namesEndpoint({ status, kind, body }: UpstreamAnswer): Promise<boolean> {

@@ -186,6 +186,21 @@ describe('an initialize over HTTP', () => {
   });
 });
 
+describe('a URL that leads to no MCP endpoint', () => {
+  it('is named in the log, and the client gets the words of the server (B17)', async () => {
+    const running = await serve((_request, _body, response) => response.writeHead(404).end('Cannot POST /'));
+    const url = await inFrontOf(running, '/');
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify(INITIALIZE),
+    });
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).toBe('Cannot POST /');
+    expect(wharf?.logged()).toContain('no MCP endpoint at the path of its URL');
+  });
+});
+
 describe('the revision without sessions', () => {
   it('has nothing to end: DELETE is not allowed (B12)', async () => {
     const url = await inFrontOf(await slashed(), '/mcp');

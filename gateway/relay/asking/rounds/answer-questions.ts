@@ -79,8 +79,7 @@ export async function answerTo(
   } catch (thrown) {
     signal.throwIfAborted();
     const error = asGatewayError(thrown);
-    const { server, log } = deps;
-    log.warn({ server, question: key, code: error.code, err: error.cause ?? thrown }, 'a server did not get its file');
+    deps.log.warn({ question: key, code: error.code, err: error.cause ?? thrown }, 'a server did not get its file');
     return { action: 'cancel' };
   }
   return { action: 'accept', content: { ...filled, ...Object.fromEntries(given) } };

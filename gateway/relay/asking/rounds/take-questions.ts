@@ -63,7 +63,7 @@ async function take(
   const { log, server, limits } = deps;
   const none = { key, dialect: dialect.name, message: '', files: [], besides: NOTHING, ended: 'cancel' as const };
   if ('problem' in question) {
-    log.warn({ server, problem: question.problem }, "a server's question for a file was refused");
+    log.warn({ problem: question.problem }, "a server's question for a file was refused");
     return none;
   }
   const { message, besides } = question;
@@ -112,7 +112,7 @@ async function authorized(
   const upload = uploadForServer({ wanted, message, tool, principal }, way, deps);
   const { id: fileId, uri, ticket, url, code, expiresAt } = before?.offered ?? (await uploads.authorize(upload));
   metrics.count('wharf_questions_total', { outcome: 'asked' });
-  log.info({ principal, server, tool, argument: wanted.name, means: way.means }, 'a server asked for a file');
+  log.info({ principal, tool, argument: wanted.name, means: way.means }, 'a server asked for a file');
   return {
     wanted,
     key: asker.nextKey(),
