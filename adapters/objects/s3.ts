@@ -14,6 +14,11 @@ export const settings = z
     bucket: z
       .string()
       .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be a bucket name')
+      // it lists its objects in no order, and takes no signature but that of a session
+      .refine(
+        (name) => !name.endsWith('--x-s3'),
+        'is a directory bucket, which Wharf cannot use; name a general purpose one',
+      )
       .describe('Bucket; created when missing, if the credentials allow it.'),
     region: z.string().min(1).default('us-east-1').describe('Region, part of every signature. Default "us-east-1".'),
     endpoint: z

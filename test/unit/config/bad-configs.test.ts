@@ -269,6 +269,12 @@ const VALUES: Bad[] = [
     message: /one of/,
   },
   {
+    name: 'an S3 directory bucket',
+    text: withServer('objects: { use: s3, bucket: files--use1-az4--x-s3 }'),
+    path: 'objects.bucket',
+    message: /directory bucket/,
+  },
+  {
     name: 'S3 without a bucket',
     text: withServer('objects: { use: s3 }'),
     path: 'objects.bucket',
