@@ -49,6 +49,28 @@ describe('memory state store', () => {
     await store.close();
   });
 
+  it('serves others between its steps when very many keys have expired', async () => {
+    const { clock, advance } = movable();
+    const sharing = { ratio: 0.25, principals: true, servers: true };
+    const store = create(settings.parse({ maxKeys: 8000 }), { clock, sharing });
+    for (const [order, principal] of ['ann', 'bob', 'cleo', 'dan'].entries()) {
+      for (let index = 0; index < 2000; index++) {
+        await store.create(`${principal}${index}`, '1', 1000 + order, { principal });
+      }
+    }
+    await advance(2000);
+    let turns = 0;
+    let counting = setImmediate(function count() {
+      turns += 1;
+      counting = setImmediate(count);
+    });
+    // dan's have expired last, so that all the others must be forgotten before there is room for him
+    expect(await store.create('dan', '1', 1000, { principal: 'dan' })).toBe(true);
+    clearImmediate(counting);
+    expect(turns).toBeGreaterThan(2);
+    await store.close();
+  });
+
   it('gives back to an owner what is removed or taken', async () => {
     const { clock } = movable();
     const sharing = { ratio: 0.25, principals: true, servers: true };
