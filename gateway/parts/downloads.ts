@@ -3,10 +3,14 @@ import type { AppDeps } from '../http/app.js';
 import type { Filing } from './filing.js';
 import type { ProcessParts } from './process.js';
 
+type ServingDeps = Pick<AppDeps['downloads'], 'objects' | 'audit' | 'clock' | 'log' | 'metrics'> & {
+  timeouts: Pick<ProcessParts['timeouts'], 'idle'>;
+};
+
 /** How a link leads to its file. @param streams counts the downloads that Wharf streams itself */
 export function downloadParts(
-  { objects, timeouts, audit, clock, log, metrics }: ProcessParts,
-  { tickets, library }: Filing,
+  { objects, timeouts, audit, clock, log, metrics }: ServingDeps,
+  { tickets, library, uses }: Pick<Filing, 'tickets' | 'library' | 'uses'>,
   { streams, refused, open }: { streams: Ledger; open: { count: number } } & Pick<AppDeps, 'refused'>,
 ): AppDeps['downloads'] {
   return {
@@ -15,7 +19,8 @@ export function downloadParts(
       if (redeemed.kind !== 'ok') return redeemed;
       const record = await library.find(redeemed.fileId);
       if (!record) return { kind: 'gone' };
-      await library.touch(record.id);
+      // players and download managers ask for a file part by part
+      await uses.use(record.id);
       return { kind: 'ok', record: { ...record, ...redeemed.as }, expiresAt: redeemed.expiresAt };
     },
     objects,
