@@ -1,8 +1,10 @@
+import { breathe } from '../budget/turn.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import { TOGETHER, together } from './control/together.js';
 import { recordKey } from './file.js';
 
 /** Files watched at one time, about 150 bytes each; the rest is left to the sweeper. */
@@ -22,6 +24,14 @@ interface ExpiryDeps {
   retentionMs: number;
 }
 
+interface Watched {
+  id: string;
+  /** Of its object. */
+  key: string;
+  /** When its record may be gone. */
+  dueAt: number;
+}
+
 /**
  * Removes the objects of files soon after their record has expired. It knows the files that this process has recorded:
  * for those a missing record means expired, never "not recorded yet". All others, such as those of a process that has
@@ -30,8 +40,8 @@ interface ExpiryDeps {
 export class Expiry {
   readonly #deps: ExpiryDeps;
   readonly #pauseMs: number;
-  /** Object key by file id, and when its record may be gone. Ordered by time: a checked file moves to the end. */
-  readonly #watched = new Map<string, { key: string; dueAt: number }>();
+  /** By file id, ordered by time: a checked file moves to the end. */
+  readonly #watched = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -44,7 +54,7 @@ export class Expiry {
   /** Watches a file that has just got its record. */
   watch(id: string, key: string): void {
     if (this.#watched.size < MAX_WATCHED) {
-      this.#watched.set(id, { key, dueAt: this.#deps.clock.now() + this.#deps.retentionMs });
+      this.#watched.set(id, { id, key, dueAt: this.#deps.clock.now() + this.#deps.retentionMs });
     }
   }
 
@@ -52,18 +62,33 @@ export class Expiry {
    * Checks every file that is due. The record of a file in use has been extended, and the file is checked again later.
    */
   async look(): Promise<void> {
-    const { state, objects, clock, metrics } = this.#deps;
-    const now = clock.now();
-    for (const [id, { key, dueAt }] of this.#watched) {
-      if (dueAt > now || this.#stopped) return;
-      const isAlive = (await state.read(recordKey(id))) !== undefined;
-      if (!isAlive) {
-        await objects.remove(key);
-        metrics.count('wharf_swept_objects_total', { reason: 'expired' });
-      }
-      this.#watched.delete(id);
-      if (isAlive) this.#watched.set(id, { key, dueAt: now + this.#deps.retentionMs / 4 });
+    const now = this.#deps.clock.now();
+    for (let due = this.#due(now); due.length > 0; due = this.#due(now)) {
+      await together(due, (one) => this.#judge(one, now));
+      await breathe();
     }
+  }
+
+  /** Some of those that are due; none once it stops. */
+  #due(now: number): Watched[] {
+    const due: Watched[] = [];
+    for (const one of this.#watched.values()) {
+      if (one.dueAt > now || this.#stopped || due.length === TOGETHER) break;
+      due.push(one);
+    }
+    return due;
+  }
+
+  /** One that fails stays where it is, the first to be judged by the next check. */
+  async #judge({ id, key }: Watched, now: number): Promise<void> {
+    const { state, objects, metrics, retentionMs } = this.#deps;
+    const isAlive = (await state.read(recordKey(id))) !== undefined;
+    if (!isAlive) {
+      await objects.remove(key);
+      metrics.count('wharf_swept_objects_total', { reason: 'expired' });
+    }
+    this.#watched.delete(id);
+    if (isAlive) this.#watched.set(id, { id, key, dueAt: now + retentionMs / 4 });
   }
 
   start(): void {

@@ -3,6 +3,7 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import { TOGETHER as REMOVED_TOGETHER, together } from './control/together.js';
 import { recordIn, recordKey } from './file.js';
 import { idOfKey, OBJECTS } from './handle.js';
 import { isUnderWay } from './resumable/progress.js';
@@ -66,20 +67,27 @@ export function createSweep(deps: SweepDeps): Sweep {
     const now = deps.clock.now();
     const still = new Map<string, number>();
     let orphans = 0;
+    let confirmed: string[] = [];
+    const remove = async () => {
+      const removed = confirmed;
+      confirmed = [];
+      await together(removed, async (key) => {
+        // it has been judged with others, whose removal may have taken a while
+        if (await isNeeded(state, key)) return;
+        await objects.remove(key);
+        metrics.count('wharf_swept_objects_total', { reason: 'orphan' });
+        orphans += 1;
+      });
+    };
     for await (const key of unneeded(oldKeys(objects, now - graceMs), state)) {
       signal?.throwIfAborted();
       // Not `now`, which is when the listing began: the object may have been committed since.
       const since = suspects.get(key) ?? deps.clock.now();
-      if (now - since < confirmMs) {
-        if (still.size < MAX_SUSPECTS) still.set(key, since);
-        continue;
-      }
-      // it has been judged with others, whose removal may have taken a while
-      if (await isNeeded(state, key)) continue;
-      await objects.remove(key);
-      metrics.count('wharf_swept_objects_total', { reason: 'orphan' });
-      orphans += 1;
+      if (now - since >= confirmMs) confirmed.push(key);
+      else if (still.size < MAX_SUSPECTS) still.set(key, since);
+      if (confirmed.length === REMOVED_TOGETHER) await remove();
     }
+    await remove();
     suspects = still;
     signal?.throwIfAborted();
     const unfinished = await objects.removeUnfinished(now - UNFINISHED_AGE_MS);
@@ -129,7 +137,7 @@ interface SweeperDeps extends SweepDeps {
 }
 
 interface Sweeper {
-  /** Begins no further sweep; resolves when the running one has ended, after its current object. */
+  /** Begins no further sweep; resolves when the running one has ended, after the objects it is at. */
   stop(): Promise<void>;
 }
 

@@ -8,10 +8,15 @@ function setUp() {
   const records = new Set<string>();
   const removed: string[] = [];
   const time = { now: 0 };
+  const store = { open: 0, most: 0 };
   const state = { read: async (key: string) => (records.has(key) ? '{}' : undefined), isDown: false };
   const expiry = new Expiry({
     objects: {
       remove: async (key) => {
+        store.open += 1;
+        store.most = Math.max(store.most, store.open);
+        await new Promise((resolve) => setImmediate(resolve));
+        store.open -= 1;
         removed.push(key);
       },
     },
@@ -30,7 +35,7 @@ function setUp() {
     records.add(`file:${id}`);
     expiry.watch(id, `f/${id}`);
   };
-  return { records, removed, time, state, expiry, add };
+  return { records, removed, time, state, store, expiry, add };
 }
 
 describe('expired files', () => {
@@ -77,5 +82,15 @@ describe('expired files', () => {
     state.isDown = false;
     await expiry.look();
     expect(removed).toEqual(['f/a', 'f/b']);
+  });
+
+  it('are removed several at the same time, since callers store many', async () => {
+    const { add, records, removed, time, expiry, store } = setUp();
+    for (let n = 0; n < 20; n += 1) add(`f${n}`);
+    records.clear();
+    time.now = RETENTION;
+    await expiry.look();
+    expect(store.most).toBe(8);
+    expect(removed).toHaveLength(20);
   });
 });

@@ -134,18 +134,40 @@ describe('a sweep', () => {
   });
 
   it('keeps an object whose record comes while others are removed', async () => {
-    const [first, second] = [newFileId(), newFileId()];
-    for (const id of [first, second]) await put(objectKey(id));
+    // more than are removed at one time, listed in this order
+    const ids = Array.from({ length: 9 }, newFileId).sort();
+    for (const id of ids) await put(objectKey(id));
+    const last = ids[8] as string;
     now += DAY;
     const slow: ObjectStore = {
       ...objects,
       remove: async (key) => {
-        await state.create(`file:${second}`, record(objectKey(second)), DAY);
+        await state.create(`file:${last}`, record(objectKey(last)), DAY);
         return objects.remove(key);
       },
     };
     await createSweep({ objects: slow, state, clock, metrics, confirmMs: 0 })();
-    expect(await keys()).toEqual([objectKey(second)]);
+    expect(await keys()).toEqual([objectKey(last)]);
+  });
+
+  it('removes several objects at the same time, since callers store many', async () => {
+    for (let n = 0; n < 20; n += 1) await put(objectKey(newFileId()));
+    now += DAY;
+    let open = 0;
+    let most = 0;
+    const slow: ObjectStore = {
+      ...objects,
+      remove: async (key) => {
+        open += 1;
+        most = Math.max(most, open);
+        await new Promise((resolve) => setImmediate(resolve));
+        open -= 1;
+        return objects.remove(key);
+      },
+    };
+    await createSweep({ objects: slow, state, clock, metrics, confirmMs: 0 })();
+    expect(most).toBe(8);
+    expect(await keys()).toEqual([]);
   });
 
   it('leaves alone what does not lie where files lie', async () => {
@@ -221,8 +243,8 @@ describe('the sweeper', () => {
     expect(await keys()).toEqual(['f/f_b']);
   });
 
-  it('stops in the middle of a sweep, after the object it is at', async () => {
-    for (const key of ['f/f_1', 'f/f_2', 'f/f_3']) await put(key);
+  it('stops in the middle of a sweep, after the objects it is at', async () => {
+    for (let n = 0; n < 10; n += 1) await put(`f/f_${n}`);
     now += DAY;
     let reached = () => {};
     const atFirst = new Promise<void>((resolve) => {
