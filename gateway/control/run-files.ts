@@ -24,6 +24,8 @@ interface Answer {
 
 /** How long the gateway may take: it looks at up to a thousand files for one page. */
 const WAIT_MS = 60_000;
+/** How long it may take to look at all files; fetch waits no longer for an answer. */
+const WAIT_FOR_ALL_MS = 300_000;
 
 /**
  * Runs `wharf files` against the admin port, so that each change is in the audit log, and works with state in memory too.
@@ -36,8 +38,8 @@ export async function runFiles(
 ): Promise<{ text: string; isDone: boolean }> {
   const lines: string[] = [];
   let isDone = true;
-  const ask = async (method: string, path: string): Promise<Answer & Partial<Shown>> => {
-    const answer = await fetch(new URL(path, base), { method, signal: AbortSignal.timeout(WAIT_MS) });
+  const ask = async (method: string, path: string, waitMs = WAIT_MS): Promise<Answer & Partial<Shown>> => {
+    const answer = await fetch(new URL(path, base), { method, signal: AbortSignal.timeout(waitMs) });
     const body = (await answer.json()) as Answer & Partial<Shown>;
     if (!answer.ok) isDone = false;
     return body;
@@ -48,7 +50,7 @@ export async function runFiles(
   };
   const query = new URLSearchParams(filter);
   if (verb === 'list') say(await ask('GET', `/files?${query}`), listText);
-  else if (ids.length === 0) say(await ask('DELETE', `/files?${query}`), removedText);
+  else if (ids.length === 0) say(await ask('DELETE', `/files?${query}`, WAIT_FOR_ALL_MS), removedText);
   for (const id of ids) {
     const place = `/files/${encodeURIComponent(id)}`;
     if (verb === 'show') say(await ask('GET', place), (body) => JSON.stringify(body, null, 2), id);

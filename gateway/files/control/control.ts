@@ -5,12 +5,16 @@ import type { StateStore } from '../../ports/state-store.js';
 import { type FileAccount, type FileRecord, NO_RECORD, recordIn, recordKey } from '../file.js';
 import { behindId, idOfKey, OBJECTS } from '../handle.js';
 import { lifetimeOf } from './lifetime.js';
+import { TOGETHER as REMOVED_TOGETHER, together } from './together.js';
 
 /** Most files of which one request reads the records: a page may be shorter than asked for, and names the next. */
 const MOST_READ = 1000;
 
 /** Records read at one time. */
 const TOGETHER = 32;
+
+/** Files of a principal that are found before they are removed, 100 bytes each. */
+const MOST_FOUND = 100_000;
 
 /** Concurrent changes of one record; each loser of a race reads again. */
 const MOST_TRIES = 20;
@@ -32,7 +36,7 @@ export interface FilePage {
 }
 
 interface FileControlDeps {
-  objects: Pick<ObjectStore, 'keysAfter' | 'remove'>;
+  objects: Pick<ObjectStore, 'keysAfter' | 'list' | 'remove'>;
   state: Pick<StateStore, 'read' | 'replace'>;
   audit: Pick<Audit, 'record'>;
   /** What principals have stored; absent where it is not limited. */
@@ -117,16 +121,44 @@ export class FileControl {
 
   /** Removes all files of a principal. @returns how many, and how many are held and stay */
   async removeAllOf(principal: string, actor: string): Promise<{ removed: number; held: number }> {
-    const done = { removed: 0, held: 0 };
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const page: FilePage = await this.list({ principal }, { after, limit: MOST_READ });
-      for (const { id } of page.files) {
-        const outcome = await this.remove(id, actor);
-        if (outcome !== 'unknown') done[outcome] += 1;
+    let removed = 0;
+    for (;;) {
+      const { held, ids, isAll } = await this.#filesOf(principal);
+      for (let at = 0; at < ids.length; at += REMOVED_TOGETHER) {
+        await together(ids.slice(at, at + REMOVED_TOGETHER), async (id) => {
+          const outcome = await this.remove(id, actor);
+          if (outcome === 'removed') removed += 1;
+          if (outcome === 'held') held.add(id);
+        });
       }
-      after = page.next;
+      if (isAll) return { removed, held: held.size };
     }
-    return done;
+  }
+
+  /**
+   * Those of a principal that may be removed. The store is read once: where it knows its keys in no order, each page of them
+   * costs as much. Nothing is removed meanwhile, because a store need not list what is left then.
+   */
+  async #filesOf(principal: string): Promise<{ ids: string[]; held: Set<string>; isAll: boolean }> {
+    const found = new Set<string>();
+    const held = new Set<string>();
+    let some = new Set<string>();
+    const read = async () => {
+      const records = await Promise.all([...some].map((id) => this.show(id)));
+      some = new Set();
+      for (const record of records)
+        if (record?.principal === principal) (record.heldAt === undefined ? found : held).add(record.id);
+    };
+    let isAll = true;
+    for await (const { key } of this.#deps.objects.list(OBJECTS)) {
+      // of several tries to upload a file each has an object
+      some.add(idOfKey(key));
+      if (some.size === TOGETHER) await read();
+      isAll = found.size < MOST_FOUND;
+      if (!isAll) break;
+    }
+    await read();
+    return { ids: [...found], held, isAll };
   }
 
   #changed(record: FileRecord, change: Change): FileRecord {

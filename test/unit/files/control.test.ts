@@ -58,6 +58,36 @@ describe('a held file', () => {
   });
 });
 
+describe('all files of a principal', () => {
+  it('go in one pass over the store, in which each page costs as much as all of it, and held ones stay', async () => {
+    const { uploads, control, record, deps, keys, time } = await stored();
+    const bytes = (text: string) => ({ bytes: one(Buffer.from(text)), claims: () => ({}) });
+    for (let n = 0; n < 100; n += 1) {
+      const { ticket } = await uploads.authorize({ principal: n % 2 ? 'ann' : 'bob' });
+      await uploads.receive(await uploads.admit(ticket), bytes(`${n}`), new AbortController().signal);
+    }
+    await control.change(record.id, 'hold', 'ann');
+    let passes = 0;
+    const objects = {
+      ...deps.objects,
+      list: (prefix: string) => {
+        passes += 1;
+        return deps.objects.list(prefix);
+      },
+      keysAfter: (...page: Parameters<typeof deps.objects.keysAfter>) => {
+        passes += 1;
+        return deps.objects.keysAfter(...page);
+      },
+    };
+    const audit = { record: () => undefined };
+    const clock = { now: () => time.now };
+    const counted = new FileControl({ ...deps, objects, audit, clock });
+    expect(await counted.removeAllOf('ann', 'ops')).toEqual({ removed: 50, held: 1 });
+    expect(passes).toBe(1);
+    expect(await keys()).toHaveLength(51);
+  });
+});
+
 describe('each change', () => {
   it('is recorded before it is made, with the file and its owner', async () => {
     const { control, record, entries } = await stored();
