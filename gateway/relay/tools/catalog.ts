@@ -89,6 +89,12 @@ export class Catalog {
     return facts;
   }
 
+  /** Every tool of a list, or of a page of it, has been recorded. */
+  settle(view: string): void {
+    const tools = this.#find(view);
+    if (tools) this.#options.kept.settle(tools);
+  }
+
   /** Omits a schema that leaves too little room for others. */
   #keptOf({ outputSchema, ...facts }: ToolFacts): ToolFacts {
     if (!outputSchema) return facts;
@@ -217,6 +223,7 @@ export class Catalog {
       }
     }
     const tools = kept.open(server, view);
+    kept.settle(tools);
     // silence may only mean that the caller has gone
     if (outcome === 'refused') this.#refused.set(view, true);
     // a list that changed meanwhile has been forgotten

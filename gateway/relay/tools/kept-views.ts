@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { heapOf } from '../../budget/heap-size.js';
 import type { Ledger } from '../../budget/ledger.js';
 import { RecentMap } from '../../budget/recent-map.js';
@@ -12,13 +13,35 @@ const VIEW_TTL_MS = 5 * 60 * 1000;
 /** Cost of an empty view. */
 const EMPTY_BYTES = 500;
 
+/** Contents of one server's views that another view is compared with: callers have few different lists. */
+const MOST_COMPARED = 8;
+
+interface Kept<Value> {
+  readonly value: Value;
+  readonly bytes: number;
+}
+
+/** What one view knows, or several views of one server that know the same. */
+class Content<Value> {
+  readonly values = new RecentMap<string, Kept<Value>>();
+  bytes = 0;
+  /** Views that have it. */
+  holders = 1;
+
+  /** Everything in it is the same, not only equal. */
+  isSame({ values, bytes }: Content<Value>): boolean {
+    if (values.size !== this.values.size || bytes !== this.bytes) return false;
+    for (const [name, kept] of values.entries()) if (this.values.peek(name) !== kept) return false;
+    return true;
+  }
+}
+
 /** What is kept of one view of one server, by name. */
 export class KeptView<Value> {
   readonly server: string;
   /** When it must be requested again, on the stopwatch. */
   readonly until: number;
-  readonly values = new RecentMap<string, { value: Value; bytes: number }>();
-  bytes = 0;
+  content = new Content<Value>();
   /** True when a value was dropped or never taken. */
   hasLost = false;
   isGone = false;
@@ -26,6 +49,15 @@ export class KeptView<Value> {
   constructor(server: string, until: number) {
     this.server = server;
     this.until = until;
+  }
+
+  get values(): RecentMap<string, Kept<Value>> {
+    return this.content.values;
+  }
+
+  /** What it takes, as if no other view had the same. */
+  get bytes(): number {
+    return EMPTY_BYTES + this.content.bytes;
   }
 
   get(name: string): Value | undefined {
@@ -36,11 +68,16 @@ export class KeptView<Value> {
 /**
  * What is kept of all servers' lists, in bytes: with a total for the process, a share for each server, and a limit per
  * view. A dropped list can be requested again, so the view unused longest makes room for another.
+ *
+ * Thousands of callers have the same list: views with the same content share it. Kept for each of them, the lists of 200
+ * callers of a hundred tools with schemas took all the room, and then every call of any other made Wharf ask for its list again.
  */
 export class KeptViews<Value> {
   readonly #ledger: Ledger;
   readonly #clock: Stopwatch;
   readonly #views = new RecentMap<string, KeptView<Value>>();
+  /** Contents that other views of the server may have too, the newest last. */
+  readonly #contents = new Map<string, Content<Value>[]>();
 
   constructor(ledger: Ledger, clock: Stopwatch) {
     this.#ledger = ledger;
@@ -64,7 +101,7 @@ export class KeptViews<Value> {
     if (known) return known;
     const view = new KeptView<Value>(server, this.#clock.ticks() + VIEW_TTL_MS);
     if (this.#makeRoom(view, EMPTY_BYTES)) {
-      this.#count(view, EMPTY_BYTES);
+      this.#ledger.add(EMPTY_BYTES, { server });
       this.#views.set(keyOf(server, name), view);
     } else view.isGone = true;
     return view;
@@ -92,15 +129,19 @@ export class KeptViews<Value> {
    */
   keep(view: KeptView<Value>, name: string, value: Value, mostBytes: number): void {
     if (view.isGone) return;
+    const known = view.values.use(name);
+    if (known && isDeepStrictEqual(known.value, value)) return;
+    if (!this.#makeOwn(view)) return;
     this.#drop(view, name);
     const most = Math.min(mostBytes, this.#ledger.allowed('server')) - EMPTY_BYTES;
-    const bytes = heapOf([name, value], most);
+    const kept = this.#keptElsewhere(view.server, name, value) ?? { value, bytes: heapOf([name, value], most) };
+    const { bytes } = kept;
     if (bytes > most) {
       view.hasLost = true;
       return;
     }
     for (const oldest of view.values.keys()) {
-      if (view.values.size < MAX_VALUES && view.bytes + bytes <= most) break;
+      if (view.values.size < MAX_VALUES && view.content.bytes + bytes <= most) break;
       this.#drop(view, oldest);
       view.hasLost = true;
     }
@@ -108,8 +149,50 @@ export class KeptViews<Value> {
       view.hasLost = true;
       return;
     }
-    view.values.set(name, { value, bytes });
+    view.values.set(name, kept);
     this.#count(view, bytes);
+  }
+
+  /** A list has been kept: if another view has the same one, both have it once. */
+  settle(view: KeptView<Value>): void {
+    if (view.isGone || view.hasLost) return;
+    const { server, content } = view;
+    const others = this.#contents.get(server) ?? [];
+    if (others.includes(content)) return;
+    const same = others.find((other) => other.isSame(content));
+    if (same) {
+      this.#release(view);
+      same.holders += 1;
+      view.content = same;
+    }
+    const rest = others.filter((other) => other !== same);
+    this.#contents.set(server, [...rest.slice(1 - MOST_COMPARED), same ?? content]);
+  }
+
+  /** A value that another view has under this name. */
+  #keptElsewhere(server: string, name: string, value: Value): Kept<Value> | undefined {
+    for (const { values } of this.#contents.get(server)?.toReversed() ?? []) {
+      const kept = values.peek(name);
+      if (kept && isDeepStrictEqual(kept.value, value)) return kept;
+    }
+    return undefined;
+  }
+
+  /** A content that changes is no longer that of other views. @returns false where there is no room for one more */
+  #makeOwn(view: KeptView<Value>): boolean {
+    const { content } = view;
+    if (content.holders === 1) return true;
+    if (!this.#makeRoom(view, content.bytes)) {
+      view.hasLost = true;
+      return false;
+    }
+    // the others may have made that room
+    if (content.holders === 1) return true;
+    content.holders -= 1;
+    view.content = new Content();
+    for (const [name, kept] of content.values.entries()) view.values.set(name, kept);
+    this.#count(view, content.bytes);
+    return true;
   }
 
   /** Drops views until that much more can be counted. The view that needs the room stays. */
@@ -141,12 +224,24 @@ export class KeptViews<Value> {
 
   #end(view: KeptView<Value>): void {
     view.isGone = true;
-    view.values.clear();
-    this.#count(view, -view.bytes);
+    this.#release(view);
+    this.#ledger.give(EMPTY_BYTES, { server: view.server });
+  }
+
+  /** The view has nothing afterwards. */
+  #release(view: KeptView<Value>): void {
+    const { server, content } = view;
+    view.content = new Content();
+    content.holders -= 1;
+    if (content.holders > 0) return;
+    this.#ledger.give(content.bytes, { server });
+    const others = this.#contents.get(server)?.filter((other) => other !== content) ?? [];
+    if (others.length > 0) this.#contents.set(server, others);
+    else this.#contents.delete(server);
   }
 
   #count(view: KeptView<Value>, bytes: number): void {
-    view.bytes += bytes;
+    view.content.bytes += bytes;
     if (bytes > 0) this.#ledger.add(bytes, { server: view.server });
     else this.#ledger.give(-bytes, { server: view.server });
   }

@@ -123,6 +123,7 @@ async function noteTools(
     const { outputSchema: __, ...kept } = facts;
     tools.set(range, { ...tool, facts: kept });
   }
+  catalog.settle(view);
   return { tools, hidden };
 }
 

@@ -104,3 +104,72 @@ describe('what is kept of lists', () => {
     expect(kept.find('up', 'v')).toBeUndefined();
   });
 });
+
+describe('views with the same content', () => {
+  const list = (kept: ReturnType<typeof views>['kept'], name: string, tools: readonly string[]) => {
+    const view = kept.open('up', name);
+    for (const tool of tools) kept.keep(view, tool, text(5 * KB), MOST);
+    kept.settle(view);
+    return view;
+  };
+
+  it('have it once, however many callers there are', () => {
+    const { ledger, kept } = views();
+    list(kept, 'v0', ['a', 'b', 'c']);
+    const one = ledger.used;
+    for (let at = 1; at < 100; at++) list(kept, `v${at}`, ['a', 'b', 'c']);
+    for (let at = 0; at < 100; at++) expect(kept.find('up', `v${at}`)?.get('b')).toBe(text(5 * KB));
+    expect(ledger.used).toBeLessThan(one + 100 * KB);
+    for (let at = 0; at < 100; at++) kept.forget('up', `v${at}`);
+    expect(ledger.used).toBe(0);
+  });
+
+  it('know nothing of each other: what is kept of one later, or forgotten, stays its own', () => {
+    const { kept } = views();
+    const [first, second, third] = [list(kept, 'v1', ['a']), list(kept, 'v2', ['a']), list(kept, 'v3', ['a', 'b'])];
+    kept.keep(first, 'a', 'another', MOST);
+    kept.keep(first, 'c', 'its own', MOST);
+    kept.settle(first);
+    kept.forget('up', 'v3');
+    expect(first.get('a')).toBe('another');
+    expect(second.get('a')).toBe(text(5 * KB));
+    expect([second.get('b'), second.get('c'), third.get('a')]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('are told apart by servers, which may give the same list', () => {
+    const { kept, ledger } = views(MOST, { ratio: 0.25, principals: false, servers: true });
+    for (const server of ['one', 'two']) {
+      const view = kept.open(server, 'v');
+      kept.keep(view, 'a', text(5 * KB), MOST);
+      kept.settle(view);
+    }
+    kept.forgetServer('one');
+    expect(kept.find('two', 'v')?.get('a')).toBeDefined();
+    expect([ledger.usedBy('server', 'one'), ledger.usedBy('server', 'two') > 5 * KB]).toEqual([0, true]);
+  });
+
+  it('are counted exactly, whatever is kept and forgotten (safety 8)', () => {
+    let random = 1;
+    const pick = (below: number) => {
+      random = (random * 16_807) % 2_147_483_647;
+      return random % below;
+    };
+    const { ledger, kept } = views(40 * KB);
+    const names = Array.from({ length: 12 }, (_, at) => `v${at}`);
+    for (let step = 0; step < 5000; step++) {
+      const name = names[pick(12)] as string;
+      const view = kept.open('up', name);
+      const action = pick(10);
+      if (action === 0) kept.forget('up', name);
+      else if (action < 4) kept.settle(view);
+      else kept.keep(view, `tool${pick(4)}`, text((1 + pick(2)) * KB), MOST);
+      const open = names.flatMap((one) => kept.find('up', one) ?? []);
+      const contents = new Set(open.map(({ content }) => content));
+      const bytes = [...contents].reduce((sum, content) => sum + content.bytes, 0);
+      expect(ledger.used).toBe(open.length * 500 + bytes);
+      expect(ledger.used).toBeLessThanOrEqual(40 * KB);
+    }
+    for (const name of names) kept.forget('up', name);
+    expect(ledger.used).toBe(0);
+  });
+});
