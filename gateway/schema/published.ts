@@ -58,6 +58,7 @@ export function publishedSchema(schema: JsonObject): JsonObject {
 }
 
 function rewritten(schema: JsonObject): JsonObject {
+  if (!holdsBase64(schema)) return schema;
   const seen = reachable(schema);
   if (![...seen.nodes.keys()].some(declaresBase64)) return schema;
   const rewrite = (value: JsonValue): JsonValue => {
@@ -75,6 +76,17 @@ function rewritten(schema: JsonObject): JsonObject {
     );
   };
   return rewrite(schema) as JsonObject;
+}
+
+/** Whether any object in it declares base64. In few schemas one does, and to find out what applies to a value takes longer. */
+function holdsBase64(schema: JsonObject): boolean {
+  const waiting: JsonValue[] = [schema];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (isObject(next) && declaresBase64(next)) return true;
+    for (const inner of Array.isArray(next) ? next : Object.values(next as JsonObject))
+      if (typeof inner === 'object' && inner !== null) waiting.push(inner);
+  }
+  return false;
 }
 
 interface Reachable {
