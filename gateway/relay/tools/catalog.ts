@@ -1,3 +1,4 @@
+import { hash, randomBytes } from 'node:crypto';
 import { heapOf } from '../../budget/heap-size.js';
 import { LateCache } from '../../budget/late-cache.js';
 import { lightValue } from '../../json/light-value.js';
@@ -13,7 +14,7 @@ import { unknownArguments } from '../../schema/unknown-argument.js';
 import { readTool, type Tool, type ToolFacts, type ToolSlot } from '../../tools/tool.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { FileTakers } from './file-takers.js';
-import type { KeptView, KeptViews } from './kept-views.js';
+import type { KeptView, KeptViews, KnownText } from './kept-views.js';
 import { listedTools } from './listed-tools.js';
 import type { Shown } from './offered-tools.js';
 import { isWharfs } from './own-tool-mark.js';
@@ -54,6 +55,7 @@ export interface CatalogOptions {
  */
 export class Catalog {
   readonly #options: CatalogOptions;
+  readonly #name = `${randomBytes(6).toString('base64')} `;
   /** Views whose tools are all known. */
   readonly #whole = new WeakSet<KeptView<ToolFacts>>();
   /** Views for which the server has refused a complete list. */
@@ -87,6 +89,29 @@ export class Catalog {
     kept.keep(kept.open(server, view), name, facts, limits.response);
     if (!tool.isHeavy) this.#warnOfUnknown(declared, name);
     return facts;
+  }
+
+  /** What the text of a tool says, if the server has given it before. @param digest from `digestOf` */
+  textOf(digest: string): KnownText<ToolFacts> | undefined {
+    return this.#options.kept.textOf(this.#options.server, digest);
+  }
+
+  /** Names the text of a tool, and this catalog: another one of the server may have other settings. */
+  digestOf(text: Buffer): string {
+    return `${this.#name}${hash('sha256', text, 'base64')}`;
+  }
+
+  /** Records a tool whose text has come before. */
+  noteAgain(view: string, { name, value }: KnownText<ToolFacts>): void {
+    const { kept, server, limits, takers } = this.#options;
+    if (value.slots.length > 0) takers?.found();
+    kept.keep(kept.open(server, view), name, value, limits.response);
+  }
+
+  /** Remembers what the text of a tool says that has just been recorded. */
+  noteText(view: string, digest: string, name: string): KnownText<ToolFacts> | undefined {
+    const { kept, server } = this.#options;
+    return kept.noteText(kept.open(server, view), digest, name);
   }
 
   /** Every tool of a list, or of a page of it, has been recorded. */

@@ -16,23 +16,61 @@ const EMPTY_BYTES = 500;
 /** Contents of one server's views that another view is compared with: callers have few different lists. */
 const MOST_COMPARED = 8;
 
+/** Cost of a text that is known. */
+const TEXT_BYTES = 500;
+
+/** Most texts of a content for each of its values: what differs between callers may only be a description. */
+const TEXTS_PER_VALUE = 2;
+
+/** Most clients for which a text is known to stay as it is. */
+const MOST_CLIENTS = 4;
+
 interface Kept<Value> {
   readonly value: Value;
   readonly bytes: number;
 }
 
+/** What a text says, which need not be read again where the same text comes again. */
+export class KnownText<Value> {
+  readonly name: string;
+  readonly value: Value;
+  readonly #clients = new Set<string>();
+
+  constructor(name: string, value: Value) {
+    this.name = name;
+    this.value = value;
+  }
+
+  /** True when clients of this kind get the text as it is. */
+  staysFor(client: string): boolean {
+    return this.#clients.has(client);
+  }
+
+  stays(client: string): void {
+    if (this.#clients.size >= MOST_CLIENTS) this.#clients.clear();
+    this.#clients.add(client);
+  }
+}
+
 /** What one view knows, or several views of one server that know the same. */
 class Content<Value> {
   readonly values = new RecentMap<string, Kept<Value>>();
+  /** What texts say, by their digests. Those of values that are gone are not found. */
+  readonly texts = new Map<string, KnownText<Value>>();
   bytes = 0;
   /** Views that have it. */
   holders = 1;
 
   /** Everything in it is the same, not only equal. */
-  isSame({ values, bytes }: Content<Value>): boolean {
-    if (values.size !== this.values.size || bytes !== this.bytes) return false;
-    for (const [name, kept] of values.entries()) if (this.values.peek(name) !== kept) return false;
+  isSame({ values }: Content<Value>): boolean {
+    if (values.size !== this.values.size) return false;
+    for (const [name, { value }] of values.entries()) if (this.values.peek(name)?.value !== value) return false;
     return true;
+  }
+
+  textOf(digest: string): KnownText<Value> | undefined {
+    const text = this.texts.get(digest);
+    return text && this.values.peek(text.name)?.value === text.value ? text : undefined;
   }
 }
 
@@ -164,9 +202,40 @@ export class KeptViews<Value> {
       this.#release(view);
       same.holders += 1;
       view.content = same;
+      for (const [digest, text] of content.texts) this.#know(view, digest, text);
     }
     const rest = others.filter((other) => other !== same);
     this.#contents.set(server, [...rest.slice(1 - MOST_COMPARED), same ?? content]);
+  }
+
+  /** What a text of the server says, if it has come before. @param digest of the text, and of what else decides about it */
+  textOf(server: string, digest: string): KnownText<Value> | undefined {
+    for (const content of this.#contents.get(server)?.toReversed() ?? []) {
+      const text = content.textOf(digest);
+      if (text) return text;
+    }
+    return undefined;
+  }
+
+  /** Remembers what a text says. @param name of the value that has been kept of it */
+  noteText(view: KeptView<Value>, digest: string, name: string): KnownText<Value> | undefined {
+    const kept = view.values.peek(name);
+    if (!kept) return undefined;
+    const text = new KnownText(name, kept.value);
+    this.#know(view, digest, text);
+    return text;
+  }
+
+  #know(view: KeptView<Value>, digest: string, text: KnownText<Value>): void {
+    const { texts, values } = view.content;
+    if (view.isGone || texts.has(digest)) return;
+    if (texts.size >= TEXTS_PER_VALUE * values.size) {
+      this.#count(view, -TEXT_BYTES * texts.size);
+      texts.clear();
+    }
+    if (!this.#makeRoom(view, TEXT_BYTES)) return;
+    texts.set(digest, text);
+    this.#count(view, TEXT_BYTES);
   }
 
   /** A value that another view has under this name. */
@@ -191,6 +260,7 @@ export class KeptViews<Value> {
     content.holders -= 1;
     view.content = new Content();
     for (const [name, kept] of content.values.entries()) view.values.set(name, kept);
+    for (const [digest, text] of content.texts) view.content.texts.set(digest, text);
     this.#count(view, content.bytes);
     return true;
   }

@@ -9,32 +9,52 @@ import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 
 const QUOTE = 0x22;
 
-/** A tool of a list. */
-interface ListedTool {
+/** A tool of a list, unread. */
+export interface ToolText {
   range: WatchRange;
   text: Buffer;
-  /** For a tool that is too large to parse, only its name. */
-  tool: JsonObject;
+  /** It is too large to be parsed. */
   isHeavy: boolean;
 }
 
+/** A tool of a list. */
+interface ListedTool extends ToolText {
+  /** For a tool that is too large to parse, only its name. */
+  tool: JsonObject;
+}
+
 /**
- * The tools of a list, one after the other; others are served between them. No tool is parsed beyond `limits.values`.
+ * The tools of a list, one after the other; others are served between them.
  * @param at path of the result in the message
  */
-export async function* listedTools(
+export async function* toolTexts(
   message: HeldMessage,
   at: JsonPath,
   { values }: Pick<Limits, 'values'>,
-): AsyncGenerator<ListedTool> {
+): AsyncGenerator<ToolText> {
   await breathe();
   for (const range of toolRanges(message, at)) {
     const pause = breathe();
     if (pause) await pause;
-    const text = message.slice(range.start, range.end);
-    const isHeavy = range.values > values;
-    const tool = isHeavy ? await nameIn(text) : (parseJson(text.toString('utf8')) as JsonValue);
-    if (isObject(tool)) yield { range, text, tool, isHeavy };
+    yield { range, text: message.slice(range.start, range.end), isHeavy: range.values > values };
+  }
+}
+
+/** Reads a tool, but none beyond `limits.values`. @returns undefined for anything else in a list */
+export async function toolIn({ text, isHeavy }: ToolText): Promise<JsonObject | undefined> {
+  const tool = isHeavy ? await nameIn(text) : (parseJson(text.toString('utf8')) as JsonValue);
+  return isObject(tool) ? tool : undefined;
+}
+
+/** As `toolTexts`, and each is read. */
+export async function* listedTools(
+  message: HeldMessage,
+  at: JsonPath,
+  limits: Pick<Limits, 'values'>,
+): AsyncGenerator<ListedTool> {
+  for await (const listed of toolTexts(message, at, limits)) {
+    const tool = await toolIn(listed);
+    if (tool) yield { ...listed, tool };
   }
 }
 

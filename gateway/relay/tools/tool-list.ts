@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { breathe } from '../../budget/turn.js';
 import type { Edits } from '../../json/edit.js';
@@ -5,15 +6,17 @@ import { patchText, patchValue } from '../../json/patch.js';
 import { eraOf } from '../../mcp/era.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect } from '../../ports/dialect.js';
 import type { Identity } from '../../ports/identity.js';
 import type { JsonPath } from '../../ports/json.js';
-import type { Tool } from '../../tools/tool.js';
+import type { Tool, ToolFacts } from '../../tools/tool.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
-import type { Beside } from './catalog.js';
+import type { Beside, Catalog } from './catalog.js';
 import type { ToolDeps } from './deps.js';
-import { listedTools, toolRanges } from './listed-tools.js';
+import type { KnownText } from './kept-views.js';
+import { type ToolText, toolIn, toolRanges, toolTexts } from './listed-tools.js';
 import type { Shown } from './offered-tools.js';
 import { isWharfs } from './own-tool-mark.js';
 import { plainReader, readerOf } from './reader.js';
@@ -45,10 +48,15 @@ interface ToolList {
   edits: Edits;
 }
 
+interface NotedTool extends Omit<Tool, 'declared'> {
+  /** What is known of its text. */
+  known: KnownText<ToolFacts> | undefined;
+}
+
 /** The findings of a first pass over a list. */
 interface Noted {
   /** The server's own tools. Each declaration is parsed again when it is shown, because all at once are too large. */
-  tools: ReadonlyMap<WatchRange, Omit<Tool, 'declared'>>;
+  tools: ReadonlyMap<WatchRange, NotedTool>;
   /** Those of another Wharf's, and those that the caller may not use. */
   hidden: ReadonlySet<WatchRange>;
 }
@@ -70,7 +78,9 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
   hide(hidden, [...toolRanges(message, at)], edits);
   let isPersonal = false;
   let hasFiles = false;
-  for await (const { range, text, tool: declared } of listedTools(message, at, deps.limits)) {
+  const kind = kindOf(client, dialects);
+  for await (const listed of toolTexts(message, at, deps.limits)) {
+    const { range, text } = listed;
     const read = tools.get(range);
     if (!read) continue;
     const given = shown && read.name !== undefined ? offered.patches(read.name) : [];
@@ -79,6 +89,11 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
       if (given.length > 0) edits.replace(range, patchText(text, given));
       continue;
     }
+    // what else is said to clients stands at file slots
+    const known = read.facts.slots.length === 0 && given.length === 0 ? read.known : undefined;
+    if (known?.staysFor(kind)) continue;
+    const declared = await toolIn(listed);
+    if (!declared) continue;
     const tool = { ...read, declared: patchValue(declared, given) };
     await breathe();
     const limits = deps.toolLimits.lower(deps.limits, [read.name]);
@@ -87,9 +102,13 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
     await breathe();
     hasFiles ||= read.facts.slots.length > 0;
     // what is unchanged for one client may be changed for all others
-    isPersonal ||=
+    const isOwn =
       !reader.isPlain && !isDeepStrictEqual(patches, [...given, ...show(tool, plainReader(reader, dialects), context)]);
-    if (patches.length === 0) continue;
+    isPersonal ||= isOwn;
+    if (patches.length === 0) {
+      if (!isOwn) known?.stays(kind);
+      continue;
+    }
     await breathe();
     const bytes = patchText(text, patches);
     if (room.take(bytes.length - text.length)) edits.replace(range, bytes);
@@ -107,24 +126,48 @@ async function noteTools(
   shown: Shown | undefined,
   { catalog, limits }: ToolListDeps,
 ): Promise<Noted> {
-  const tools = new Map<WatchRange, Omit<Tool, 'declared'>>();
+  const tools = new Map<WatchRange, NotedTool>();
   const hidden = new Set<WatchRange>();
-  for await (const { range, tool: declared, isHeavy } of listedTools(message, at, limits)) {
-    if (isWharfs(declared)) {
+  for await (const listed of toolTexts(message, at, limits)) {
+    const { range } = listed;
+    const tool = await note(listed, view, catalog);
+    if (tool === 'wharfs' || (shown && tool && (tool.name === undefined || shown(tool.name) === undefined)))
       hidden.add(range);
-      continue;
-    }
-    const { declared: _, facts, ...tool } = catalog.read(declared, isHeavy);
-    catalog.note(view, { ...tool, declared, facts });
-    if (shown && (tool.name === undefined || shown(tool.name) === undefined)) {
-      hidden.add(range);
-      continue;
-    }
-    const { outputSchema: __, ...kept } = facts;
-    tools.set(range, { ...tool, facts: kept });
+    else if (tool) tools.set(range, tool);
   }
   catalog.settle(view);
   return { tools, hidden };
+}
+
+/**
+ * Records a tool. Thousands of callers are shown the same tools, so that most texts have been read before.
+ * @returns undefined for anything else in a list
+ */
+async function note(listed: ToolText, view: string, catalog: Catalog): Promise<NotedTool | 'wharfs' | undefined> {
+  const { text, isHeavy } = listed;
+  const digest = isHeavy ? undefined : catalog.digestOf(text);
+  const known = digest === undefined ? undefined : catalog.textOf(digest);
+  if (known) {
+    catalog.noteAgain(view, known);
+    return { name: known.name, isHeavy, facts: withoutSchema(known.value), known };
+  }
+  const declared = await toolIn(listed);
+  if (!declared) return undefined;
+  if (isWharfs(declared)) return 'wharfs';
+  const { name, facts } = catalog.read(declared, isHeavy);
+  catalog.note(view, { name, isHeavy, declared, facts });
+  const noted = digest === undefined || name === undefined ? undefined : catalog.noteText(view, digest, name);
+  return { name, isHeavy, facts: withoutSchema(facts), known: noted };
+}
+
+/** Those of all tools at once are too large. */
+function withoutSchema({ outputSchema: _, ...facts }: ToolFacts): ToolFacts {
+  return facts;
+}
+
+/** What of a client decides how it sees tools without files. */
+function kindOf(client: ClientFacts, dialects: readonly Dialect[]): string {
+  return hash('sha256', JSON.stringify([client, dialects.map(({ name }) => name)]), 'base64');
 }
 
 /**

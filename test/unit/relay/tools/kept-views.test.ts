@@ -148,6 +148,28 @@ describe('views with the same content', () => {
     expect([ledger.usedBy('server', 'one'), ledger.usedBy('server', 'two') > 5 * KB]).toEqual([0, true]);
   });
 
+  it('know a text as long as what it says is kept', () => {
+    const { kept } = views();
+    const first = kept.open('up', 'v1');
+    kept.keep(first, 'a', 'old', MOST);
+    kept.noteText(first, 'digest of old', 'a');
+    kept.settle(first);
+    expect(kept.textOf('up', 'digest of old')).toMatchObject({ name: 'a', value: 'old' });
+    expect(kept.textOf('another', 'digest of old')).toBeUndefined();
+    // the same value of another text, as where only a description differs
+    const second = kept.open('up', 'v2');
+    kept.keep(second, 'a', 'old', MOST);
+    kept.noteText(second, 'digest of another', 'a');
+    kept.settle(second);
+    expect(second.content).toBe(first.content);
+    expect(kept.textOf('up', 'digest of another')).toMatchObject({ value: 'old' });
+    kept.forget('up', 'v2');
+    kept.keep(first, 'a', 'new', MOST);
+    expect(kept.textOf('up', 'digest of old')).toBeUndefined();
+    kept.forget('up', 'v1');
+    expect(kept.textOf('up', 'digest of another')).toBeUndefined();
+  });
+
   it('are counted exactly, whatever is kept and forgotten (safety 8)', () => {
     let random = 1;
     const pick = (below: number) => {
@@ -161,7 +183,8 @@ describe('views with the same content', () => {
       const view = kept.open('up', name);
       const action = pick(10);
       if (action === 0) kept.forget('up', name);
-      else if (action < 4) kept.settle(view);
+      else if (action < 3) kept.settle(view);
+      else if (action < 5) kept.noteText(view, `text${pick(6)}`, `tool${pick(4)}`);
       else kept.keep(view, `tool${pick(4)}`, text((1 + pick(2)) * KB), MOST);
       const open = names.flatMap((one) => kept.find('up', one) ?? []);
       const contents = new Set(open.map(({ content }) => content));
