@@ -2,6 +2,9 @@ import type { Ledger } from '../budget/ledger.js';
 import { MostUsed } from '../budget/most-used.js';
 import { RecentMap } from '../budget/recent-map.js';
 
+/** Most sessions that are over and are forgotten when another opens. */
+const FORGOTTEN_AT_ONCE = 4;
+
 /** A session in a process's memory. */
 export interface Remembered {
   id: string;
@@ -32,8 +35,9 @@ export class SessionTable<Entry extends Remembered> {
     return this.#byId.size;
   }
 
-  entries(): Entry[] {
-    return [...this.#byId.values()];
+  /** Those that are not over. */
+  entries(now: number): Entry[] {
+    return [...this.#byId.values()].filter((entry) => !this.#isOver(entry, now));
   }
 
   /** An unexpired session; marks it as used now. */
@@ -54,6 +58,7 @@ export class SessionTable<Entry extends Remembered> {
   /** @returns the sessions removed to make room: unused longest, of the principal with the most */
   add(entry: Entry): Entry[] {
     const { principal, weight, usedAt } = entry;
+    this.#forgetOver(usedAt);
     const evicted: Entry[] = [];
     for (;;) {
       const refusal = this.#ledger.refusal(weight, { principal });
@@ -93,6 +98,16 @@ export class SessionTable<Entry extends Remembered> {
     const own = this.#byPrincipal.get(principal);
     own?.delete(id);
     if (own?.size === 0) this.#byPrincipal.delete(principal);
+  }
+
+  /** Some of those that are over: after a busy day, what thousands of them take would stay for ever. */
+  #forgetOver(now: number): void {
+    let left = FORGOTTEN_AT_ONCE;
+    for (const entry of this.#byId.values()) {
+      if (left === 0 || !this.#isOver(entry, now)) return;
+      left -= 1;
+      this.delete(entry.id);
+    }
   }
 
   #longestUnusedOf(principal: string | undefined): Entry | undefined {

@@ -90,11 +90,11 @@ export class Sessions {
     return this.#table.size;
   }
 
-  /** Those remembered here, each with when it was last used, in milliseconds since the epoch. Reads all of them. */
+  /** Those remembered here that are not over, each with when it was last used, in milliseconds since the epoch. Reads all of them. */
   list(): (Session & { usedAt: number })[] {
     const { clock } = this.#deps;
     const began = clock.now() - clock.ticks();
-    return this.#table.entries().map(({ session, usedAt }) => ({ ...session, usedAt: began + usedAt }));
+    return this.#table.entries(clock.ticks()).map(({ session, usedAt }) => ({ ...session, usedAt: began + usedAt }));
   }
 
   /** Registers a callback for sessions of a server that were ended to make room, so that their upstreams are told. */

@@ -64,6 +64,16 @@ describe('sessions', () => {
     expect(ended.map(({ id }) => id)).toEqual([many[0]?.id]);
   });
 
+  it('are neither listed nor remembered for ever once they are over, though none makes room for another', async () => {
+    const { sessions, ended, time } = lab({ most: 100 });
+    for (let at = 0; at < 20; at++) await sessions.open(record(`p${at}`));
+    time.now = TTL_MS + 1;
+    expect(sessions.list()).toEqual([]);
+    for (let at = 0; at < 5; at++) await sessions.open(record('new'));
+    expect([sessions.size, sessions.list().length]).toEqual([5, 5]);
+    expect(ended).toEqual([]);
+  });
+
   it('end the one unused longest where all principals have as many', async () => {
     const { sessions, ended, time } = lab({ most: 3, principals: true, ratio: 0.75 });
     const [busy, idle] = [await sessions.open(record('busy')), await sessions.open(record('idle'))];
