@@ -8,7 +8,7 @@ export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | u
 /** The server's answer to a request of Wharf's own, and its length; undefined without an answer. */
 export type OwnAnswer = { result: JsonObject; bytes?: number } | { error: RpcError } | undefined;
 
-/** Reads a result that is too large to be parsed as a whole: in steps, by the places of its parts in the message. */
+/** Reads a result that may be too large to be parsed as a whole: in steps, by the places of its parts in the message. */
 export type ReadHeavy = (message: HeldMessage) => Promise<JsonObject>;
 
 /** Like `Ask`, but returns the server's error too. */

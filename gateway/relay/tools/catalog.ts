@@ -15,7 +15,7 @@ import { readTool, type Tool, type ToolFacts, type ToolSlot } from '../../tools/
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { FileTakers } from './file-takers.js';
 import type { KeptView, KeptViews, KnownText } from './kept-views.js';
-import { listedTools } from './listed-tools.js';
+import { type ToolText, toolIn, toolTexts } from './listed-tools.js';
 import type { Shown } from './offered-tools.js';
 import { isWharfs } from './own-tool-mark.js';
 
@@ -38,6 +38,12 @@ const MAX_PAGES = 50;
 /** Keeps a server with an incomplete list from being asked again for each call of an unknown tool. */
 const REFUSED_TTL_MS = 30 * 1000;
 
+/** What is known of a tool of a list. */
+export interface ListedFacts extends Omit<Tool, 'declared'> {
+  /** What is known of its text. */
+  known: KnownText<ToolFacts> | undefined;
+}
+
 export interface CatalogOptions {
   server: string;
   /** What is kept about all servers' tools. */
@@ -55,6 +61,7 @@ export interface CatalogOptions {
  */
 export class Catalog {
   readonly #options: CatalogOptions;
+  /** Texts are known by it and their digest: another catalog of the server may have other settings. */
   readonly #name = `${randomBytes(6).toString('base64')} `;
   /** Views whose tools are all known. */
   readonly #whole = new WeakSet<KeptView<ToolFacts>>();
@@ -91,27 +98,29 @@ export class Catalog {
     return facts;
   }
 
-  /** What the text of a tool says, if the server has given it before. @param digest from `digestOf` */
-  textOf(digest: string): KnownText<ToolFacts> | undefined {
-    return this.#options.kept.textOf(this.#options.server, digest);
-  }
-
-  /** Names the text of a tool, and this catalog: another one of the server may have other settings. */
-  digestOf(text: Buffer): string {
-    return `${this.#name}${hash('sha256', text, 'base64')}`;
-  }
-
-  /** Records a tool whose text has come before. */
-  noteAgain(view: string, { name, value }: KnownText<ToolFacts>): void {
+  /**
+   * Records a tool of a list. Thousands of callers are shown the same tools, so that most texts have been read before.
+   * @returns undefined for anything else in a list
+   */
+  async noteListed(view: string, listed: ToolText): Promise<ListedFacts | 'wharfs' | undefined> {
     const { kept, server, limits, takers } = this.#options;
-    if (value.slots.length > 0) takers?.found();
-    kept.keep(kept.open(server, view), name, value, limits.response);
-  }
-
-  /** Remembers what the text of a tool says that has just been recorded. */
-  noteText(view: string, digest: string, name: string): KnownText<ToolFacts> | undefined {
-    const { kept, server } = this.#options;
-    return kept.noteText(kept.open(server, view), digest, name);
+    const { text, isHeavy } = listed;
+    const digest = isHeavy ? undefined : `${this.#name}${hash('sha256', text, 'base64')}`;
+    const known = digest === undefined ? undefined : kept.textOf(server, digest);
+    if (known) {
+      const { name, value: facts } = known;
+      if (facts.slots.length > 0) takers?.found();
+      kept.keep(kept.open(server, view), name, facts, limits.response);
+      return { name, isHeavy, facts, known };
+    }
+    const declared = await toolIn(listed);
+    if (!declared) return undefined;
+    if (isWharfs(declared)) return 'wharfs';
+    const tool = this.read(declared, isHeavy);
+    const { name } = tool;
+    const facts = this.note(view, tool) ?? tool.facts;
+    if (digest === undefined || name === undefined) return { name, isHeavy, facts, known: undefined };
+    return { name, isHeavy, facts, known: kept.noteText(kept.open(server, view), digest, name) };
   }
 
   /** Every tool of a list, or of a page of it, has been recorded. */
@@ -231,16 +240,20 @@ export class Catalog {
     let cursor: JsonValue | undefined;
     let outcome: 'whole' | 'silence' | 'refused' | undefined;
     while (!outcome) {
-      const take = (tool: JsonObject, isHeavy?: boolean) => {
-        const facts = this.note(view, this.read(tool, isHeavy));
-        if (tool.name === wanted) found ??= facts;
+      const take = async (listed: ToolText) => {
+        const tool = await this.noteListed(view, listed);
+        if (tool !== 'wharfs' && tool?.name !== undefined && tool.name === wanted) found ??= tool.facts;
       };
       const params = cursor === undefined ? {} : { cursor };
       const answer = await inquire('tools/list', params, (message) => this.#readPage(message, take));
       if (!answer) outcome = 'silence';
       else if ('error' in answer) outcome = 'refused';
       else {
-        for (const tool of toolsOf(answer.result)) take(tool);
+        // of a channel that has not read it tool by tool
+        for (const tool of toolsOf(answer.result)) {
+          const facts = this.note(view, this.read(tool));
+          if (tool.name === wanted) found ??= facts;
+        }
         cursor = answer.result.nextCursor;
         if (typeof cursor !== 'string') outcome = 'whole';
         // an endless list counts as a refusal
@@ -258,9 +271,9 @@ export class Catalog {
     return found;
   }
 
-  /** Reads a page with very many values, tool by tool. */
-  async #readPage(message: HeldMessage, take: (tool: JsonObject, isHeavy: boolean) => void): Promise<JsonObject> {
-    for await (const { tool, isHeavy } of listedTools(message, ['result'], this.#options.limits)) take(tool, isHeavy);
+  /** Reads a page tool by tool. */
+  async #readPage(message: HeldMessage, take: (listed: ToolText) => Promise<void>): Promise<JsonObject> {
+    for await (const listed of toolTexts(message, ['result'], this.#options.limits)) await take(listed);
     const cursor = rangeAt(message, RANGE.nextCursor, ['result', 'nextCursor']);
     const nextCursor = cursor && lightValue(message, cursor, this.#options.limits);
     return nextCursor === undefined ? {} : { nextCursor };

@@ -17,12 +17,6 @@ export interface ToolText {
   isHeavy: boolean;
 }
 
-/** A tool of a list. */
-interface ListedTool extends ToolText {
-  /** For a tool that is too large to parse, only its name. */
-  tool: JsonObject;
-}
-
 /**
  * The tools of a list, one after the other; others are served between them.
  * @param at path of the result in the message
@@ -44,18 +38,6 @@ export async function* toolTexts(
 export async function toolIn({ text, isHeavy }: ToolText): Promise<JsonObject | undefined> {
   const tool = isHeavy ? await nameIn(text) : (parseJson(text.toString('utf8')) as JsonValue);
   return isObject(tool) ? tool : undefined;
-}
-
-/** As `toolTexts`, and each is read. */
-export async function* listedTools(
-  message: HeldMessage,
-  at: JsonPath,
-  limits: Pick<Limits, 'values'>,
-): AsyncGenerator<ListedTool> {
-  for await (const listed of toolTexts(message, at, limits)) {
-    const tool = await toolIn(listed);
-    if (tool) yield { ...listed, tool };
-  }
 }
 
 /** The tools of a message, by the first step of their paths: the index of an answer in a batch, else `result`. */

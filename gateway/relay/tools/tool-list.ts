@@ -9,16 +9,14 @@ import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { Identity } from '../../ports/identity.js';
 import type { JsonPath } from '../../ports/json.js';
-import type { Tool, ToolFacts } from '../../tools/tool.js';
+import type { ToolFacts } from '../../tools/tool.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
-import type { Beside, Catalog } from './catalog.js';
+import type { Beside, ListedFacts } from './catalog.js';
 import type { ToolDeps } from './deps.js';
-import type { KnownText } from './kept-views.js';
-import { type ToolText, toolIn, toolRanges, toolTexts } from './listed-tools.js';
+import { toolIn, toolRanges, toolTexts } from './listed-tools.js';
 import type { Shown } from './offered-tools.js';
-import { isWharfs } from './own-tool-mark.js';
 import { plainReader, readerOf } from './reader.js';
 import { show } from './show.js';
 
@@ -48,15 +46,10 @@ interface ToolList {
   edits: Edits;
 }
 
-interface NotedTool extends Omit<Tool, 'declared'> {
-  /** What is known of its text. */
-  known: KnownText<ToolFacts> | undefined;
-}
-
 /** The findings of a first pass over a list. */
 interface Noted {
   /** The server's own tools. Each declaration is parsed again when it is shown, because all at once are too large. */
-  tools: ReadonlyMap<WatchRange, NotedTool>;
+  tools: ReadonlyMap<WatchRange, ListedFacts>;
   /** Those of another Wharf's, and those that the caller may not use. */
   hidden: ReadonlySet<WatchRange>;
 }
@@ -126,38 +119,17 @@ async function noteTools(
   shown: Shown | undefined,
   { catalog, limits }: ToolListDeps,
 ): Promise<Noted> {
-  const tools = new Map<WatchRange, NotedTool>();
+  const tools = new Map<WatchRange, ListedFacts>();
   const hidden = new Set<WatchRange>();
   for await (const listed of toolTexts(message, at, limits)) {
     const { range } = listed;
-    const tool = await note(listed, view, catalog);
+    const tool = await catalog.noteListed(view, listed);
     if (tool === 'wharfs' || (shown && tool && (tool.name === undefined || shown(tool.name) === undefined)))
       hidden.add(range);
-    else if (tool) tools.set(range, tool);
+    else if (tool) tools.set(range, { ...tool, facts: withoutSchema(tool.facts) });
   }
   catalog.settle(view);
   return { tools, hidden };
-}
-
-/**
- * Records a tool. Thousands of callers are shown the same tools, so that most texts have been read before.
- * @returns undefined for anything else in a list
- */
-async function note(listed: ToolText, view: string, catalog: Catalog): Promise<NotedTool | 'wharfs' | undefined> {
-  const { text, isHeavy } = listed;
-  const digest = isHeavy ? undefined : catalog.digestOf(text);
-  const known = digest === undefined ? undefined : catalog.textOf(digest);
-  if (known) {
-    catalog.noteAgain(view, known);
-    return { name: known.name, isHeavy, facts: withoutSchema(known.value), known };
-  }
-  const declared = await toolIn(listed);
-  if (!declared) return undefined;
-  if (isWharfs(declared)) return 'wharfs';
-  const { name, facts } = catalog.read(declared, isHeavy);
-  catalog.note(view, { name, isHeavy, declared, facts });
-  const noted = digest === undefined || name === undefined ? undefined : catalog.noteText(view, digest, name);
-  return { name, isHeavy, facts: withoutSchema(facts), known: noted };
 }
 
 /** Those of all tools at once are too large. */

@@ -51,15 +51,15 @@ function objectOr(value: JsonValue | undefined): JsonObject {
 
 /**
  * The answer to such a request.
- * @param read reads a result with too many values to be parsed; without it such a result counts as no answer
+ * @param read reads a result part by part; without it one with too many values to be parsed counts as no answer
  */
 export async function ownAnswer(
   message: HeldMessage,
   { values }: Pick<Limits, 'values'>,
   read?: ReadHeavy,
 ): Promise<OwnAnswer> {
-  if (message.values > values)
-    return read && hasResult(message) ? { result: await read(message), bytes: message.size } : undefined;
+  if (read && hasResult(message)) return { result: await read(message), bytes: message.size };
+  if (message.values > values) return undefined;
   const json = message.skeleton();
   const answer: unknown = parseJson(json.toString('utf8'));
   const { result, error } = objectOr(answer as JsonValue);
@@ -70,7 +70,8 @@ export async function ownAnswer(
 }
 
 function hasResult(message: HeldMessage): boolean {
-  return rangeAt(message, RANGE.result, ['result']) !== undefined;
+  const result = rangeAt(message, RANGE.result, ['result']);
+  return result !== undefined && message.slice(result.start, result.start + 1).toString('latin1') === '{';
 }
 
 /** Where a list of tools is in a message. */

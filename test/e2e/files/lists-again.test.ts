@@ -56,7 +56,7 @@ describe('a list of tools that has been listed before', () => {
     return JSON.stringify(result).replaceAll(wharf.url, 'URL');
   }
 
-  it('is what each client would get of a gateway that has just begun, whoever has asked before', async () => {
+  it('is what each client would get of a gateway that has just begun, also after others have asked', async () => {
     const alone: Record<string, string> = {};
     for (const client of Object.keys(CLIENTS)) {
       const wharf = await start();
