@@ -227,8 +227,11 @@ export class KeptViews<Value> {
   }
 
   #know(view: KeptView<Value>, digest: string, text: KnownText<Value>): void {
-    const { texts, values } = view.content;
-    if (view.isGone || texts.has(digest)) return;
+    const { content } = view;
+    const { texts, values } = content;
+    if (view.isGone || content.textOf(digest)) return;
+    // what it says now may be kept anew
+    if (texts.delete(digest)) this.#count(view, -TEXT_BYTES);
     if (texts.size >= TEXTS_PER_VALUE * values.size) {
       this.#count(view, -TEXT_BYTES * texts.size);
       texts.clear();

@@ -166,6 +166,9 @@ describe('views with the same content', () => {
     kept.forget('up', 'v2');
     kept.keep(first, 'a', 'new', MOST);
     expect(kept.textOf('up', 'digest of old')).toBeUndefined();
+    kept.keep(first, 'a', 'old', MOST);
+    kept.noteText(first, 'digest of old', 'a');
+    expect(kept.textOf('up', 'digest of old')).toMatchObject({ value: 'old' });
     kept.forget('up', 'v1');
     expect(kept.textOf('up', 'digest of another')).toBeUndefined();
   });
