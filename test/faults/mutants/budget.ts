@@ -99,8 +99,8 @@ export const BUDGET: readonly Mutant[] = [
     name: 'catalog-never-given-back',
     fault: 'Lists that are forgotten keep their room, until nothing is kept any more.',
     file: KEPT,
-    find: 'else this.#ledger.give(-bytes, { server: view.server });',
-    replace: 'else this.#ledger.give(0, { server: view.server });',
+    find: 'this.#ledger.give(content.bytes, { server });',
+    replace: 'this.#ledger.give(0, { server });',
     suites: ['unit/relay/tools/kept-views'],
   },
   {
