@@ -6,7 +6,7 @@ import { storeTimeout, toStoreError } from './s3-errors.js';
 const READY_BYTES = 256 * 1024;
 
 /**
- * The body of an answer, with the port's errors. A store that goes silent is given up after `silenceMs`. A slow reader
+ * The body of an answer, exactly as long as it should be, with the port's errors. A store that goes silent is given up after `silenceMs`. A slow reader
  * is not, because the clock runs only while bytes are wanted.
  */
 export class S3Body extends Readable {
@@ -14,11 +14,15 @@ export class S3Body extends Readable {
   readonly #signal: AbortSignal;
   readonly #silenceMs: number;
   readonly #onAbort = () => this.destroy(this.#signal.reason);
+  /** Bytes still to come. */
+  #left: number;
   #silence: NodeJS.Timeout | undefined;
 
-  constructor(source: Readable, silenceMs: number, signal: AbortSignal) {
+  /** @param length of the body, in bytes */
+  constructor(source: Readable, length: number, silenceMs: number, signal: AbortSignal) {
     super({ highWaterMark: READY_BYTES });
     this.#source = source;
+    this.#left = length;
     this.#signal = signal;
     this.#silenceMs = silenceMs;
     signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -29,7 +33,8 @@ export class S3Body extends Readable {
     source.on('data', (chunk: Buffer) => this.#take(chunk));
     source.once('end', () => {
       this.#stopClock();
-      this.push(null);
+      if (this.#left === 0) this.push(null);
+      else this.destroy(toStoreError(new Error(`The object ended ${this.#left} bytes early.`), silenceMs));
     });
     source.on('error', (error) => this.destroy(toStoreError(error, silenceMs)));
     source.once('close', () => {
@@ -54,6 +59,11 @@ export class S3Body extends Readable {
 
   #take(chunk: Buffer): void {
     countRead(chunk.length);
+    this.#left -= chunk.length;
+    if (this.#left < 0) {
+      const longer = new Error('The object is longer than the store announced.');
+      return void this.destroy(toStoreError(longer, this.#silenceMs));
+    }
     if (this.push(chunk)) this.#silence?.refresh();
     else {
       this.#stopClock();

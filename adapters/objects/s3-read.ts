@@ -15,9 +15,25 @@ interface Content {
   readonly body: Readable;
 }
 
+/** Which bytes of a body are meant. */
+interface Piece {
+  skip: number;
+  length: number;
+  /** The body has others too: the store has sent more than it was asked for. */
+  isCut: boolean;
+}
+
 interface Found {
   about: About;
   content: Content;
+  piece: Piece;
+}
+
+/** What the head of an answer says of its body. */
+interface Head {
+  status: number | undefined;
+  length: number;
+  range: string | undefined;
 }
 
 /** An object or a range of it, without its key. */
@@ -29,8 +45,9 @@ export async function readObject(
 ): Promise<{ kind: 'missing' } | { kind: 'range-not-satisfiable' } | { kind: 'found'; about: About; body: Readable }> {
   const found = await s3.run((abortSignal) => find(s3, key, range, abortSignal), signal);
   if (typeof found === 'string') return { kind: found };
-  const { about, content } = found;
-  return { kind: 'found', about, body: new S3Body(content.body, s3.timeoutMs, signal) };
+  const { about, content, piece } = found;
+  const source = piece.isCut ? Readable.from(cutOut(content.body, piece), { highWaterMark: 1 }) : content.body;
+  return { kind: 'found', about, body: new S3Body(source, piece.length, s3.timeoutMs, signal) };
 }
 
 async function find(
@@ -42,18 +59,70 @@ async function find(
   const Range = range && `bytes=${range.start}-${range.end}`;
   const headers = Range === undefined ? {} : { range: Range };
   const signed = await s3.signed.send({ method: 'GET', key, headers }, abortSignal);
-  if (signed) return { about: aboutOf(signed), content: signed };
+  if (signed) {
+    const head = { status: signed.statusCode, length: lengthOf(signed), range: signed.header('content-range') };
+    return foundIn(head, range, signed, modifiedAt(signed));
+  }
   try {
     const command = new s3.sdk.GetObjectCommand({ Bucket: s3.bucket, Key: key, Range });
-    const { Body, ContentLength = 0, ContentRange, LastModified } = await s3.client.send(command, { abortSignal });
+    const answer = await s3.client.send(command, { abortSignal });
+    const { Body, ContentLength = 0, ContentRange, LastModified, $metadata } = answer;
     if (!(Body instanceof Readable))
       throw new GatewayError('store_unavailable', {}, new Error('GetObject without a body.'));
-    const about = { size: sizeOf(ContentLength, ContentRange), modifiedAt: LastModified?.getTime() ?? 0 };
-    return { about, content: { body: Body } };
+    const head = { status: $metadata.httpStatusCode, length: ContentLength, range: ContentRange };
+    return foundIn(head, range, { body: Body }, LastModified?.getTime() ?? 0);
   } catch (error) {
     if (isMissing(error)) return 'missing';
     if (isCode(error, 'InvalidRange') || statusOf(error) === 416) return 'range-not-satisfiable';
     throw error;
+  }
+}
+
+/**
+ * "A server MAY ignore the Range header field" (RFC 9110 §14.2), and then sends all of the object: what was asked for is
+ * cut out of it. More bytes than were announced to a client would be another answer on its connection.
+ */
+function foundIn(
+  head: Head,
+  range: ByteRange | undefined,
+  content: Content,
+  modified: number,
+): Found | 'range-not-satisfiable' {
+  const part = head.status === 206 ? partOf(head.range) : undefined;
+  const size = part?.size ?? head.length;
+  const about = { size, modifiedAt: modified };
+  const asked = range ?? { start: 0, end: Number.POSITIVE_INFINITY };
+  const end = Math.min(asked.end, size - 1);
+  const length = Math.max(0, end - asked.start + 1);
+  if (head.status === 206) {
+    if (range && part?.start === asked.start && part.end === end) {
+      return { about, content, piece: { skip: 0, length, isCut: false } };
+    }
+    content.body.destroy();
+    throw new GatewayError('store_unavailable', {}, new Error('The store sent another range than it was asked for.'));
+  }
+  if (range && asked.start >= size) {
+    content.body.destroy();
+    return 'range-not-satisfiable';
+  }
+  return { about, content, piece: { skip: asked.start, length, isCut: length < size } };
+}
+
+/** `Content-Range` of a part; undefined unless it names all three numbers. */
+function partOf(range = ''): (ByteRange & { size: number }) | undefined {
+  const [, start, end, size] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(range) ?? [];
+  return size === undefined ? undefined : { start: Number(start), end: Number(end), size: Number(size) };
+}
+
+async function* cutOut(body: Readable, { skip, length }: Piece): AsyncGenerator<Buffer> {
+  let before = skip;
+  let left = length;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    const meant = chunk.subarray(Math.min(before, chunk.length)).subarray(0, left);
+    before = Math.max(0, before - chunk.length);
+    left -= meant.length;
+    if (meant.length > 0) yield meant;
+    if (left === 0) return;
   }
 }
 
@@ -99,9 +168,7 @@ function bytesOf(body: Readable, size: number): Promise<Buffer> {
 export async function statObject(s3: Connection, key: string): Promise<About | undefined> {
   return s3.run(async (abortSignal) => {
     const signed = await s3.signed.send({ method: 'HEAD', key }, abortSignal);
-    if (signed) {
-      return aboutOf(signed);
-    }
+    if (signed) return { size: lengthOf(signed), modifiedAt: modifiedAt(signed) };
     try {
       const command = new s3.sdk.HeadObjectCommand({ Bucket: s3.bucket, Key: key });
       const { ContentLength = 0, LastModified } = await s3.client.send(command, { abortSignal });
@@ -113,15 +180,11 @@ export async function statObject(s3: Connection, key: string): Promise<About | u
   });
 }
 
-function aboutOf(answer: Answer): About {
-  const modifiedAt = Date.parse(answer.header('last-modified') ?? '');
-  return {
-    size: sizeOf(Number(answer.header('content-length') ?? 0), answer.header('content-range')),
-    modifiedAt: Number.isNaN(modifiedAt) ? 0 : modifiedAt,
-  };
+function lengthOf(answer: Answer): number {
+  return Number(answer.header('content-length') ?? 0);
 }
 
-/** The object's, of which the body may be a part. */
-function sizeOf(length: number, range: string | undefined): number {
-  return range === undefined ? length : Number(range.split('/')[1]);
+function modifiedAt(answer: Answer): number {
+  const time = Date.parse(answer.header('last-modified') ?? '');
+  return Number.isNaN(time) ? 0 : time;
 }

@@ -11,7 +11,17 @@ const SILENCE_MS = 10 * 60_000;
 describe('the body of an object in S3', () => {
   it('is what the store sends', async () => {
     const source = Readable.from([Buffer.from('0123'), Buffer.from('456')]);
-    expect((await buffer(new S3Body(source, SILENCE_MS, NEVER))).toString()).toBe('0123456');
+    expect((await buffer(new S3Body(source, 7, SILENCE_MS, NEVER))).toString()).toBe('0123456');
+  });
+
+  it.each([
+    ['longer', 6],
+    ['shorter', 8],
+  ])('fails when it is %s than it was announced', async (_, length) => {
+    const source = Readable.from([Buffer.from('0123'), Buffer.from('456')]);
+    const body = new S3Body(source, length, SILENCE_MS, NEVER);
+    await expect(buffer(body)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(source.destroyed).toBe(true);
   });
 
   it.each([
@@ -23,11 +33,16 @@ describe('the body of an object in S3', () => {
     const closed = once(source, 'close').catch(() => undefined);
     source.destroy(error);
     await closed;
-    await expect(buffer(new S3Body(source, SILENCE_MS, NEVER))).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(buffer(new S3Body(source, 7, SILENCE_MS, NEVER))).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 
   it('fails with the reason of a signal that was aborted before', async () => {
-    const body = new S3Body(new Readable({ read() {} }), SILENCE_MS, AbortSignal.abort(new Error('no longer wanted')));
+    const body = new S3Body(
+      new Readable({ read() {} }),
+      7,
+      SILENCE_MS,
+      AbortSignal.abort(new Error('no longer wanted')),
+    );
     await expect(buffer(body)).rejects.toThrow('no longer wanted');
   });
 });
