@@ -1,4 +1,5 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { boundAnswers } from './s3-answers.js';
 import { statusOf, storeTimeout, toStoreError } from './s3-errors.js';
 import type { ConnectionLimits } from './s3-requests.js';
 import type { SignedRequests } from './s3-signed.js';
@@ -86,6 +87,7 @@ export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: nu
     config.credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
   }
   const client = new sdk.S3Client(config);
+  boundAnswers(client);
   if (!settings.signPayload) leavePayloadUnsigned(client);
   return client;
 }

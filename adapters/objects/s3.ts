@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
 import { prepareBucket } from './s3-bucket.js';
 import { connect, connectionLimits, makeClient } from './s3-connection.js';
@@ -178,7 +179,9 @@ export async function create(
           if (Key === undefined) continue;
           yield { key: Key.slice(config.prefix.length), size: Size, modifiedAt: LastModified?.getTime() ?? 0 };
         }
-        ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+        const next = page.IsTruncated ? page.NextContinuationToken : undefined;
+        if (next !== undefined && next === ContinuationToken) throw samePage();
+        ContinuationToken = next;
       } while (ContinuationToken !== undefined);
     },
 
@@ -223,7 +226,9 @@ export async function create(
             }
           });
         }
-        KeyMarker = page.IsTruncated ? page.NextKeyMarker : undefined;
+        const next = page.IsTruncated ? page.NextKeyMarker : undefined;
+        if (next !== undefined && next === KeyMarker && page.NextUploadIdMarker === UploadIdMarker) throw samePage();
+        KeyMarker = next;
         UploadIdMarker = page.IsTruncated ? page.NextUploadIdMarker : undefined;
       } while (KeyMarker !== undefined);
       return removed;
@@ -244,4 +249,9 @@ export async function create(
     },
   };
   return store;
+}
+
+/** A store that names the same page again and again would be asked for ever. */
+function samePage(): Error {
+  return new GatewayError('store_unavailable', {}, new Error('The store lists the same page again.'));
 }

@@ -1,0 +1,98 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import { close, listen } from '../../helpers/loopback.js';
+import { openStore } from './s3-buckets.js';
+
+const NEVER = new AbortController().signal;
+const BYTES = Buffer.from('0123456789');
+
+describe('an S3 that answers otherwise than it should', () => {
+  let server: Server;
+  let objects: ObjectStore;
+  let answer: (response: ServerResponse) => void;
+  /** Bytes of a body without an end that were sent. */
+  let sent: number;
+
+  beforeEach(async () => {
+    sent = 0;
+    server = createServer((request, response) => {
+      request.resume();
+      response.on('error', () => undefined);
+      answer(response);
+    });
+    objects = await openStore('odd-answers', { endpoint: `http://127.0.0.1:${await listen(server)}` });
+  });
+  afterEach(async () => {
+    await objects.close();
+    await close(server);
+  });
+
+  const whole = (response: ServerResponse) => response.writeHead(200, { 'content-length': BYTES.length }).end(BYTES);
+  const endless = (response: ServerResponse, status: number) => {
+    response.writeHead(status, { 'content-type': 'application/xml' });
+    const more = Buffer.alloc(64 * 1024, 'x');
+    const go = () => {
+      while (!response.destroyed) {
+        sent += more.length;
+        if (!response.write(more)) return void response.once('drain', go);
+      }
+    };
+    go();
+  };
+  const read = async (range?: { start: number; end: number }) => {
+    const found = await objects.get('f/x', { signal: NEVER, ...(range && { range }) });
+    return found.kind === 'found' ? { ...found.stat, text: (await buffer(found.body)).toString() } : found;
+  };
+
+  it.each([
+    [{ start: 0, end: 3 }, '0123'],
+    [{ start: 4, end: 6 }, '456'],
+    [{ start: 7, end: 100 }, '789'],
+    [{ start: 0, end: 9 }, '0123456789'],
+  ])('as one that ignores ranges: only the bytes of %j are read', async (range, text) => {
+    answer = whole;
+    expect(await read(range)).toMatchObject({ size: 10, text });
+  });
+
+  it('as one that ignores ranges: no range begins behind the end', async () => {
+    answer = whole;
+    expect(await read({ start: 10, end: 12 })).toEqual({ kind: 'range-not-satisfiable', size: 10 });
+  });
+
+  it.each(['bytes 1-4/10', 'bytes 0-3/*', 'bytes 0-4/10', 'nonsense'])(
+    'with the range "%s": a failure',
+    async (range) => {
+      answer = (response) => response.writeHead(206, { 'content-range': range, 'content-length': 4 }).end('0123');
+      await expect(read({ start: 0, end: 3 })).rejects.toMatchObject({ code: 'store_unavailable' });
+      await expect(read()).rejects.toMatchObject({ code: 'store_unavailable' });
+    },
+  );
+
+  it('with an object of no announced length: a failure at its first bytes', async () => {
+    answer = (response) => endless(response, 200);
+    await expect(read()).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
+  it.each([
+    ['an error', 500, () => objects.get('f/x', { signal: NEVER })],
+    ['a listing', 200, () => objects.keysAfter('f/', '', 10)],
+  ])('with %s without an end: it is given up after 8 MiB', async (_, status, ask) => {
+    answer = (response) => endless(response, status);
+    await expect(ask()).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('with the same page of a listing again: a failure instead of asking for ever', async () => {
+    const page = '<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>';
+    answer = (response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/xml' })
+        .end(`<ListBucketResult>${page}</ListBucketResult>`);
+    const all = async () => {
+      for await (const { key } of objects.list('f/')) expect(key).toBeDefined();
+    };
+    await expect(all()).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});
