@@ -1,7 +1,9 @@
 /**
  * Writes text for people to standard output and standard error. `| head` closes the pipe early: the rest is not wanted,
- * and that is not a failure of the command, least of all of a running gateway. A full disk is told in one line.
+ * and that is not a failure of the command, least of all of a running gateway. A full disk is told in one line. Names and
+ * texts of peers reach a terminal without what it would obey.
  */
+import { inSight } from './in-sight.js';
 
 /** The reader, or the terminal, has gone. */
 const GONE = new Set(['EPIPE', 'EIO']);
@@ -29,5 +31,5 @@ function write(stream: NodeJS.WriteStream, text: string): void {
       if (stream === process.stdout) printError(`The output cannot be written: ${error.message}\n`);
     });
   }
-  stream.write(text);
+  stream.write(inSight(text));
 }

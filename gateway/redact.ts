@@ -1,4 +1,5 @@
 import { GatewayError } from './errors.js';
+import { inSight } from './in-sight.js';
 import { stackInSources } from './source-frames.js';
 
 /** Keys whose values are never written, whatever their content. The address of a token endpoint is not among them. */
@@ -50,7 +51,10 @@ export function redactFields(fields: Record<string, unknown>): Record<string, un
   return redactMap(fields, 0);
 }
 
-/** Log fields without secrets as JSON members, each with a comma in front, as a line of the log has them. */
+/**
+ * Log fields without secrets as JSON members, each with a comma in front, as a line of the log has them. A person may read
+ * it in a terminal.
+ */
 export function redactedMembers(fields: Readonly<Record<string, unknown>>): string {
   let members = '';
   let count = 0;
@@ -68,7 +72,8 @@ export function redactedMembers(fields: Readonly<Record<string, unknown>>): stri
 function jsonOf(key: string, value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? `${value}` : 'null';
   if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`;
-  return JSON.stringify(redactMember(key, value, 1));
+  const json = JSON.stringify(redactMember(key, value, 1)) as string | undefined;
+  return json === undefined ? undefined : inSight(json);
 }
 
 /** Redacts one text. */

@@ -72,6 +72,7 @@ const isOwn = (target: string) => target.startsWith('gateway/') || target.starts
 const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['wire', 'gateway/wire/'],
   ['policy', 'gateway/policy/'],
+  ['in-sight', 'gateway/in-sight'],
   ['print', 'gateway/print'],
   ['source-frames', 'gateway/source-frames'],
   ['user-folders', 'gateway/user-folders'],

@@ -78,7 +78,11 @@ export function serverChecks(
       }
       if (long === undefined) return { state: 'ok', text };
       const todo = 'Some hosts end a session that has such a tool. Give it a shorter name.';
-      return { state: 'warning', text: `${text}; a name has ${long.length} characters: ${long.slice(0, 80)}`, todo };
+      return {
+        state: 'warning',
+        text: `${text}; a name has ${long.length} characters: ${JSON.stringify(long.slice(0, 80))}`,
+        todo,
+      };
     },
   }));
 }
