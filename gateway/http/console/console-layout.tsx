@@ -182,6 +182,15 @@ export function Told({ text }: { text: string | undefined }) {
   return text === undefined ? null : <bdi>{shown(text, MOST_TOLD)}</bdi>;
 }
 
+/** Several lines of a peer's, for an element that keeps them. */
+export function toldLines(text: string, most: number): string {
+  const cut = text.length <= most ? text : `${text.slice(0, most)}…`;
+  return cut
+    .split('\n')
+    .map((line) => shown(line, most + 1))
+    .join('\n');
+}
+
 /** A table that scrolls by itself where it is wider than the screen. */
 export function Table({
   name,

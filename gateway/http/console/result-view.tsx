@@ -1,4 +1,5 @@
 import { timeText } from '../../policy/amounts.js';
+import { Told } from './console-layout.js';
 import type { ShownBlock, ShownFile, ShownResult } from './trying/shown-result.js';
 
 /** What came of a call, for the page. */
@@ -75,7 +76,9 @@ function Blocks({ blocks, more }: ShownResult) {
 function Block({ block }: { block: ShownBlock }) {
   return (
     <>
-      <h3>{block.title}</h3>
+      <h3>
+        <Told text={block.title} />
+      </h3>
       {block.kind === 'picture' && <img src={block.source} alt="What the tool gave" />}
       {block.kind === 'note' && <p class="soft said">{block.text}</p>}
       {block.kind === 'text' && <pre tabindex={0}>{block.text}</pre>}
@@ -91,7 +94,13 @@ function Files({ files }: { files: readonly ShownFile[] }) {
       <ul>
         {files.map(({ name, about, handle, url }) => (
           <li>
-            {url === undefined ? name : <a href={url}>{name}</a>}
+            {url === undefined ? (
+              <Told text={name} />
+            ) : (
+              <a href={url}>
+                <Told text={name} />
+              </a>
+            )}
             <br />
             {about !== '' && (
               <>

@@ -1,9 +1,9 @@
 import { isObject, textIn } from '../../json/value.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import type { JsonObject } from '../../ports/json.js';
-import { ConsoleLayout, mayAct } from './console-layout.js';
+import { shown } from '../browser/shown.js';
+import { ConsoleLayout, mayAct, toldLines } from './console-layout.js';
 import { toolPath } from './list-pages.js';
-import { short } from './trying/tool-form.js';
 import type { ToolsFound, TriedTool } from './trying/trials.js';
 
 /** Characters of a name and a description in the list. */
@@ -52,16 +52,23 @@ export function ServerPage({ user, server, url, found, problem }: Props) {
 function ToolItem({ server, tool, canAct }: { server: string; tool: TriedTool; canAct: boolean }) {
   const { name, declared, slots } = tool;
   const title = titleOf(declared);
-  const shown = short(name, MAX_NAME);
+  const called = shown(name, MAX_NAME);
   return (
     <li>
       <div>
-        <code>{shown}</code>
-        {title !== undefined && <span class="soft"> {short(title, MAX_NAME)}</span>}
-        <p class="said">{short(textIn(declared, 'description') ?? '', MAX_ABOUT)}</p>
+        <code>
+          <bdi>{called}</bdi>
+        </code>
+        {title !== undefined && (
+          <span class="soft">
+            {' '}
+            <bdi>{shown(title, MAX_NAME)}</bdi>
+          </span>
+        )}
+        <p class="said">{toldLines(textIn(declared, 'description') ?? '', MAX_ABOUT)}</p>
         {slots.length > 0 && <p class="soft">It takes files.</p>}
       </div>
-      <a href={toolPath(server, name)} aria-label={`${canAct ? 'Try it' : 'Look'}: ${shown}`}>
+      <a href={toolPath(server, name)} aria-label={`${canAct ? 'Try it' : 'Look'}: ${called}`}>
         {canAct ? 'Try it' : 'Look'}
       </a>
     </li>

@@ -1,6 +1,8 @@
 import { jsonIn } from '../../json/text.js';
 import { mostText } from '../../policy/amounts.js';
 import { EACH } from '../../schema/argument-path.js';
+import { shown } from '../browser/shown.js';
+import { toldLines } from './console-layout.js';
 import type { Effect } from './trying/effect.js';
 import type { Field, ToolForm } from './trying/tool-form.js';
 
@@ -86,6 +88,9 @@ function Confirm({ effect: { words, isDestructive }, problem }: { effect: Effect
   );
 }
 
+/** Characters of what a field takes. */
+const MOST_OF_HINT = 600;
+
 interface RowProps {
   field: Field;
   index: number;
@@ -104,17 +109,17 @@ function FieldRow({ field, index, value, problem }: RowProps) {
   return (
     <div class="field">
       <label for={kind === 'file' ? `f${index}` : `v${index}`}>
-        <bdi>{label}</bdi>
+        <bdi>{shown(label)}</bdi>
         {isRequired && <span class="soft"> (required)</span>}
       </label>
       <p class="soft" id={`h${index}`}>
         {about !== undefined && (
           <>
-            <span class="said">{about}</span>
+            <span class="said">{toldLines(about, about.length)}</span>
             <br />
           </>
         )}
-        {hint}
+        <bdi>{shown(hint, MOST_OF_HINT)}</bdi>
       </p>
       <Control field={field} index={index} value={value} state={state} />
       {problem !== undefined && (

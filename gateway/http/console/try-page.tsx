@@ -1,13 +1,13 @@
 import { prettyJson } from '../../json/pretty.js';
 import { textIn } from '../../json/value.js';
 import type { ConsoleUser } from '../../ports/console.js';
-import { ConsoleLayout, mayAct } from './console-layout.js';
+import { shown } from '../browser/shown.js';
+import { ConsoleLayout, mayAct, toldLines } from './console-layout.js';
 import { serverPath, toolPath } from './list-pages.js';
 import { type Outcome, ResultView } from './result-view.js';
 import { titleOf } from './server-page.js';
 import { type FormState, TryForm } from './try-form.js';
 import { effectOf } from './trying/effect.js';
-import { short } from './trying/tool-form.js';
 import type { TriedTool } from './trying/trials.js';
 
 /** Characters of what a tool says about itself. */
@@ -31,12 +31,16 @@ export function TryPage({ user, server, tool, problem, outcome, ...state }: Prop
   const about = textIn(declared, 'description');
   const schema = prettyJson(declared.inputSchema, MAX_SCHEMA);
   return (
-    <ConsoleLayout place="/servers" user={user} below={short(name, MAX_NAME)}>
+    <ConsoleLayout place="/servers" user={user} below={shown(name, MAX_NAME)}>
       <p class="soft">
-        {title !== undefined && `${short(title, MAX_NAME)}, a`}
+        {title !== undefined && (
+          <>
+            <bdi>{shown(title, MAX_NAME)}</bdi>, a
+          </>
+        )}
         {title === undefined && 'A'} tool of <a href={serverPath(server)}>{server}</a>
       </p>
-      {about !== undefined && <p class="said">{short(about, MAX_ABOUT)}</p>}
+      {about !== undefined && <p class="said">{toldLines(about, MAX_ABOUT)}</p>}
       {problem !== undefined && (
         <p class="problem" role="alert">
           {problem}

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { AuditPage } from '../../../gateway/http/console/audit-page.js';
 import { RefusalsPage } from '../../../gateway/http/console/refusals-page.js';
+import { ServerPage } from '../../../gateway/http/console/server-page.js';
+import { TryPage } from '../../../gateway/http/console/try-page.js';
+import { formOf } from '../../../gateway/http/console/trying/tool-form.js';
 import { LoginPage } from '../../../gateway/http/pages/login-pages.js';
 
 /** Turns around what stands behind it, and hides. */
@@ -27,6 +30,30 @@ describe('a name that a peer has chosen, in the console', () => {
     const refused = { at: 0, server: 'hr', principal: 'ada', client: TURNED, name: TURNED, code: 'tool_unknown' };
     const page = textOf(RefusalsPage({ user: USER, lately: [refused] }));
     expect(page).not.toMatch(/[\u202e\u200b]/);
+  });
+});
+
+describe('what a server says of its tools, in the console', () => {
+  const schema = {
+    type: 'object',
+    properties: { [TURNED]: { type: 'string', title: TURNED, description: TURNED, format: TURNED } },
+  };
+  const declared = { name: TURNED, title: TURNED, description: `${TURNED}\nsecond`, inputSchema: schema };
+  const tool = { name: TURNED, declared, slots: [] } as never;
+
+  it('hides nothing and turns nothing around in their list', () => {
+    const found = { tools: [tool], isCut: false } as never;
+    const page = textOf(ServerPage({ user: USER, server: 'hr', url: 'https://x', found, problem: undefined }));
+    expect(page).not.toMatch(/[\u202e\u200b]/);
+    expect(page).toContain('<p class="said">x\ufffd\nsecond</p>');
+  });
+
+  it('nor on the page of one', () => {
+    const state = { form: formOf(tool), values: new Map(), others: '', problems: new Map() };
+    const user = { ...USER, role: 'operator' } as const;
+    const page = textOf(TryPage({ user, server: 'hr', tool, ...state }));
+    // the schema itself is shown as it is
+    expect(page.replace(/<pre.*?<\/pre>/s, '')).not.toMatch(/[\u202e\u200b]/);
   });
 });
 
