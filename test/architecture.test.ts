@@ -159,16 +159,8 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
 /** What may use JSON.parse, by what it reads there: no object of a peer, whose keys may be escaped. */
 const READ_BY_V8 = {
   'what Wharf itself has stored': [
-    'gateway/files/bundles/bundles.ts',
-    'gateway/files/file.ts',
-    'gateway/files/flow/origins.ts',
-    'gateway/files/handle-memory.ts',
-    'gateway/files/lazy-files.ts',
-    'gateway/files/resumable/progress.ts',
-    'gateway/files/ticket.ts',
     'gateway/http/console/audit-search.ts',
     'gateway/http/console/console-logins.ts',
-    'gateway/quotas/allowances.ts',
     'gateway/relay/asking/put-off.ts',
     'gateway/upstream-auth/kept-registration.ts',
     'gateway/upstream-auth/kept-tokens.ts',

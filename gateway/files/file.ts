@@ -1,3 +1,5 @@
+import { keptIn } from '../errors/kept.js';
+
 /** A stored file as the state store keeps it, as JSON under `recordKey`. */
 export interface FileRecord {
   /** `f_` and 128 random bits as base64url. Object keys begin with it, see handle.ts. */
@@ -48,9 +50,10 @@ export function recordKey(id: string): string {
  */
 export const NO_RECORD = 'null';
 
-/** The record in a text of the state store, if it holds one. */
+/** The record in a text of the state store, if it holds one. @throws GatewayError `state_unavailable` */
 export function recordIn(text: string | undefined): FileRecord | undefined {
-  return text === undefined ? undefined : ((JSON.parse(text) as FileRecord | null) ?? undefined);
+  if (text === undefined || text === NO_RECORD) return undefined;
+  return keptIn<FileRecord>(text, 'id', 'principal', 'name', 'mimeType', 'size', 'digest', 'key', 'createdAt');
 }
 
 /** The public facts about a stored file, and its handle. */

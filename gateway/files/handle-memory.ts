@@ -1,3 +1,4 @@
+import { keptIn } from '../errors/kept.js';
 import type { Log } from '../ports/log.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -32,7 +33,7 @@ export class HandleMemory {
 
   async find(id: string): Promise<HandleRecord | undefined> {
     const text = await this.#state.read(key(id));
-    return text === undefined ? undefined : (JSON.parse(text) as HandleRecord);
+    return text === undefined ? undefined : keptIn<HandleRecord>(text, 'principal');
   }
 
   /** Records a handle whose file does not exist yet. */

@@ -1,3 +1,4 @@
+import { keptIn } from '../errors/kept.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { FileRecord } from './file.js';
 import { newFileId } from './handle.js';
@@ -66,7 +67,7 @@ export class LazyFiles {
 
   /** @returns undefined when it was sealed with a secret that has been removed */
   #lazy(id: string, text: string): LazyFile | undefined {
-    const lazy = JSON.parse(text) as LazyFile;
+    const lazy = keptIn<LazyFile>(text, 'uri');
     const uri = this.#seal.open(key(id), lazy.uri);
     return uri === undefined ? undefined : { ...lazy, uri };
   }

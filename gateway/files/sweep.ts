@@ -1,3 +1,4 @@
+import { isNotWritten } from '../errors/kept.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
@@ -119,7 +120,13 @@ async function* unneeded(keys: AsyncIterable<string>, state: Pick<StateStore, 'r
 
 /** A failed read throws and ends the sweep: an unknown record is not a missing one. */
 async function isNeeded(state: Pick<StateStore, 'read'>, key: string): Promise<boolean> {
-  return (await hasRecord(state, key)) || isUnderWay(state, idOfKey(key), key);
+  try {
+    return (await hasRecord(state, key)) || (await isUnderWay(state, idOfKey(key), key));
+  } catch (error) {
+    // unknown for good: its object stays, and the others are judged all the same
+    if (isNotWritten(error)) return true;
+    throw error;
+  }
 }
 
 /**

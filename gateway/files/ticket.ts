@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { keptIn } from '../errors/kept.js';
 import type { Clock } from '../ports/clock.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -170,7 +171,7 @@ export class Tickets {
       for (let tries = 0; tries < MARK_TRIES; tries++) {
         const text = await this.#state.read(key);
         if (text === undefined) break;
-        const record = JSON.parse(text) as TicketRecord;
+        const record = keptIn<TicketRecord>(text, 'purpose', 'fileId', 'expiresAt');
         if (record.purpose !== 'upload' || record[mark]) return;
         const marked: TicketRecord = { ...record, [mark]: true };
         const ttlMs = Math.max(0, record.expiresAt - this.#clock.now()) + REMEMBERED_MS;
@@ -195,7 +196,7 @@ export class Tickets {
     if (!TICKET_FORM.test(ticket)) return undefined;
     for (const key of this.#keys.all('ticket', ticket)) {
       const text = await this.#state.read(key);
-      if (text !== undefined) return JSON.parse(text) as TicketRecord;
+      if (text !== undefined) return keptIn<TicketRecord>(text, 'purpose', 'fileId', 'expiresAt');
     }
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { keptIn } from '../errors/kept.js';
 import {
   type Allowance,
   type AllowanceRules,
@@ -99,7 +100,7 @@ export class Allowances {
   async #recall(principal: string): Promise<Allowance> {
     const text = await this.#deps.state.read(keyOf(principal));
     // it may have been stored under other rules, which its next request with a token corrects
-    return text === undefined ? this.#byName(principal) : underCeiling(JSON.parse(text) as Allowance, this.#rules);
+    return text === undefined ? this.#byName(principal) : underCeiling(keptIn<Allowance>(text), this.#rules);
   }
 
   /** A key's principal has its name. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../budget/ledger.js';
+import { keptIn } from '../errors/kept.js';
 import type { StateKeys } from '../files/state-keys.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { JsonObject } from '../ports/dialect.js';
@@ -7,7 +8,6 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
-import { parseJson } from '../wire/json/parse.js';
 import { type Remembered, SessionTable } from './session-table.js';
 import { Unanswered } from './unanswered.js';
 
@@ -224,7 +224,14 @@ export class Sessions {
   }
 
   #record(key: string, text: string): SessionRecord | undefined {
-    const { upstreamSession: sealed, ...record } = parseJson(text) as SessionRecord;
+    const { upstreamSession: sealed, ...record } = keptIn<SessionRecord>(
+      text,
+      'principal',
+      'server',
+      'channel',
+      'version',
+      'capabilities',
+    );
     if (sealed === undefined) return record;
     const upstreamSession = this.#deps.keys.seal.open(key, sealed);
     return upstreamSession === undefined ? undefined : { ...record, upstreamSession };

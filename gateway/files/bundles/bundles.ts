@@ -1,3 +1,4 @@
+import { keptIn } from '../../errors/kept.js';
 import { GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Owner } from '../../ports/owner.js';
@@ -63,7 +64,7 @@ export class Bundles {
 
   async find(id: string): Promise<Bundle | undefined> {
     const text = await this.#deps.state.read(keyOf(id));
-    return text === undefined ? undefined : (JSON.parse(text) as Bundle);
+    return text === undefined ? undefined : keptIn<Bundle>(text, 'principal', 'status', 'files', 'until');
   }
 
   /**
@@ -141,7 +142,7 @@ export class Bundles {
     const key = keyOf(id);
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const text = await state.read(key);
-      const bundle = text === undefined ? undefined : (JSON.parse(text) as Bundle);
+      const bundle = text === undefined ? undefined : keptIn<Bundle>(text, 'principal', 'status', 'files', 'until');
       if (text === undefined || bundle?.status !== 'open') return undefined;
       const next = await change(bundle);
       if (!next) return undefined;

@@ -1,3 +1,4 @@
+import { isNotWritten } from '../../errors/kept.js';
 import type { Audit } from '../../ports/audit.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ObjectStore } from '../../ports/object-store.js';
@@ -67,7 +68,7 @@ export class FileControl {
     const files: FileRecord[] = [];
     for (let at = 0; at < ids.length; at += TOGETHER) {
       const some = ids.slice(at, at + TOGETHER);
-      const records = await Promise.all(some.map((id) => this.show(id)));
+      const records = await Promise.all(some.map((id) => this.show(id).catch(ifWritten)));
       for (const [index, record] of records.entries()) {
         if (!record || !fits(record, filter)) continue;
         files.push(record);
@@ -144,7 +145,7 @@ export class FileControl {
     const held = new Set<string>();
     let some = new Set<string>();
     const read = async () => {
-      const records = await Promise.all([...some].map((id) => this.show(id)));
+      const records = await Promise.all([...some].map((id) => this.show(id).catch(ifWritten)));
       some = new Set();
       for (const record of records)
         if (record?.principal === principal) (record.heldAt === undefined ? found : held).add(record.id);
@@ -196,4 +197,9 @@ function fits(record: FileRecord, { principal, server, digest, before }: FileFil
     (digest === undefined || record.digest === digest) &&
     (before === undefined || record.createdAt < before)
   );
+}
+
+/** A list has the files whose records can be read: one that another program has written over must not keep all from view. */
+function ifWritten(error: unknown): undefined {
+  if (!isNotWritten(error)) throw error;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { keptIn } from '../../errors/kept.js';
 import { GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Owner } from '../../ports/owner.js';
@@ -106,7 +107,9 @@ export class ProgressNotes {
 }
 
 function readNoted(text: string | undefined): Noted | undefined {
-  return text === undefined || text === ENDED ? undefined : { progress: JSON.parse(text) as Progress, text };
+  return text === undefined || text === ENDED
+    ? undefined
+    : { progress: keptIn<Progress>(text, 'id', 'claim', 'length', 'offset', 'expiresAt'), text };
 }
 
 /** The error for a request that another one has overtaken. */
@@ -126,6 +129,6 @@ function keyOf(fileId: string): string {
 /** True when the object is part of a running upload. */
 export async function isUnderWay(state: Pick<StateStore, 'read'>, fileId: string, object: string): Promise<boolean> {
   const text = await state.read(keyOf(fileId));
-  const key = text === undefined ? undefined : (JSON.parse(text) as Progress | null)?.key;
+  const key = readNoted(text)?.progress.key;
   return key !== undefined && (object === key || object.startsWith(`${key}-`));
 }

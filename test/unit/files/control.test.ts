@@ -88,6 +88,22 @@ describe('all files of a principal', () => {
   });
 });
 
+describe('a record over which another program has written', () => {
+  it.each(['', 'secret, and no JSON', '{}', '42'])('as "%s" keeps no other from the list', async (text) => {
+    const { control, record, state } = await stored();
+    const [key, hour] = [`file:${record.id}`, 3_600_000];
+    expect((await control.list({}, { limit: 10 })).files).toHaveLength(1);
+    await state.remove(key);
+    await state.create(key, text, hour);
+    expect(await control.list({}, { limit: 10 })).toEqual({ files: [] });
+    const failed = control.show(record.id).catch((error: { code: string; cause: Error }) => error);
+    expect(await failed).toMatchObject({ code: 'state_unavailable' });
+    expect(String(((await failed) as { cause: Error }).cause)).not.toContain('secret');
+    await expect(control.remove(record.id, 'ann')).rejects.toMatchObject({ code: 'state_unavailable' });
+    expect(await control.removeAllOf('ann', 'ops')).toEqual({ removed: 0, held: 0 });
+  });
+});
+
 describe('each change', () => {
   it('is recorded before it is made, with the file and its owner', async () => {
     const { control, record, entries } = await stored();

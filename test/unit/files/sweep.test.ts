@@ -46,7 +46,10 @@ async function put(key: string): Promise<void> {
   await writer.commit();
 }
 
-const record = (key: string) => JSON.stringify({ key });
+const record = (key: string) => {
+  const about = { principal: 'ann', name: 'a.txt', mimeType: 'text/plain', size: 1, digest: 'd', createdAt: 0 };
+  return JSON.stringify({ id: 'f_x', ...about, key });
+};
 
 async function keys(prefix = ''): Promise<string[]> {
   const found: string[] = [];
@@ -113,6 +116,19 @@ describe('a sweep', () => {
     }
     expect(await keys()).toEqual([won]);
   });
+
+  it.each(['', 'no JSON', '{}', '"f/f_odd"', '[]'])(
+    'keeps an object over whose record "%s" is written, and removes others all the same',
+    async (text) => {
+      for (const key of ['f/f_odd', 'f/f_orphan']) await put(key);
+      await state.create('file:f_odd', text, 10 * DAY);
+      for (let n = 0; n < 3; n += 1) {
+        now += DAY;
+        await run();
+      }
+      expect(await keys()).toEqual(['f/f_odd']);
+    },
+  );
 
   it('reads records of many files at one time, and not of all', async () => {
     for (let n = 0; n < 100; n += 1) await put(objectKey(newFileId()));

@@ -88,7 +88,8 @@ describe('what a caller may store', () => {
     await quotas.released({ principal: 'ada', size: 6 * MIB, createdAt });
     expect(await store(quotas, 6 * MIB)).toBeUndefined();
     time.now += 23 * HOUR;
-    await state.create('file:f_used', JSON.stringify({ principal: 'ada', size: 6 * MIB, createdAt }), HOUR);
+    const about = { id: 'f_used', key: 'f/f_used', name: 'a.txt', mimeType: 'text/plain', digest: 'd' };
+    await state.create('file:f_used', JSON.stringify({ ...about, principal: 'ada', size: 6 * MIB, createdAt }), HOUR);
     await quotas.used('f_used');
     time.now += 3 * HOUR;
     expect(await store(quotas, 6 * MIB)).toBe('storage_full');
