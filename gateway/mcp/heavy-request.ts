@@ -10,7 +10,7 @@ import { plainText } from '../wire/json/plain-text.js';
 import { createReader, type WatchRange } from '../wire/json/reader.js';
 import { compileWatchTree, type WatchNode } from '../wire/json/watch-tree.js';
 import { JUDGED_KEYS, refuseOtherLetters } from './ambiguous.js';
-import { invalid, type ReadMessage, refuseLongBatch, refuseOddId } from './read-message.js';
+import { invalid, type ReadMessage, refuseLongBatch, refuseOddId, refuseOddParams } from './read-message.js';
 
 /** Bytes read in one step: some milliseconds, whatever their content. */
 const STEP = 64 * 1024;
@@ -43,6 +43,7 @@ const PART = {
   method: 'method',
   member: 'member',
   args: 'args',
+  params: 'params',
   /** A member of which only the key matters. */
   other: 'other',
 } as const;
@@ -57,6 +58,7 @@ const TREE = compileWatchTree({
     id: { watch: PART.id },
     method: { watch: PART.method },
     params: {
+      watch: PART.params,
       keys: {
         ...Object.fromEntries(MEMBERS.map((name) => [name, { watch: PART.member }])),
         arguments: { watch: PART.args },
@@ -149,6 +151,9 @@ class Parts {
         return;
       case PART.other:
         this.#refuseOtherLetters(range);
+        return;
+      case PART.params:
+        if (text[0] !== OPEN_OBJECT) refuseOddParams(text[0] as number);
         return;
       case PART.args:
         if (text[0] === OPEN_OBJECT) current.heavyArguments = text;

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
+import { folded } from '../policy/pattern.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 
 /** The parts of one client message that Wharf reads. */
@@ -29,6 +30,54 @@ const KINDS: Readonly<Record<string, string>> = {
 export function refuseOddId(first: number): void {
   const kind = KINDS[String.fromCharCode(first)];
   if (kind !== undefined) throw invalid(`an id is a string or a number, and this one is ${kind}`);
+}
+
+/**
+ * MCP: `params` is an object. Of a list each server would take what it likes, and Wharf could judge none of it.
+ * @param first byte of its JSON text, which is not an object's
+ */
+export function refuseOddParams(first: number): void {
+  const kind = String.fromCharCode(first);
+  // some clients write null for none
+  if (kind !== 'n') throw invalid(`params is an object, and these are ${KINDS[kind] ?? 'a text or a number'}`);
+}
+
+/** Requests by which Wharf judges what a client may do. */
+const JUDGED: ReadonlySet<string> = new Set([
+  'initialize',
+  'tools/call',
+  'tools/list',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/templates/list',
+  'resources/unsubscribe',
+  'tasks/cancel',
+  'tasks/get',
+  'tasks/list',
+  'tasks/result',
+  'tasks/update',
+]);
+
+/** No method is longer, and one of megabytes would be folded for long. */
+const LONGEST_METHOD = 1000;
+
+/**
+ * A request without an id needs no answer, and a server may do it all the same; one under another spelling of its method may
+ * be the same to a server. Neither would be judged as what it is.
+ * @param id undefined of a message that needs no answer
+ * @throws GatewayError `request_invalid`
+ */
+export function refuseOddMethod(method: string, id: string | undefined): void {
+  if (JUDGED.has(method)) {
+    if (id === undefined) throw invalid(`${method} is a request, and this one has no id`);
+    return;
+  }
+  if (method.length > LONGEST_METHOD) throw invalid(`a method has at most ${LONGEST_METHOD} characters`);
+  const meant = folded(method);
+  if (meant !== method && JUDGED.has(meant)) throw invalid(`its method is another spelling of "${meant}"`);
 }
 
 /** Bounds a batch, because each of its messages costs as much as a single one. @throws GatewayError `batch_too_long` */

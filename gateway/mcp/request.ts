@@ -10,7 +10,14 @@ import { refuseAmbiguous } from './ambiguous.js';
 import { type Era, eraOfMessage, namesStateless } from './era.js';
 import { readHeavy } from './heavy-request.js';
 import { META_CAPABILITIES, META_VERSION } from './meta-keys.js';
-import { invalid, type ReadMessage, refuseLongBatch, refuseOddId } from './read-message.js';
+import {
+  invalid,
+  type ReadMessage,
+  refuseLongBatch,
+  refuseOddId,
+  refuseOddMethod,
+  refuseOddParams,
+} from './read-message.js';
 import type { TooLongArgument } from './shortened-body.js';
 
 /**
@@ -113,7 +120,9 @@ export function parseMessages(bytes: Buffer, limits: Pick<Limits, 'batch'> = DEF
   const read = values.map((message, index): ReadMessage => {
     if (!isObject(message)) throw invalid('a message is not a JSON object');
     const { id } = message;
-    const params = isObject(message.params) ? message.params : {};
+    const { params: given = {} } = message;
+    if (!isObject(given)) refuseOddParams(JSON.stringify(given).charCodeAt(0));
+    const params = isObject(given) ? given : {};
     const method = typeof message.method === 'string' ? message.method : undefined;
     const text = id === undefined ? undefined : JSON.stringify(id);
     const one: ReadMessage = { id: text, method, params };
@@ -150,7 +159,9 @@ function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: bo
     if (method === CANCELLED && params.requestId !== undefined) cancelled.push(JSON.stringify(params.requestId));
     if (method === PROGRESS && id === undefined) addProgress(params, progress);
     if (method === undefined && id !== undefined) responses.push({ id, result: isObject(result) ? result : undefined });
-    if (method === undefined || id === undefined) continue;
+    if (method === undefined) continue;
+    refuseOddMethod(method, id);
+    if (id === undefined) continue;
     refuseLongName('a progress token', JSON.stringify(metaOf(params).progressToken ?? null));
     const base = isBatch ? [index] : [];
     refuseLongName('an id', id);
@@ -193,10 +204,16 @@ export function metaOf(params: JsonObject): JsonObject {
   return isObject(params._meta) ? params._meta : {};
 }
 
-/** The value that `Mcp-Name` repeats (SEP-2243; tasks by SEP-2663), and that nameless files are named after. */
+/**
+ * The value that `Mcp-Name` repeats (SEP-2243; tasks by SEP-2663), and that nameless files are named after.
+ * @throws GatewayError `request_invalid` for a name by which nothing can be judged: a server may take a list of one text for it
+ */
 function subjectOf(method: string, params: JsonObject): string | undefined {
   const key = subjectKey(method);
   const value = key && params[key];
+  if (value !== undefined && typeof value !== 'string' && key !== 'uri') {
+    throw invalid(`params.${key} of ${method} is a text`);
+  }
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -18,7 +18,7 @@ export function fitsAny(pattern: string, names: ReadonlySet<string>): boolean {
   return [...names].some((name) => fits(pattern, name));
 }
 
-/** A longer name is not one of a tool. */
+/** A longer name is not one of a tool, and is not searched for other spellings: it may be any. */
 const LONGEST = 1000;
 
 /** Names whose every other spelling is written with other characters than these. */
@@ -30,11 +30,13 @@ const PLAIN = /^[a-z0-9_./-]*$/;
  */
 export function mayFit(pattern: string, name: string): boolean {
   if (fits(pattern, name)) return true;
-  if ((PLAIN.test(name) && PLAIN.test(pattern.replaceAll('*', ''))) || name.length > LONGEST) return false;
-  return fits(folded(pattern), folded(name));
+  if (PLAIN.test(name) && PLAIN.test(pattern.replaceAll('*', ''))) return false;
+  return name.length > LONGEST || fits(folded(pattern), folded(name));
 }
 
-function folded(text: string): string {
+/** A text without case, width and what is not seen. */
+export function folded(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text
     .normalize('NFKC')
     .toLowerCase()

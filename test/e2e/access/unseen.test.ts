@@ -132,6 +132,18 @@ describe('what a caller may not use', () => {
     },
   );
 
+  it.each([
+    ['without an id', { jsonrpc: '2.0', method: 'tools/call', params: { name: 'delete_user', arguments: {} } }],
+    ['by a list of one name', rpc('tools/call', { name: ['delete_user'] })],
+    ['by its place', rpc('tools/call', ['delete_user'])],
+    ['by another spelling of the method', rpc('Tools/Call', { name: 'delete_user', arguments: {} })],
+    ['behind what is not seen', call(`${'\u200b'.repeat(2000)}delete_user`)],
+  ])('is not called %s either', async (_, body) => {
+    const { text } = await post('bob', body);
+    expect(text).toMatch(/"code":"(?:request_invalid|tool_unknown)"/);
+    expect(upstream.requests).toEqual([]);
+  });
+
   it('is refused in a batch with everything beside it', async () => {
     const { text } = await post('bob', [call('read'), { ...call('delete_user'), id: 8 }]);
     const answers = JSON.parse(text) as { id: number; error: { message: string } }[];

@@ -16,6 +16,42 @@ function refusal(text: string): string | undefined {
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{}}}';
 
+describe('a request that cannot be judged', () => {
+  const named = (name: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":${name}}}`;
+
+  it.each([
+    ['without an id', CALL.replace('"id":1,', ''), /tools\/call is a request, and this one has no id/],
+    ['without one, in a batch', `[${CALL},${CALL.replace('"id":1,', '')}]`, /has no id/],
+    ['in other letters', CALL.replace('tools/call', 'Tools/CALL'), /another spelling of "tools\/call"/],
+    ['with a blank', CALL.replace('tools/call', 'tools/call '), /another spelling of "tools\/call"/],
+    ['with what is not seen', CALL.replace('tools/call', 'tools\u200b/call'), /another spelling of "tools\/call"/],
+    ['full-width', CALL.replace('tools/call', '\uff54ools/call'), /another spelling of "tools\/call"/],
+    ['far behind blanks', CALL.replace('tools/call', `${' '.repeat(5000)}tools/call`), /at most 1000 characters/],
+    ['with a list for a name', named('["a"]'), /params.name of tools\/call is a text/],
+    ['with an object for a name', named('{"a":1}'), /params.name of tools\/call is a text/],
+    ['with null for a name', named('null'), /params.name of tools\/call is a text/],
+    [
+      'with a list for a task',
+      '{"id":1,"method":"tasks/get","params":{"taskId":["a"]}}',
+      /params.taskId of tasks\/get/,
+    ],
+    ['with a list of parameters', '{"id":1,"method":"tools/call","params":["a"]}', /params is an object.* an array/],
+    ['with a text for parameters', '{"id":1,"method":"tools/call","params":"a"}', /params is an object/],
+  ])('is refused: one %s', (_, text, reason) => {
+    expect(refusal(text)).toMatch(reason);
+  });
+
+  it.each([
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+    '{"jsonrpc":"2.0","method":"$/vendor"}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/callAsync"}',
+    '{"jsonrpc":"2.0","id":1,"method":"Vendor/Call","params":null}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":null}',
+  ])('is not one of a vendor, or without parameters: %s', (text) => {
+    expect(refusal(text)).toBeUndefined();
+  });
+});
+
 describe('a message that two parsers read in two ways', () => {
   it.each([
     ['a second method', '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping"}', /names "method" twice/],
