@@ -189,7 +189,7 @@ export const UPLOADS: readonly Mutant[] = [
     name: 'resumed-orphan',
     fault: 'The sweep removes what is stored beside an upload under way.',
     file: 'gateway/files/sweep.ts',
-    find: ' || isUnderWay(state, idOfKey(key), key)',
+    find: ' || (await isUnderWay(state, idOfKey(key), key))',
     replace: '',
     suites: ['unit/files/resumable'],
   },
