@@ -10,12 +10,14 @@ import { plainText } from '../wire/json/plain-text.js';
 import { createReader, type WatchRange } from '../wire/json/reader.js';
 import { compileWatchTree, type WatchNode } from '../wire/json/watch-tree.js';
 import { JUDGED_KEYS, refuseOtherLetters } from './ambiguous.js';
-import { invalid, type ReadMessage, refuseLongBatch, refuseOddId, refuseOddParams } from './read-message.js';
+import { invalid, oddMethod, type ReadMessage, refuseLongBatch, refuseOddId, refuseOddParams } from './read-message.js';
 
 /** Bytes read in one step: some milliseconds, whatever their content. */
 const STEP = 64 * 1024;
 
 const QUOTE = 0x22;
+/** Of `null`. */
+const NULL = 0x6e;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
@@ -145,6 +147,7 @@ class Parts {
         return;
       case PART.method:
         if (text[0] === QUOTE) current.method = JSON.parse(text.toString('utf8')) as string;
+        else if (text[0] !== NULL) throw oddMethod();
         return;
       case PART.member:
         this.#member(String(range.path.at(-1)), text, range.values);

@@ -42,6 +42,11 @@ export function refuseOddParams(first: number): void {
   if (kind !== 'n') throw invalid(`params is an object, and these are ${KINDS[kind] ?? 'a text or a number'}`);
 }
 
+/** For a method that is a list, say, of which a server may make a text. */
+export function oddMethod(): GatewayError {
+  return invalid('a method is a text');
+}
+
 /** Requests by which Wharf judges what a client may do. */
 const JUDGED: ReadonlySet<string> = new Set([
   'initialize',

@@ -12,6 +12,7 @@ import { readHeavy } from './heavy-request.js';
 import { META_CAPABILITIES, META_VERSION } from './meta-keys.js';
 import {
   invalid,
+  oddMethod,
   type ReadMessage,
   refuseLongBatch,
   refuseOddId,
@@ -123,7 +124,7 @@ export function parseMessages(bytes: Buffer, limits: Pick<Limits, 'batch'> = DEF
     const { params: given = {} } = message;
     if (!isObject(given)) refuseOddParams(JSON.stringify(given).charCodeAt(0));
     const params = isObject(given) ? given : {};
-    const method = typeof message.method === 'string' ? message.method : undefined;
+    const method = methodIn(message.method);
     const text = id === undefined ? undefined : JSON.stringify(id);
     const one: ReadMessage = { id: text, method, params };
     if (method === undefined && message.result !== undefined) one.result = message.result;
@@ -134,6 +135,13 @@ export function parseMessages(bytes: Buffer, limits: Pick<Limits, 'batch'> = DEF
   });
   if (longIds.size > 0) spellOut(longIds, bytes, Array.isArray(value));
   return messagesOf(bytes, read, Array.isArray(value));
+}
+
+/** @throws GatewayError `request_invalid`: without one the message would be an answer, which is judged by nothing */
+function methodIn(method: JsonValue | undefined): string | undefined {
+  if (typeof method === 'string') return method;
+  if (method !== undefined && method !== null) throw oddMethod();
+  return undefined;
 }
 
 /** Restores the client's digits of numbers too large for a double (64-bit ids are legal JSON). */

@@ -67,6 +67,7 @@ describe("a client's message that is read in steps", () => {
     ['{"id":[1],"method":"a"}', 'request_invalid'],
     ['{"id":{"a":1},"method":"a"}', 'request_invalid'],
     ['{"id":null,"method":"a"}', 'request_invalid'],
+    ['{"id":1,"method":["a"]}', 'request_invalid'],
     ['{"id":1,"method":"a","params":["b"]}', 'request_invalid'],
     ['{"id":1,"method":"a","params":"b"}', 'request_invalid'],
     ['{"id":1,"method":"tools/call","params":{"name":["b"]}}', 'request_invalid'],

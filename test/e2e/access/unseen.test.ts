@@ -135,6 +135,7 @@ describe('what a caller may not use', () => {
   it.each([
     ['without an id', { jsonrpc: '2.0', method: 'tools/call', params: { name: 'delete_user', arguments: {} } }],
     ['by a list of one name', rpc('tools/call', { name: ['delete_user'] })],
+    ['by a list of one method', { ...call('delete_user'), method: ['tools/call'] }],
     ['by its place', rpc('tools/call', ['delete_user'])],
     ['by another spelling of the method', rpc('Tools/Call', { name: 'delete_user', arguments: {} })],
     ['behind what is not seen', call(`${'\u200b'.repeat(2000)}delete_user`)],

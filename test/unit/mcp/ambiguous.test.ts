@@ -27,6 +27,8 @@ describe('a request that cannot be judged', () => {
     ['with what is not seen', CALL.replace('tools/call', 'tools\u200b/call'), /another spelling of "tools\/call"/],
     ['full-width', CALL.replace('tools/call', '\uff54ools/call'), /another spelling of "tools\/call"/],
     ['far behind blanks', CALL.replace('tools/call', `${' '.repeat(5000)}tools/call`), /at most 1000 characters/],
+    ['with a list for a method', CALL.replace('"tools/call"', '["tools/call"]'), /a method is a text/],
+    ['with a list for a method, and no id', '{"method":["tools/call"]}', /a method is a text/],
     ['with a list for a name', named('["a"]'), /params.name of tools\/call is a text/],
     ['with an object for a name', named('{"a":1}'), /params.name of tools\/call is a text/],
     ['with null for a name', named('null'), /params.name of tools\/call is a text/],
@@ -143,6 +145,8 @@ describe('a message that two parsers read in two ways', () => {
         const metas = params.filter(([name]) => name === '_meta').length;
         fc.pre(metas === 0 || params.every(([name, content]) => name !== '_meta' || typeof content !== 'object'));
         fc.pre(!outer.includes('id') || own.every(([name, content]) => name !== 'id' || typeof content === 'number'));
+        // what is no text is refused as a method, whatever stands beside it
+        fc.pre(own.every(([name, content]) => name !== 'method' || content === null || typeof content === 'string'));
         const isVariant = outer.includes('Id');
         expect(refusal(text) !== undefined).toBe(isDouble(outer) || isDouble(inner) || isVariant);
       }),
