@@ -156,6 +156,16 @@ function unsentOf(socket: Socket): number {
 /** Closes a connection when its output has been sent, and soon in any case: its peer may never read. */
 export function closeSoon(socket: Socket): void {
   socket.destroySoon();
+  sayFarewell(socket);
+}
+
+/** Ends Wharf's side of a connection whose client still sends, and closes it soon. */
+export function endSide(socket: Socket): void {
+  socket.end();
+  sayFarewell(socket);
+}
+
+function sayFarewell(socket: Socket): void {
   if (socket.destroyed) return;
   const timer = setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
   socket.once('close', () => clearTimeout(timer));

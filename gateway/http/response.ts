@@ -1,4 +1,6 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { endSide } from './connections.js';
 
 /**
  * Headers of every answer. Peers choose the bytes of most answers, and these must never run in a browser with this
@@ -51,6 +53,18 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
     const isShort = Buffer.isBuffer(chunk) && chunk.length <= ONE_WRITE_BYTES && others.length === 0;
     if (isShort) return super.end(chunk.toString('latin1'), 'latin1');
     return super.end(...([chunk, ...others] as Parameters<ServerResponse['end']>));
+  }
+
+  /**
+   * Node closes a connection at once when its last answer is written. To what a client still sends then, the system answers
+   * with a reset, and many clients report that instead of the answer.
+   */
+  override detachSocket(socket: Socket): void {
+    super.detachSocket(socket);
+    if (this.req.complete) return;
+    // if this was the last answer, Node calls it before anything else
+    socket.destroySoon = () => endSide(socket);
+    queueMicrotask(() => Reflect.deleteProperty(socket, 'destroySoon'));
   }
 }
 
