@@ -148,6 +148,16 @@ class S3ResumableWriter implements ResumableWriter {
 
   async close(): Promise<void> {}
 
+  /** Only this writer knows the id of an upload, or the key of a rest, that no place names. */
+  async removeUnsaved(kept: string): Promise<void> {
+    const place = JSON.parse(kept) as Place;
+    const { uploadId } = this.#writer.begun;
+    if (uploadId !== undefined && uploadId !== place.uploadId) await this.#writer.abortUpload(uploadId);
+    if (this.#rest === place.rest?.key) return;
+    this.#unneeded.clear();
+    await this.#removeRests();
+  }
+
   async abort(): Promise<void> {
     await this.#writer.abort();
     await this.#removeRests();

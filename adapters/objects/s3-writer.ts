@@ -176,15 +176,16 @@ export class S3Writer implements ObjectWriter {
    * answers get lost.
    */
   async #abortUploads(): Promise<void> {
-    if (this.#uploadId !== undefined) await this.#abortUpload(this.#uploadId);
+    if (this.#uploadId !== undefined) await this.abortUpload(this.#uploadId);
     for (let round = 1; round <= ABORT_ROUNDS; round += 1) {
       const left = await this.#listUploads();
       if (left.length === 0) return;
-      for (const id of left) await this.#abortUpload(id);
+      for (const id of left) await this.abortUpload(id);
     }
   }
 
-  async #abortUpload(uploadId: string): Promise<void> {
+  /** Ends one multipart upload, and no other under the key. */
+  async abortUpload(uploadId: string): Promise<void> {
     const command = new this.#s3.sdk.AbortMultipartUploadCommand({ ...this.#target, UploadId: uploadId });
     await this.#s3.run(async (abortSignal) => {
       try {

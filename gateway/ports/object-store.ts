@@ -66,6 +66,11 @@ export interface ResumableWriter {
   finish(last: Buffer): Promise<boolean>;
   /** Frees the writer's resources. Saved bytes stay. */
   close(): Promise<void>;
+  /**
+   * Removes what this writer alone has begun, and `kept`, the place recorded last, does not need. Present where the next
+   * writer cannot do so. May be called after `close`, also while another writer goes on.
+   */
+  removeUnsaved?(kept: string): Promise<void>;
   /** Removes everything stored, including what was saved. */
   abort(): Promise<void>;
 }

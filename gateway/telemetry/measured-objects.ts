@@ -95,6 +95,7 @@ function resumed(writer: ResumableWriter, measure: Measure<Operation>): Resumabl
     save: (rest) => measure.step('write', () => writer.save(rest)),
     finish: (last) => measure.step('commit', () => writer.finish(last)),
     close: () => writer.close(),
+    ...(writer.removeUnsaved && { removeUnsaved: (kept) => writer.removeUnsaved?.(kept) ?? Promise.resolve() }),
     abort: () => writer.abort(),
   };
 }

@@ -108,6 +108,24 @@ export function describeResumableWrites(name: string, make: () => Promise<Object
       expect((await fetchBytes(objects, key)).equals(bytes)).toBe(true);
     });
 
+    it.each([
+      ['not saved', false],
+      ['saved, but never noted', true],
+    ])('leave nothing of what was %s once they are finished', async (_, isSaved) => {
+      const key = `f/unsaved-${isSaved}`;
+      const bytes = randomBytes(partSize + 300);
+      const place = await add(key, undefined, bytes.subarray(0, 100));
+      const { writer } = await resume(key, place);
+      await writer.write(randomBytes(partSize));
+      if (isSaved) await writer.save(randomBytes(10));
+      await writer.close();
+      await writer.removeUnsaved?.(place);
+      await finishInParts(key, place, bytes.subarray(100));
+      expect((await fetchBytes(objects, key)).equals(bytes)).toBe(true);
+      expect(await keysOf(objects, key)).toEqual([key]);
+      expect(await objects.removeUnfinished(FAR_FUTURE)).toBe(0);
+    });
+
     it('leave nothing when they are discarded, however often', async () => {
       const key = 'f/discarded';
       const first = await add(key, undefined, randomBytes(partSize + 100));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';
-import type { ResumableWrites, ResumedWrite } from '../../ports/object-store.js';
+import type { ResumableWriter, ResumableWrites, ResumedWrite } from '../../ports/object-store.js';
 import type { CountedFile, FileAccount, FileRecord } from '../file.js';
 import { objectKey } from '../handle.js';
 import { fill } from '../ingest/fill.js';
@@ -73,6 +73,8 @@ export class Append {
   /** Progress has been recorded, or may have been: the stored bytes are then not this request's alone. */
   #isShared = false;
   #isFinished = false;
+  /** A place may have been recorded, or not: the state store has not answered. */
+  #isUnsure = false;
   /** Another request continues the upload. */
   #isLost = false;
 
@@ -112,9 +114,21 @@ export class Append {
       // a part may be on its way
       await ingest.pressure;
       ingest.abort();
-      if (this.#isShared || this.#isFinished) await resumed.writer.close().catch((why) => this.#warn(why));
-      else this.#deps.ingest.cleanUps.run(key, () => resumed.writer.abort());
+      await this.#leave(key, resumed.writer);
     }
+  }
+
+  /** What stays in the store is what a later request goes on with. */
+  async #leave(key: string, writer: ResumableWriter): Promise<void> {
+    const { cleanUps } = this.#deps.ingest;
+    if (!this.#isShared && !this.#isFinished) {
+      cleanUps.run(key, () => writer.abort());
+      return;
+    }
+    await writer.close().catch((why) => this.#warn(why));
+    const { place } = this.#progress;
+    if (this.#isFinished || this.#isUnsure || place === undefined) return;
+    cleanUps.run(key, async () => writer.removeUnsaved?.(place));
   }
 
   get #progress(): Progress {
@@ -286,7 +300,10 @@ export class Append {
    * @throws GatewayError `upload_taken_over` when another request has claimed the upload, or ended it */
   async #note(change: Partial<Progress>, undo?: () => unknown): Promise<void> {
     this.#isShared ||= change.place !== undefined;
+    const wasUnsure = this.#isUnsure;
+    this.#isUnsure ||= change.place !== undefined;
     const noted = await this.#deps.notes.replace(this.#admission.fileId, this.#noted, { ...this.#progress, ...change });
+    this.#isUnsure = wasUnsure;
     if (!noted) {
       this.#isLost = true;
       this.#isShared = this.#progress.place !== undefined;

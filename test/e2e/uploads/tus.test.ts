@@ -159,6 +159,19 @@ describe.each(STORES)('uploads by tus into %s', (stores) => {
     expect(await server.digestOf(uri)).toBe(sha256Url(bytes));
   });
 
+  it('leave nothing of bytes whose checksum was another one, once they are complete', async () => {
+    const bytes = randomBytes(6_000_000);
+    const { url, uri } = await server.authorize();
+    const location = await begin(url, bytes.length);
+    await patch(location, 0, bytes.subarray(0, 1000));
+    const headers = { 'Upload-Checksum': `sha1 ${createHash('sha1').digest('base64')}` };
+    expect((await patch(location, 1000, bytes.subarray(1000), headers)).status).toBe(460);
+    expect((await patch(location, 1000, bytes.subarray(1000))).status).toBe(204);
+    expect(await server.digestOf(uri)).toBe(sha256Url(bytes));
+    await server.keys();
+    expect(await server.objects.removeUnfinished(Date.now() + 60_000)).toBe(0);
+  });
+
   it('end when they are told to, and their ticket is free again', async () => {
     const { url, uri } = await server.authorize();
     const location = await begin(url, 6_000_000);
