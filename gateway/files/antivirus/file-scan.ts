@@ -69,8 +69,7 @@ export class FileScan implements Tap {
   async settle(stored: { key: string; size: number }): Promise<ScanResult> {
     // its line had to wait for its digest
     if (this.#passedEarly) this.#scans.passed(this.#file, stored.size);
-    // there is nothing in an empty file
-    return this.#result ?? (stored.size === 0 ? 'clean' : this.#scans.stored(stored, this.#file));
+    return this.#result ?? this.#scans.stored(stored, this.#file);
   }
 
   #begin(): void {

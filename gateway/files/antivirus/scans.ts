@@ -100,7 +100,9 @@ export class Scans {
   }
 
   /** Scans an object that is stored and has no record yet. @throws GatewayError as `scan`, and the store's errors */
-  stored({ key, size }: { key: string; size: number }, file: ScannedFile): Promise<ScanResult> {
+  async stored({ key, size }: { key: string; size: number }, file: ScannedFile): Promise<ScanResult> {
+    // there is nothing in an empty file
+    if (size === 0) return 'clean';
     const { objects } = this.#deps;
     return this.scan(file, size, async function* read() {
       const found = await objects.get(key, { signal: file.signal });

@@ -91,7 +91,8 @@ export class Append {
    * `upload_unknown`, `upload_done`, `upload_pieces_too_small`
    */
   async run(appended: Appended): Promise<AppendResult> {
-    const { key = objectKey(this.#admission.fileId, newName()), place: left } = this.#progress;
+    const { key = objectKey(this.#admission.fileId, newName()), place: left, isStored } = this.#progress;
+    if (isStored) return this.#recover(key);
     this.#isShared = left !== undefined;
     const resumed =
       left === undefined
@@ -195,17 +196,24 @@ export class Append {
     write.isEnd = true;
     await ingest.commit();
     this.#isFinished = true;
-    // A hash's state does not survive a request. Reading the object gives the digest of what is stored, by any writer.
-    if (!draft || !write.isCertain) draft = await this.#readBack(ingest.key);
-    return this.#admit(ingest.key, draft);
+    try {
+      // A hash's state does not survive a request. Reading the object gives the digest of what is stored, by any writer.
+      if (!draft || !write.isCertain) draft = await this.#readBack(ingest.key);
+      return await this.#admit(ingest.key, draft);
+    } catch (error) {
+      // otherwise the next try would store, and count, all of it once more; of what has been dropped nothing is noted
+      await this.#note({ key: ingest.key, isStored: true }).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** The writing ended in a request that is gone: with an object, or with nothing. */
   async #recover(key: string): Promise<AppendResult> {
-    const { ingest, notes } = this.#deps;
-    const { length } = this.#progress;
+    const { account, ingest, notes } = this.#deps;
+    const { length, offset, isStored } = this.#progress;
     if ((await ingest.objects.head(key))?.size !== length) {
-      await notes.end(this.#admission.fileId, this.#noted);
+      if (await notes.end(this.#admission.fileId, this.#noted))
+        void account?.released(this.#counted(isStored ? length : offset));
       throw new GatewayError('upload_unknown', { reason: 'uploadNotFound' });
     }
     this.#isFinished = true;

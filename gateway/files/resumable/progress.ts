@@ -22,6 +22,8 @@ export interface Progress {
   /** Key of the future object, and the object store's place in it, once there are bytes. */
   key?: string;
   place?: string;
+  /** All bytes are stored as the object, whose record could not be made, or not yet: nothing is to be sent again. */
+  isStored?: true;
   /** Bytes that were read and stored again, because the store could not add to its last part. */
   moved?: number;
   /** Milliseconds since the Unix epoch. */

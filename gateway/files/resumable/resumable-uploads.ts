@@ -237,8 +237,12 @@ export class ResumableUploads {
     await running?.ended;
   }
 
-  #discard({ key, place, offset, createdAt }: Progress, principal: string): void {
-    const { account, ingest, writes } = this.#deps;
+  #discard({ key, place, isStored, offset, length, createdAt }: Progress, principal: string): void {
+    const { account, ingest, library, writes } = this.#deps;
+    if (key !== undefined && isStored) {
+      library.discard(key, { principal, size: length, createdAt });
+      return;
+    }
     if (key === undefined || place === undefined) return;
     ingest.cleanUps.run(key, () => writes.discard(key, place));
     void account?.released({ principal, size: offset, createdAt });
