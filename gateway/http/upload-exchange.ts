@@ -173,15 +173,17 @@ function limitOf({ facts: { limit, source = limit } }: GatewayError): string | u
 }
 
 /**
- * Passes a request's body to `take`, watched: it must arrive fast enough, and within `timeouts.upload`.
+ * Passes a request's body to `take`, watched: it must arrive fast enough, and within `timeouts.upload`. A client that waits
+ * for `100 Continue` is told to send it.
  * @param until ends it with the signal's reason
  */
 export async function receivedUpload<Result>(
   { held, limits, timeouts }: UploadExchangeDeps,
   { intent }: Admission,
-  { incoming, until }: { incoming: IncomingMessage; until: AbortSignal },
+  { incoming, outgoing, until }: { incoming: IncomingMessage; outgoing: ServerResponse; until: AbortSignal },
   take: (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
+  if (incoming.headers.expect !== undefined) outgoing.writeContinue();
   const late = new AbortController();
   const error = () => new GatewayError('upload_timeout', { limit: 'timeouts.upload', allowed: timeouts.upload });
   const timer = setTimeout(() => late.abort(error()), timeouts.upload);

@@ -54,7 +54,7 @@ export async function finishFiles(
   const records = await exchangeUpload(deps, incoming, outgoing, {
     admit: () => known(deps, ticket),
     async run(admission, gone) {
-      const order = await receivedUpload(deps, admission, { incoming, until: gone }, (bytes) => idsIn(bytes));
+      const order = await receivedUpload(deps, admission, { incoming, outgoing, until: gone }, (bytes) => idsIn(bytes));
       return deps.several.finish(ticket, order);
     },
     recordsOf: () => [],

@@ -62,7 +62,7 @@ async function answered(deps: UploadDeps, c: Context<Env, '/u/:ticket'>): Promis
         return await show(deps, ticket, incoming, asked.has(UNLOCKED));
       case 'POST':
       case 'PUT':
-        if (incoming.method === 'POST' && asked.has(UNLOCK)) return await unlock(deps, ticket, incoming);
+        if (incoming.method === 'POST' && asked.has(UNLOCK)) return await unlock(deps, ticket, incoming, outgoing);
         if (incoming.method === 'POST' && asked.has(ADD)) return await addFile(deps, ticket, incoming, outgoing);
         if (incoming.method === 'POST' && asked.has(FINISH)) return await finishFiles(deps, ticket, incoming, outgoing);
         return await receive(deps, ticket, incoming, outgoing);
@@ -104,7 +104,12 @@ function isOpening({ method, headers }: IncomingMessage): boolean {
 }
 
 /** Takes the code from the page's form: the browser that has sent it need not give it again. */
-async function unlock(deps: UploadDeps, ticket: string, incoming: IncomingMessage): Promise<Response> {
+async function unlock(
+  deps: UploadDeps,
+  ticket: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<Response> {
   const { uploads, clock, log, isSecure, timeouts } = deps;
   const admission = await uploads.admit(ticket);
   const { fileId, intent, expiresAt } = admission;
@@ -112,7 +117,9 @@ async function unlock(deps: UploadDeps, ticket: string, incoming: IncomingMessag
   const tell = (outcome: string) =>
     log.info({ file: fileId, principal, server: purpose?.server, ...callerOf(incoming), outcome }, 'upload code');
   const { signal } = new AbortController();
-  const code = await receivedUpload(deps, admission, { incoming, until: signal }, (bytes) => codeInForm(bytes));
+  const code = await receivedUpload(deps, admission, { incoming, outgoing, until: signal }, (bytes) =>
+    codeInForm(bytes),
+  );
   try {
     const pass = await uploads.prove(admission, { code });
     tell('right');
@@ -141,8 +148,7 @@ async function receive(
     async run(admission, gone) {
       isForSeveral = admission.intent.several !== undefined;
       const take = isForSeveral ? takeAll(deps, incoming, admission) : takeOne(deps, incoming, admission);
-      if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-      return receivedUpload(deps, admission, { incoming, until: gone }, take);
+      return receivedUpload(deps, admission, { incoming, outgoing, until: gone }, take);
     },
     recordsOf: (stored) => stored,
   });

@@ -171,8 +171,7 @@ async function appendTo(
 ): Promise<AppendResult> {
   const checksum = checksumIn(incoming);
   return deps.resumable.append(found, offset, (until, take) => {
-    if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-    return receivedUpload(deps, found.admission, { incoming, until }, (bytes, signal) =>
+    return receivedUpload(deps, found.admission, { incoming, outgoing, until }, (bytes, signal) =>
       take(checksum ? { bytes: checksum.over(bytes), checked: () => checksum.check() } : { bytes }, signal),
     );
   });

@@ -67,6 +67,19 @@ describe('Expect: 100-continue', () => {
     expect(await (await expecting('/u/x', { 'Content-Length': 12 })).toEnd()).toMatch(/^HTTP\/1\.1 404 /);
   });
 
+  it.each([
+    ['?finish', { several: { least: 1, most: 2 } }, '[]', 400],
+    ['?unlock', { isForPerson: true as const }, 'code=123456', 403],
+  ])('is answered where a link with %s has a body of another kind', async (query, intent, body, status) => {
+    const { ticket } = await server.authorize(intent);
+    const socket = await RawSocket.open(server.port);
+    const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    socket.head(`POST /u/${ticket}${query}`, { Expect: '100-continue', 'Content-Length': body.length, ...type });
+    expect(await socket.until(/\r\n\r\n/)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.send(body);
+    expect(await socket.toEnd()).toMatch(new RegExp(`HTTP/1\\.1 ${status} `));
+  });
+
   it('is answered at once on every other route', async () => {
     const socket = await expecting('/elsewhere', { 'Content-Length': 0 });
     expect(await socket.toEnd()).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 404 /);
