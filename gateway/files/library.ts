@@ -6,7 +6,7 @@ import type { FileRef } from '../ports/file.js';
 import type { Log } from '../ports/log.js';
 import type { ByteRange, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
-import { Bundles } from './bundles/bundles.js';
+import { Bundles, type BundlesDeps } from './bundles/bundles.js';
 import type { CleanUps } from './clean-ups.js';
 import { lifetimeOf } from './control/lifetime.js';
 import { type FileCause, recordFile } from './control/recorded-file.js';
@@ -39,6 +39,7 @@ export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
   audit?: Pick<Audit, 'isOn' | 'record'> | undefined;
   /** Counts what each caller has stored, where that is limited. */
   account?: FileAccount | undefined;
+  leftOut?: BundlesDeps['leftOut'];
   /** Reads a file that a server has only named. @throws GatewayError */
   readLazy: (lazy: LazyFile, signal: AbortSignal) => Promise<FileRecord>;
   settings: LinkDeps['settings'] & {

@@ -86,6 +86,7 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     seal: keys.seal,
     tickets,
     cleanUps,
+    leftOut: (place) => void resumable?.passedBy(place),
     // a reload may bring the first rule, or take away the last one
     get origins() {
       return origins();

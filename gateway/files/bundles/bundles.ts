@@ -26,11 +26,13 @@ type ResolvedBundle =
   | { kind: 'expired' }
   | { kind: 'unknown' };
 
-interface BundlesDeps {
+export interface BundlesDeps {
   state: StateStore;
   clock: Clock;
   settings: { gatewayId: string; retentionMs: number };
   find: (id: string) => Promise<FileRecord | undefined>;
+  /** Called for each place that a complete bundle does without: what is under way there will not be used. */
+  leftOut?: ((place: Pick<FileRecord, 'id' | 'principal'>) => void) | undefined;
 }
 
 /** After its end a bundle is remembered like a ticket, so that its holder gets "expired" and not "unknown". */
@@ -98,8 +100,15 @@ export class Bundles {
    * Completes it with these files. @param choose sees it as it is
    * @returns what it was before; undefined when another request has closed it
    */
-  complete(id: string, choose: (bundle: Bundle) => Promise<readonly string[]>): Promise<Bundle | undefined> {
-    return this.#change(id, async (bundle) => ({ ...bundle, status: 'complete', files: await choose(bundle) }));
+  async complete(id: string, choose: (bundle: Bundle) => Promise<readonly string[]>): Promise<Bundle | undefined> {
+    let chosen: readonly string[] = [];
+    const before = await this.#change(id, async (bundle) => {
+      chosen = await choose(bundle);
+      return { ...bundle, status: 'complete', files: chosen };
+    });
+    const { files = [], principal = '' } = before ?? {};
+    for (const file of files) if (!chosen.includes(file)) this.#deps.leftOut?.({ id: file, principal });
+    return before;
   }
 
   /** @returns what it was before; undefined when it is closed already */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { isUnderWay } from '../../../gateway/files/resumable/progress.js';
 import type { UploadBody } from '../../../gateway/files/upload.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { createLab, HOUR, type Lab, type LabOptions, NEVER, RETENTION, TTL } from './upload-lab.js';
@@ -28,6 +29,10 @@ const finisher =
   async (...order: string[]) =>
     (await lab.several.finish(ticket, order)).map(({ id }) => id);
 
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
 async function* bodiesOf(texts: readonly string[]): AsyncGenerator<UploadBody> {
   async function* bytes(text: string) {
     yield Buffer.from(text);
@@ -51,6 +56,27 @@ describe('a link for several files', () => {
     expect(await lab.library.find(two)).toBeUndefined();
     expect(await lab.keys()).toHaveLength(2);
     expect(link.uri).toBe(`mcp-file://wharf/${link.id}`);
+  });
+
+  it.each([
+    [
+      'finished',
+      async ({ finish, ids }: { finish: (...ids: string[]) => Promise<unknown>; ids: string[] }) => finish(...ids),
+    ],
+    ['given all files at once', async ({ sendAll }: { sendAll: (text: string) => Promise<unknown> }) => sendAll('3')],
+  ])('ends what is under way at other places when it is %s', async (_, end) => {
+    const { lab, add, put, finish, sendAll } = await begin({}, { least: 2, most: 4 });
+    const ids = [await put('1'), await put('2')];
+    const { ticket } = await add();
+    const replica = lab.replica();
+    await replica.begin(ticket, await replica.admit(ticket), { length: 9 });
+    const under = await replica.open(ticket);
+    await replica.append(under, 0, (until, take) => take({ bytes: piecesOf(Buffer.from('some')) }, until));
+    const key = (await replica.open(ticket)).noted.progress.key ?? '';
+    await end({ finish, sendAll, ids });
+    await lab.keys();
+    expect(await isUnderWay(lab.state, under.admission.fileId, key)).toBe(false);
+    expect(await lab.objects.removeUnfinished(Number.POSITIVE_INFINITY)).toBe(0);
   });
 
   it('is finished once, whoever says so first', async () => {
