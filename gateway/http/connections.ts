@@ -93,6 +93,11 @@ export class Connections {
     return (this.#open.get(socket)?.running ?? 0) >= MOST_PIPELINED;
   }
 
+  /** True while the answer to one of its requests is unfinished. */
+  isBusy(socket: Socket): boolean {
+    return (this.#open.get(socket)?.running ?? 0) > 0;
+  }
+
   /** Begins a request. @returns false when it must be refused because there is no room for its connection */
   begin(socket: Socket): boolean {
     const connection = this.#open.get(socket);

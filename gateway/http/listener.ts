@@ -28,6 +28,9 @@ const LATE_HEAD = 'ERR_HTTP_REQUEST_TIMEOUT';
 /** Node's error for a head that is longer than it takes. */
 const LONG_HEAD = 'HPE_HEADER_OVERFLOW';
 
+/** Node's error for a connection that ends in the midst of a request. */
+const BROKEN_OFF = 'HPE_INVALID_EOF_STATE';
+
 /** How often Node checks for such heads. */
 const HEAD_LOOK_MS = 5000;
 
@@ -137,7 +140,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       code === LONG_HEAD
         ? new GatewayError('head_too_long', { allowed: http.maxHeaderSize })
         : new GatewayError('http_malformed', { reason: code });
-    if (code === LATE_HEAD || code.startsWith('HPE_')) {
+    // a client that leaves in the midst of a body is its route's to tell of
+    const isLeaving = code === BROKEN_OFF && remote !== undefined && connections.isBusy(remote);
+    if (code === LATE_HEAD || (code.startsWith('HPE_') && !isLeaving)) {
       refused(refusal, { headers: {}, socket: { remoteAddress: remote?.remoteAddress } });
     }
     if (socket.writable && isNext(socket)) socket.write(withoutRoute(refusal));

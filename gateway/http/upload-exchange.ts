@@ -121,7 +121,7 @@ export async function exchangeUpload<Result>(
     const failure = outcome === 'aborted' ? { type: 'client_gone' } : { type: error.code, message: error.message };
     const facts = { 'wharf.server': admission?.intent.purpose?.server, 'wharf.error.code': error.code };
     deps.traced?.tell(incoming, facts, failure);
-    tell('info', outcome, { error: error.code });
+    tell('info', outcome, { error: failure.type });
     if (deps.audit.isOn && outcome === 'refused')
       deps.audit.note({ ...entryOf(incoming, admission), allowed: false, code: error.code, rule: limitOf(error) });
     if (!admission) deps.refused(error, incoming);
