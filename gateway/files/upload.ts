@@ -295,11 +295,25 @@ export class Uploads {
       for (const record of stored) library.discard(record.key, record);
       throw error;
     }
-    for (const record of stored) await library.admit(record, expiresAt);
+    await this.#admitAll(stored, expiresAt);
     const all = [...before, ...stored];
     if (await library.bundles.complete(bundle, async () => all.map(({ id }) => id))) return all;
     for (const record of stored) await library.withdraw(record);
     throw uploadDone();
+  }
+
+  /** Of all files or none: where one cannot be recorded, what is known of the others is taken back. */
+  async #admitAll(records: readonly FileRecord[], expiresAt: number): Promise<void> {
+    const { library } = this.#deps;
+    let admitted = 0;
+    try {
+      for (; admitted < records.length; admitted += 1) await library.admit(records[admitted] as FileRecord, expiresAt);
+    } catch (error) {
+      for (const record of records.slice(0, admitted)) await library.withdraw(record);
+      // the record between them may have been made: the sweeper then judges its object
+      for (const record of records.slice(admitted + 1)) library.discard(record.key, record);
+      throw error;
+    }
   }
 
   /** Stores bytes, which only their record makes a file. @returns that record */

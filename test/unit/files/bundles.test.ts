@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { isUnderWay } from '../../../gateway/files/resumable/progress.js';
 import type { UploadBody } from '../../../gateway/files/upload.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { until } from '../../helpers/wait.js';
 import { createLab, HOUR, type Lab, type LabOptions, NEVER, RETENTION, TTL } from './upload-lab.js';
 
 const several = { least: 2, most: 3 };
@@ -74,8 +75,8 @@ describe('a link for several files', () => {
     await replica.append(under, 0, (until, take) => take({ bytes: piecesOf(Buffer.from('some')) }, until));
     const key = (await replica.open(ticket)).noted.progress.key ?? '';
     await end({ finish, sendAll, ids });
+    await until(async () => !(await isUnderWay(lab.state, under.admission.fileId, key)));
     await lab.keys();
-    expect(await isUnderWay(lab.state, under.admission.fileId, key)).toBe(false);
     expect(await lab.objects.removeUnfinished(Number.POSITIVE_INFINITY)).toBe(0);
   });
 
@@ -212,6 +213,24 @@ describe('a link for several files', () => {
     isLost = true;
     expect(await finish(...ids)).toEqual(ids);
     expect(await given()).toEqual(ids);
+  });
+
+  it('keeps no file of a form of which one cannot be recorded', async () => {
+    let records = 0;
+    const state = (real: StateStore): StateStore => ({
+      ...real,
+      create: async (...all) => {
+        if (all[0].startsWith('file:') && ++records === 2) throw new Error('away');
+        return real.create(...all);
+      },
+    });
+    const { lab, sendAll, state: fate } = await begin({ state }, { least: 1, most: 3 });
+    await expect(sendAll('one', 'two', 'three')).rejects.toThrow();
+    const kept: string[] = [];
+    for (const key of await lab.keys()) kept.push(String(await lab.bytesOf(key)));
+    // the sweep removes what may have been recorded
+    expect(kept).toEqual(['two']);
+    expect(await fate()).toBe('open');
   });
 
   it('makes only so many places, however many are given up, because each is remembered', async () => {
