@@ -38,7 +38,7 @@ interface SchemaPlace {
 /** How many items the array of a slot takes, as far as the tool declares it. */
 export function itemCountsOf(tool: JsonObject, slot: readonly string[]): { minItems?: number; maxItems?: number } {
   if (!isEach(slot)) return {};
-  const { minItems, maxItems } = placeOf(tool, argumentOf(slot))?.schema ?? {};
+  const { minItems, maxItems } = placeOf(tool, argumentOf(slot), EACH)?.schema ?? {};
   return { ...(isCount(minItems) && { minItems }), ...(isCount(maxItems) && { maxItems }) };
 }
 
@@ -72,8 +72,9 @@ export function typesOf(tool: JsonObject, slot: readonly string[]): ReadonlySet<
 /**
  * Finds a slot's schema in a tool's inputSchema: through `properties` and `items`, through the branch of a union that
  * leads there or is not null, and through local `$ref`s.
+ * @param below a member that the schema itself must have
  */
-export function placeOf(tool: JsonObject, slot: readonly string[]): SchemaPlace | undefined {
+export function placeOf(tool: JsonObject, slot: readonly string[], below?: string): SchemaPlace | undefined {
   if (!isObject(tool.inputSchema)) return undefined;
   const root = tool.inputSchema;
   const copies: JsonPatch[] = [];
@@ -101,9 +102,9 @@ export function placeOf(tool: JsonObject, slot: readonly string[]): SchemaPlace 
       schema = branches[index] as JsonObject;
     }
   };
-  if (!resolve(slot[0])) return undefined;
+  if (!resolve(slot[0] ?? below)) return undefined;
   for (const [index, segment] of slot.entries()) {
-    const next = slot[index + 1];
+    const next = slot[index + 1] ?? below;
     const found =
       segment === EACH
         ? enter(['items'], schema.items, next)

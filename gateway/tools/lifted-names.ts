@@ -16,10 +16,14 @@ export function withLiftedNames(
   const taken = new Set(isObject(properties) ? Object.keys(properties) : []);
   /** The number that is tried next, by the name: a tool may have thousands that are taken. */
   const next = new Map<string, number>();
+  /** One file and a list of them in one argument have one name. */
+  const named = new Map<string, string>();
   return slots.map((slot) => {
     const way = argumentOf(slot.path);
     if (way.length < 2 || way.includes(EACH)) return slot;
-    const lifted = freeName(way.join('_').replaceAll(/[^\w.-]/g, '_'), taken, next);
+    const id = JSON.stringify(way);
+    const lifted = named.get(id) ?? freeName(way.join('_').replaceAll(/[^\w.-]/g, '_'), taken, next);
+    named.set(id, lifted);
     taken.add(lifted);
     return { ...slot, lifted };
   });

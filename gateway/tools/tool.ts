@@ -3,6 +3,7 @@ import { type ParamHeader, paramHeadersOf } from '../mcp/param-headers.js';
 import type { Dialect } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
+import { argumentOf, EACH, isEach } from '../schema/argument-path.js';
 import { itemCountsOf, typesOf } from '../schema/place.js';
 import { sizeIsText, withNameCompanions } from './companions.js';
 import { withLiftedNames } from './lifted-names.js';
@@ -20,6 +21,10 @@ export interface ToolSlot extends FileSlot {
   readonly maxItems?: number;
   /** The JSON types that the tool's schema allows there; if absent, any. */
   readonly types?: ReadonlySet<string>;
+  /** The tool takes a list of files in place of the one, which is a slot of its own. */
+  readonly hasListForm?: true;
+  /** For each item of a list: the tool takes one file in place of the list, which is a slot of its own. */
+  readonly hasSingleForm?: true;
   /** The tool takes the size as text. */
   readonly sizeIsText?: boolean;
 }
@@ -54,9 +59,14 @@ interface ToolReading {
 export function readTool(declared: JsonObject, { settings, dialects }: ToolReading, isHeavy = false): Tool {
   const name = typeof declared.name === 'string' ? declared.name : undefined;
   const slots = slotsOf(declared, name === undefined ? undefined : own(settings, name), dialects);
+  const paths = new Set(slots.map(({ path }) => path.join('.')));
   const facts = {
     paramHeaders: paramHeadersOf(declared.inputSchema),
-    slots: withLiftedNames(declared, withNameCompanions(declared, slots)).map((slot) => withOwnWords(declared, slot)),
+    slots: withLiftedNames(declared, withNameCompanions(declared, slots)).map((slot) => ({
+      ...withOwnWords(declared, slot),
+      ...(paths.has([...slot.path, EACH].join('.')) && { hasListForm: true as const }),
+      ...(isEach(slot.path) && paths.has(argumentOf(slot.path).join('.')) && { hasSingleForm: true as const }),
+    })),
     ...(isObject(declared.outputSchema) && { outputSchema: declared.outputSchema }),
     ...(isHeavy && { hasUnkeptSchema: true as const }),
   };

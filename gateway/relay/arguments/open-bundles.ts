@@ -56,14 +56,15 @@ async function openedIn(call: Call, context: PostContext): Promise<Opened[]> {
     if (pause) await pause;
     for (const use of valuesIn(call.args, slot)) {
       const uri = bundleIn(use, context);
+      const isWhole = use.wrap || slot.hasListForm === true;
       // of a list in arguments that are too many to be parsed, not every item is known
-      if (uri === undefined || (call.request.heavyArguments && !use.wrap)) continue;
+      if (uri === undefined || (call.request.heavyArguments && !isWhole)) continue;
       bundles += 1;
       if (bundles > limits.files) return [...lists.values()];
       const handles = await handlesOf(uri, use, call, context);
-      const path = use.wrap ? use.path : use.path.slice(0, -1);
+      const path = isWhole ? use.path : use.path.slice(0, -1);
       const list = lists.get(JSON.stringify(path)) ?? { path, items: new Map() };
-      list.items.set(use.wrap ? undefined : Number(use.path.at(-1)), handles);
+      list.items.set(isWhole ? undefined : Number(use.path.at(-1)), handles);
       lists.set(JSON.stringify(path), list);
     }
   }
@@ -81,7 +82,7 @@ function bundleIn(use: SlotUse, context: PostContext): string | undefined {
 async function handlesOf(uri: string, { slot, path }: SlotUse, call: Call, context: PostContext): Promise<string[]> {
   const { deps, principal } = context;
   const argument = calledAs(slot, path, lifts(context));
-  if (!isEach(slot.path)) {
+  if (!isEach(slot.path) && !slot.hasListForm) {
     const text = `Argument '${argument}' takes one file, and this is the handle of several; pass the handle of one.`;
     throw new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text });
   }

@@ -21,21 +21,29 @@ export function valuesIn(args: JsonObject, slot: ToolSlot): Iterable<SlotUse> {
   return key === undefined || key === EACH || rest.length > 0 ? valuesBelow(args, slot) : valueAtTop(args, key, slot);
 }
 
+/** A list in place of one file, of a tool that takes both: its items are in the other slot. */
+function isOther(value: JsonValue, { hasListForm }: ToolSlot): boolean {
+  return hasListForm === true && Array.isArray(value);
+}
+
 /** Most slots are one argument: each call asks three times, and a generator costs as much as parsing the call. */
 function valueAtTop(args: JsonObject, key: string, slot: ToolSlot): SlotUse[] {
   const value = own(args, key);
-  return value === undefined || value === null ? [] : [{ slot, path: [key], value, wrap: false }];
+  if (value === undefined || value === null || isOther(value, slot)) return [];
+  return [{ slot, path: [key], value, wrap: false }];
 }
 
 function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
   function* walk(value: JsonValue | undefined, at: number, path: JsonPath): Generator<SlotUse> {
     if (value === undefined || value === null) return;
     const segment = slot.path[at];
-    if (segment === undefined) yield { slot, path, value, wrap: false };
-    else if (segment === EACH && Array.isArray(value)) {
+    if (segment === undefined) {
+      if (!isOther(value, slot)) yield { slot, path, value, wrap: false };
+    } else if (segment === EACH && Array.isArray(value)) {
       for (const [index, item] of value.entries()) yield* walk(item, at + 1, [...path, index]);
-    } else if (segment === EACH && at === slot.path.length - 1) yield { slot, path, value, wrap: true };
-    else if (segment !== EACH && isObject(value) && Object.hasOwn(value, segment)) {
+    } else if (segment === EACH && at === slot.path.length - 1) {
+      if (!slot.hasSingleForm) yield { slot, path, value, wrap: true };
+    } else if (segment !== EACH && isObject(value) && Object.hasOwn(value, segment)) {
       yield* walk(value[segment], at + 1, [...path, segment]);
     }
   }

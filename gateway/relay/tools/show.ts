@@ -84,11 +84,15 @@ class EditedTool {
 
 /** Gives a slot a schema of its own, which may be edited. @returns its path, and the server's declaration */
 function place(edited: EditedTool, { path, lifted }: ToolSlot, { lifts }: Reader) {
-  const found = placeOf(edited.now, path);
+  const isNamed = lifts && lifted !== undefined;
+  const inPlace = placeOf(edited.now, path);
+  // its other form has taken it there
+  const found =
+    inPlace ?? (isNamed ? placeOf(edited.now, [lifted, ...path.slice(argumentOf(path).length)]) : undefined);
   if (!found) return undefined;
   edited.change(found.copies);
   const { at, schema } = found;
-  if (!lifts || lifted === undefined) return { at, declared: schema };
+  if (!isNamed || !inPlace) return { at, declared: schema };
   const lifting = liftSlot(edited.now, lifted, at);
   edited.change(lifting.patches);
   return { at: lifting.at, declared: schema };
