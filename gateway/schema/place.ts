@@ -81,6 +81,7 @@ export function placeOf(tool: JsonObject, slot: readonly string[], below?: strin
   let at: JsonPath = ['inputSchema'];
   let schema: JsonObject = root;
   const budget = new Budget(MAX_STEPS);
+  const mayCopy = (target: JsonObject) => budget.take() && isSmall(target);
   const enter = (key: JsonPath, inner: JsonValue | undefined, next: string | undefined): boolean => {
     if (!isObject(inner)) return false;
     at = [...at, ...key];
@@ -89,10 +90,12 @@ export function placeOf(tool: JsonObject, slot: readonly string[], below?: strin
   };
   const resolve = (next: string | undefined): boolean => {
     for (;;) {
-      const whole = followed(schema, root, (target) => budget.take() && isSmall(target));
+      const whole = followed(schema, root, mayCopy);
       if (!whole) return false;
-      if (whole !== schema) copies.push({ path: at, value: whole });
-      schema = whole;
+      const text = next === undefined ? textOf(whole, (part) => followed(part, root, mayCopy)) : undefined;
+      if ((text ?? whole) !== schema) copies.push({ path: at, value: text ?? whole });
+      schema = text ?? whole;
+      if (text) return true;
       const union = UNIONS.find((word) => Array.isArray(schema[word]));
       if (!union) return true;
       const branches = schema[union] as JsonValue[];
@@ -112,6 +115,23 @@ export function placeOf(tool: JsonObject, slot: readonly string[], below?: strin
     if (!found) return undefined;
   }
   return { at, schema, copies };
+}
+
+/**
+ * A schema that is a string whatever its unions say, which then only restrict it. What its `allOf` says is merged: clients
+ * look for the description and the keyword of an argument at its top.
+ */
+function textOf(schema: JsonObject, follow: (part: JsonObject) => JsonObject | undefined): JsonObject | undefined {
+  const { allOf, ...own } = schema;
+  if (!Array.isArray(allOf)) return isString(schema) ? schema : undefined;
+  if (allOf.length > MAX_STEPS) return undefined;
+  const parts = allOf.map((part) => (isObject(part) ? follow(part) : undefined));
+  const merged = Object.assign({}, ...parts, own) as JsonObject;
+  return isString(merged) && parts.every((part) => part && part.allOf === undefined) ? merged : undefined;
+}
+
+function isString({ type }: JsonObject): boolean {
+  return type === 'string' || (Array.isArray(type) && type.includes('string'));
 }
 
 /**

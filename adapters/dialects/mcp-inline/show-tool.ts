@@ -1,6 +1,6 @@
 import { isObject, valueAt } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
-import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import type { JsonObject, JsonPatch, JsonPath, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { sentence } from '../common/words.js';
 
 /** Keywords about the base64 that would refuse a handle. `x-mcp-header` would put megabytes into a header. */
@@ -18,6 +18,25 @@ const OF_THE_ENCODING = [
   'required',
   'additionalProperties',
   'x-mcp-header',
+  // what else may restrict a text
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+];
+
+/** Those of a text, which may also be said around the branch of a union that is the file. */
+const OF_A_TEXT = [
+  'contentEncoding',
+  'contentMediaType',
+  'pattern',
+  'format',
+  'minLength',
+  'maxLength',
+  'x-mcp-header',
 ];
 
 /**
@@ -27,7 +46,7 @@ const OF_THE_ENCODING = [
 export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPatch[] {
   return slots.flatMap((shown) => {
     const { slot, at, schema, maxSize, uploadTool } = shown;
-    const patches = showCompanions(tool, shown);
+    const patches = [...showCompanions(tool, shown), ...withoutAround(tool, at)];
     const { type } = schema;
     const isString = type === 'string' || (Array.isArray(type) && type.includes('string'));
     if (!isString) patches.push({ path: [...at, 'type'], value: 'string' });
@@ -42,6 +61,24 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPat
     patches.push({ path: [...at, 'description'], value: text.join(' ') });
     return patches;
   });
+}
+
+/** The schemas of the same value, of which the slot's is one branch, say nothing about its encoding. */
+function withoutAround(tool: JsonObject, at: JsonPath): JsonPatch[] {
+  const patches: JsonPatch[] = [];
+  for (let path = unionAround(at); path; path = unionAround(path)) {
+    const schema = valueAt(tool, path);
+    if (!isObject(schema)) continue;
+    for (const key of OF_A_TEXT) {
+      if (schema[key] !== undefined) patches.push({ path: [...path, key], value: undefined });
+    }
+  }
+  return patches;
+}
+
+/** The place of the schema with the union of which another is a branch. */
+function unionAround(at: JsonPath): JsonPath | undefined {
+  return typeof at.at(-1) === 'number' ? at.slice(0, -2) : undefined;
 }
 
 const COMPANIONS = { name: 'name', mimeType: 'media type', size: 'size in bytes' } as const;
