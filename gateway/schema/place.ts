@@ -1,5 +1,6 @@
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
+import { addAll } from '../wire/add-all.js';
 import { argumentOf, EACH, isEach } from './argument-path.js';
 import { Budget } from './budget.js';
 import { pointed } from './reference.js';
@@ -33,6 +34,8 @@ interface SchemaPlace {
   schema: JsonObject;
   /** Copies that replace local references on the way, so that the shared definitions do not change. */
   copies: JsonPatch[];
+  /** The other branches of the unions of which it is one, as far as their references lead. */
+  beside: (JsonValue | undefined)[];
 }
 
 /** How many items the array of a slot takes, as far as the tool declares it. */
@@ -78,6 +81,7 @@ export function placeOf(tool: JsonObject, slot: readonly string[], below?: strin
   if (!isObject(tool.inputSchema)) return undefined;
   const root = tool.inputSchema;
   const copies: JsonPatch[] = [];
+  const beside: (JsonValue | undefined)[] = [];
   let at: JsonPath = ['inputSchema'];
   let schema: JsonObject = root;
   const budget = new Budget(MAX_STEPS);
@@ -101,7 +105,14 @@ export function placeOf(tool: JsonObject, slot: readonly string[], below?: strin
       const branches = schema[union] as JsonValue[];
       const index = branchFor(next, branches, root);
       if (index < 0 || !budget.take()) return false;
-      at = [...at, union, index];
+      const others = next === undefined && union !== 'allOf' ? othersOf(branches, index, root) : [];
+      addAll(beside, others);
+      // what is written in one branch may be valid in another as well
+      const isAny = union === 'oneOf' && others.some((branch) => isObject(branch) && isString(branch));
+      if (isAny) {
+        copies.push({ path: [...at, 'anyOf'], value: branches }, { path: [...at, union], value: undefined });
+      }
+      at = [...at, isAny ? 'anyOf' : union, index];
       schema = branches[index] as JsonObject;
     }
   };
@@ -114,7 +125,7 @@ export function placeOf(tool: JsonObject, slot: readonly string[], below?: strin
         : enter(['properties', segment], isObject(schema.properties) ? schema.properties[segment] : undefined, next);
     if (!found) return undefined;
   }
-  return { at, schema, copies };
+  return { at, schema, copies, beside };
 }
 
 /**
@@ -130,12 +141,19 @@ function textOf(schema: JsonObject, follow: (part: JsonObject) => JsonObject | u
   return isString(merged) && parts.every((part) => part && part.allOf === undefined) ? merged : undefined;
 }
 
-function isString({ type }: JsonObject): boolean {
+/** The first branches only: a union may have half a million. */
+function othersOf(branches: readonly JsonValue[], index: number, root: JsonObject): (JsonValue | undefined)[] {
+  const first = unionOf(branches, root).branches.slice(0, MAX_STEPS);
+  return first.filter((_, at) => at !== index);
+}
+
+export function isString({ type }: JsonObject): boolean {
   return type === 'string' || (Array.isArray(type) && type.includes('string'));
 }
 
 /**
- * The branch of a union to follow: one that leads on, or is a string at the end; otherwise the first that is not null.
+ * The branch of a union to follow: one that leads on, or is a string at the end, if there is one with a declaration of a
+ * file; otherwise the first that is not null.
  */
 function branchFor(next: string | undefined, branches: readonly JsonValue[], root: JsonObject): number {
   const leads = (schema: JsonValue | undefined): boolean => {
@@ -145,9 +163,19 @@ function branchFor(next: string | undefined, branches: readonly JsonValue[], roo
     return isObject(schema.properties) && Object.hasOwn(schema.properties, next);
   };
   const union = unionOf(branches, root);
-  const index = union.leading.get(next) ?? union.branches.findIndex(leads);
+  const index = union.leading.get(next) ?? firstOf(union.branches, leads);
   union.leading.set(next, index);
   return index >= 0 ? index : branches.findIndex((branch) => isObject(branch) && branch.type !== 'null');
+}
+
+function firstOf(branches: Union['branches'], leads: (schema: JsonValue | undefined) => boolean): number {
+  const annotated = branches.findIndex((branch) => leads(branch) && isObject(branch) && isAnnotated(branch));
+  return annotated >= 0 ? annotated : branches.findIndex(leads);
+}
+
+/** Of a string's own keywords none is an object; those of the dialects are. */
+function isAnnotated({ type, contentEncoding, ...others }: JsonObject): boolean {
+  return type === 'string' && (contentEncoding !== undefined || Object.values(others).some(isObject));
 }
 
 function unionOf(written: readonly JsonValue[], root: JsonObject): Union {

@@ -7,6 +7,7 @@ import { argumentOf, EACH, isEach } from '../schema/argument-path.js';
 import { itemCountsOf, typesOf } from '../schema/place.js';
 import { sizeIsText, withNameCompanions } from './companions.js';
 import { withLiftedNames } from './lifted-names.js';
+import { takesOtherText } from './other-text.js';
 import { type Required, requiredOf } from './required.js';
 import { slotsOf } from './slots.js';
 
@@ -25,6 +26,8 @@ export interface ToolSlot extends FileSlot {
   readonly hasListForm?: true;
   /** For each item of a list: the tool takes one file in place of the list, which is a slot of its own. */
   readonly hasSingleForm?: true;
+  /** The tool also takes another text there. */
+  readonly takesText?: true;
   /** The tool takes the size as text. */
   readonly sizeIsText?: boolean;
 }
@@ -64,6 +67,7 @@ export function readTool(declared: JsonObject, { settings, dialects }: ToolReadi
     paramHeaders: paramHeadersOf(declared.inputSchema),
     slots: withLiftedNames(declared, withNameCompanions(declared, slots)).map((slot) => ({
       ...withOwnWords(declared, slot),
+      ...(slot.declaredBy !== 'config' && takesOtherText(declared, slot, dialects) && { takesText: true as const }),
       ...(paths.has([...slot.path, EACH].join('.')) && { hasListForm: true as const }),
       ...(isEach(slot.path) && paths.has(argumentOf(slot.path).join('.')) && { hasSingleForm: true as const }),
     })),

@@ -2,6 +2,7 @@ import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import { isObject, own } from '../../json/value.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
+import type { JsonValue } from '../../ports/json.js';
 import { joinPath } from '../../schema/argument-path.js';
 import { slotsOf } from '../../tools/slots.js';
 import { calledName, type PendingRequest } from '../pending-request.js';
@@ -92,7 +93,9 @@ async function filesIn({ args, slots }: Call, context: PostContext): Promise<Fil
       const reading = readingOf(use, context);
       const passes = reading?.kind === 'remote' && reader.passes.has(slot.declaredBy);
       passing += passes ? 1 : 0;
-      if (!reading || (passes && passing <= deps.limits.files && !(await isOwnLink(reading.url, context)))) {
+      const isText =
+        reading !== undefined && slot.takesText === true && (await isOtherText(use.value, reading, context));
+      if (!reading || isText || (passes && passing <= deps.limits.files && !(await isOwnLink(reading.url, context)))) {
         if (isJudged && typeof use.value === 'object') refuseHidden(slot, use, context);
         refuseOtherType(use, context);
         continue;
@@ -116,6 +119,16 @@ export function readingOf({ value, slot }: SlotUse, { deps }: PostContext): Argu
 /** A server that gets Wharf's own link gets the file, so client and server cannot agree on that between themselves. */
 async function isOwnLink(url: string, { deps }: PostContext): Promise<boolean> {
   return (await deps.incoming.library.handleOfLink(url)) !== undefined;
+}
+
+/**
+ * A text that a tool takes in the place of a file: an address for the server, or a word. What a generous server could read
+ * a file out of is not passed on unseen.
+ */
+async function isOtherText(value: JsonValue, reading: ArgumentReading, { deps }: PostContext): Promise<boolean> {
+  if (typeof value !== 'string' || mayHideFiles(value)) return false;
+  const { library } = deps.incoming;
+  return reading.kind === 'link' ? !(await library.owns(reading.url)) : ['invalid', 'base64'].includes(reading.kind);
 }
 
 /** Refuses a value that is neither a file nor of another type that the server takes. Text is judged when it is read. */
