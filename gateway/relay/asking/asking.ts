@@ -1,6 +1,8 @@
+import { eraOf } from '../../mcp/era.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import type { Asked, Caller } from '../caller.js';
 import { onlyRequest } from '../client/local-answer.js';
+import type { PendingRequest } from '../pending-request.js';
 import { AskedReply } from './asked-reply.js';
 import { AskingByRequest } from './by-request.js';
 import { AskingByResult } from './by-result.js';
@@ -8,6 +10,7 @@ import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { asksBy } from './means.js';
 import { OpenQuestions } from './open-questions.js';
+import { isOwnState } from './sealed-state.js';
 import { ServerQuestions } from './server-questions.js';
 import { ListenedQuestions, SessionCalls } from './session-questions.js';
 
@@ -58,13 +61,21 @@ export class Asking {
   /** Brings a POST on its way, and a call in it that lacks files to its end. */
   async run(asked: Asked, course: Course): Promise<void> {
     const request = onlyRequest(asked.messages);
-    const by = request?.method === 'tools/call' && this.#deps.order.length > 0 ? asksBy(asked.client) : undefined;
-    if (request && by === 'result') return this.#byResult.run(asked, request, course);
+    const mayAsk = request?.method === 'tools/call' && this.#deps.order.length > 0;
+    const by = mayAsk ? asksBy(asked.client) : undefined;
+    if (request && mayAsk && (by === 'result' || this.#hasAnswered(asked, request)))
+      return this.#byResult.run(asked, request, course);
     if (request && by && this.#byRequest.canAsk(asked)) return this.#byRequest.run(asked, request, course);
     try {
       await course.forward(asked);
     } catch (error) {
       await course.refuse(error, asked);
     }
+  }
+
+  /** A client declares what it can be asked with each request, but answers what it was asked before as well. */
+  #hasAnswered({ client }: Asked, { params }: PendingRequest): boolean {
+    const { elicitsBy } = eraOf(client.protocolVersion);
+    return elicitsBy === 'result' && isOwnState(this.#deps.seal, params.requestState);
   }
 }

@@ -113,6 +113,11 @@ export function openState(seal: Seal, text: string, bound: Bound, now: number): 
   return { kind: 'open', state };
 }
 
+/** Whether a client gives back a state of Wharf's own, whatever it is about. */
+export function isOwnState(seal: Seal, state: JsonValue | undefined): boolean {
+  return typeof state === 'string' && seal.open(PLACE, state) !== undefined;
+}
+
 /** Bytes hashed in one step: a few milliseconds. */
 const STEP = 1024 * 1024;
 

@@ -54,6 +54,25 @@ describe('a client that is asked by results', () => {
     by.request('tools/call', { name: 'take', arguments: { note: 'n' }, ...more });
   const calls = () => upstream.with('tools/call').length;
 
+  it.each([{}, { elicitation: {} }, { files: { upload: true } }])(
+    'may declare %j when it answers: what it was asked is heard, and it is not asked by what it no longer declares',
+    async (capabilities) => {
+      const other = RawClient.stateless(hasty.mcp, MODERN, { capabilities });
+      const { requestState, inputRequests } = required(await take());
+      await upload(inputRequests[KEY]?.params.url ?? '');
+      const elsewhere = RawClient.stateless(wharf.mcp, MODERN, { capabilities });
+      const { result } = await take({ requestState, inputResponses: accept }, elsewhere);
+      expect(result?.isError).not.toBe(true);
+      expect(upstream.lastArguments).toEqual({ note: 'n', file: BASE64 });
+      const asked = required(await take({}, RawClient.stateless(hasty.mcp, MODERN, ABOUT)));
+      const late = await take({ requestState: asked.requestState, inputResponses: accept }, other);
+      expect(late.result).toMatchObject({
+        isError: true,
+        _meta: { 'dev.wharf/uploadRequired': { argument: 'file' } },
+      });
+    },
+  );
+
   it('calls again until the file is there, with one link in every round (FB-03, FB-04)', async () => {
     const before = calls();
     const by = RawClient.stateless(hasty.mcp, MODERN, ABOUT);
