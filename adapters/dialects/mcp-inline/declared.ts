@@ -11,7 +11,7 @@ export function slotsOf({ inputSchema }: JsonObject): FileSlot[] {
   const slots: FileSlot[] = [];
   eachArgument(inputSchema, ({ schema, path }) => {
     const isFile = isBase64(schema.contentEncoding);
-    if (isFile) slots.push(slot(path, schema.contentMediaType));
+    if (isFile) slots.push(slot(path, schema));
     return isFile;
   });
   return slots;
@@ -22,7 +22,8 @@ function isBase64(encoding: JsonValue | undefined): boolean {
   return typeof encoding === 'string' && encoding.toLowerCase() === 'base64';
 }
 
-function slot(path: readonly string[], mediaType: JsonValue | undefined): FileSlot {
+function slot(path: readonly string[], { contentMediaType: mediaType, maxLength }: JsonObject): FileSlot {
+  const maxSize = largestIn(maxLength);
   return {
     path,
     declaredBy: 'mcp-inline',
@@ -30,5 +31,12 @@ function slot(path: readonly string[], mediaType: JsonValue | undefined): FileSl
     companions: {},
     // an annotation of JSON Schema; a type that means "some bytes" restricts nothing
     ...(typeof mediaType === 'string' && !isAnyType(mediaType) && { accept: [mediaType] }),
+    ...(maxSize !== undefined && { maxSize }),
   };
+}
+
+/** The largest file whose padded base64 is no longer than that. */
+function largestIn(maxLength: JsonValue | undefined): number | undefined {
+  if (typeof maxLength !== 'number' || !Number.isSafeInteger(maxLength) || maxLength < 4) return undefined;
+  return Math.floor(maxLength / 4) * 3;
 }

@@ -34,6 +34,10 @@ const TOOLS = [
       $defs: { 'Of<Bytes/Text>': BASE64 },
     },
   },
+  {
+    name: 'short',
+    inputSchema: { type: 'object', properties: { file: { ...BASE64, maxLength: 11 } } },
+  },
   { name: 'uri', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } },
   {
     name: 'header',
@@ -98,6 +102,12 @@ describe('an argument that is declared as base64', () => {
     expect((await schemaOf(name)).match(/"x-mcp-file"/g)).toHaveLength(slots);
     expect(await legacy.sent(name, args)).toEqual(expected);
   });
+});
+
+it('a file whose base64 would be longer than the tool allows is refused, and clients see how large it may be', async () => {
+  expect(await schemaOf('short')).toContain('"maxSize":6,');
+  expect(await legacy.sent('short', { file: F4 })).toEqual({ file: 'AAEC/f7/' });
+  expect(await legacy.refused('short', { file: 'data:,1234567' })).toMatchObject({ maxSize: 6, actualSize: 7 });
 });
 
 describe('what stands in the place of one file', () => {
