@@ -179,7 +179,7 @@ const READ_BY_V8 = {
   'one string, or a list of them': [
     'gateway/mcp/heavy-request.ts',
     'gateway/mcp/responses.ts',
-    'gateway/relay/asking/by-result.ts',
+    'gateway/relay/asking/rounds/wants-input.ts',
     'gateway/relay/cut/nested-cuts.ts',
     'gateway/relay/results/host/dropped-structure.ts',
     'gateway/relay/results/host/unshown-blocks.ts',

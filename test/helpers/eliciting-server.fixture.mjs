@@ -8,6 +8,7 @@ const [question, transport = 'http', statuses = '200', port = '0'] = process.arg
 const uploads = [];
 const progress = [];
 const codes = statuses.split(',').map(Number);
+const ASKING = new Set(['tools/call', 'tasks/result', 'prompts/get', 'resources/read', 'completion/complete']);
 const waiting = new Map();
 let capabilities;
 let nextId = 0;
@@ -41,12 +42,12 @@ async function answer({ id, method, params, result, error }, say) {
     ({ capabilities } = params);
     return reply({
       protocolVersion: params.protocolVersion,
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: {}, prompts: {} },
       serverInfo: { name: 'eliciting', version: '1' },
     });
   }
   if (method === 'tools/list') return reply({ tools: [{ name: 'ask', inputSchema: { type: 'object' } }] });
-  if (method !== 'tools/call') return reply({});
+  if (!ASKING.has(method)) return reply({});
   const own = `ask-${++nextId}`;
   const heard = new Promise((resolve) => waiting.set(own, resolve));
   const ask = transport === 'get' ? sayOnGet : say;

@@ -22,6 +22,9 @@ const CAPABILITY_METHODS = new Set([
   'prompts/get',
 ]);
 
+/** Their results may want input, which reaches the client as it came: a server may ask only for what the client knows. */
+const PASSED_ON = new Set(['prompts/get', 'resources/read']);
+
 /**
  * On a channel shared by clients, the only request gets a new id, which is also its progress token, because two clients
  * may use the same ones.
@@ -50,7 +53,7 @@ export function declareAbilities(post: Post): Post {
   if (!request || !at) return post;
   const { deps, client } = post.context;
   for (const [key, value] of Object.entries(declaredBy(deps))) post.edits.set([...at, key], value);
-  const elicitation = deps.elicitation(client);
+  const elicitation = PASSED_ON.has(request.method) ? undefined : deps.elicitation(client);
   if (elicitation) post.edits.set([...at, 'elicitation'], elicitation);
   return post;
 }

@@ -14,6 +14,9 @@ import { isOwnState } from './sealed-state.js';
 import { ServerQuestions } from './server-questions.js';
 import { ListenedQuestions, SessionCalls } from './session-questions.js';
 
+/** The requests of a session on whose streams servers ask. A task's questions come with its result. */
+const WITH_QUESTIONS = new Set(['tools/call', 'tasks/result', 'prompts/get', 'resources/read', 'completion/complete']);
+
 /** A cheap test, which most messages fail: whether a client may be telling of Wharf's own questions. */
 export function mayTellOfQuestions({ cancelled, progress, responses }: ClientMessages): boolean {
   return cancelled.length > 0 || progress.length > 0 || responses.length > 0;
@@ -61,11 +64,12 @@ export class Asking {
   /** Brings a POST on its way, and a call in it that lacks files to its end. */
   async run(asked: Asked, course: Course): Promise<void> {
     const request = onlyRequest(asked.messages);
-    const mayAsk = request?.method === 'tools/call' && this.#deps.order.length > 0;
-    const by = mayAsk ? asksBy(asked.client) : undefined;
-    if (request && mayAsk && (by === 'result' || this.#hasAnswered(asked, request)))
+    const { method = '' } = request ?? {};
+    const by = this.#deps.order.length > 0 ? asksBy(asked.client) : undefined;
+    if (request && method === 'tools/call' && this.#asksByResult(asked, request, by))
       return this.#byResult.run(asked, request, course);
-    if (request && by && this.#byRequest.canAsk(asked)) return this.#byRequest.run(asked, request, course);
+    if (request && by === 'request' && WITH_QUESTIONS.has(method) && this.#byRequest.canAsk(asked))
+      return this.#byRequest.run(asked, request, course);
     try {
       await course.forward(asked);
     } catch (error) {
@@ -74,7 +78,8 @@ export class Asking {
   }
 
   /** A client declares what it can be asked with each request, but answers what it was asked before as well. */
-  #hasAnswered({ client }: Asked, { params }: PendingRequest): boolean {
+  #asksByResult({ client }: Asked, { params }: PendingRequest, by: ReturnType<typeof asksBy>): boolean {
+    if (by !== undefined || this.#deps.order.length === 0) return by === 'result';
     const { elicitsBy } = eraOf(client.protocolVersion);
     return elicitsBy === 'result' && isOwnState(this.#deps.seal, params.requestState);
   }

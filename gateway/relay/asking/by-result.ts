@@ -2,14 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type ErrorFacts, GatewayError } from '../../errors.js';
 import type { Authorization } from '../../files/upload.js';
 import { isObject } from '../../json/value.js';
-import { RANGE, rangeAt } from '../../mcp/ranges.js';
-import { mostText } from '../../policy/amounts.js';
-import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
-import { parseJson } from '../../wire/json/parse.js';
 import { type Asked, withEdits } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
-import type { AnswerEdit, EditableAnswer, PendingRequest } from '../pending-request.js';
+import type { AnswerEdit, PendingRequest } from '../pending-request.js';
 import { replaceOutcome } from '../results/answer-edit.js';
 import {
   canAskForConsent,
@@ -25,6 +21,7 @@ import { wayFor } from './means.js';
 import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds/answer-questions.js';
 import { hear } from './rounds/hear.js';
 import { askedFor, takeQuestions } from './rounds/take-questions.js';
+import { INPUT_REQUIRED, inputRequired } from './rounds/wants-input.js';
 import {
   type AskedFile,
   type AskedUpload,
@@ -36,14 +33,6 @@ import {
 } from './sealed-state.js';
 import { type HandOver, putOffResult } from './server-file.js';
 import { notGivenResult, questionText } from './texts.js';
-
-const INPUT_REQUIRED = 'input_required';
-
-/** Bytes of a result that wants input: a client keeps some of it in its `requestState`. */
-const MOST_QUESTIONS = 256 * 1024;
-
-/** Bytes of a `resultType`, as JSON text, that may be this one. */
-const MOST_TYPE = 100;
 
 /** Before the number of a question; no server's keys begin so. */
 const KEY = 'wharf-file-';
@@ -309,7 +298,7 @@ export class AskingByResult {
    */
   #wrap({ asked, bound, state, request }: Round): AnswerEdit {
     return async (answer) => {
-      const result = inputRequired(answer, this.#deps.limits);
+      const result = inputRequired(answer, this.#deps.limits, state.files.length > 0);
       if (!result) return;
       const { requestState, inputRequests, ...rest } = result;
       const inner = typeof requestState === 'string' ? { inner: requestState } : {};
@@ -352,24 +341,6 @@ export class AskingByResult {
 function keptIn({ state, answers }: Round): JsonObject {
   const own = Object.entries(answers).filter(([key]) => !key.startsWith(KEY));
   return Object.fromEntries([...Object.entries(state.kept ?? {}), ...own]);
-}
-
-/** A result that wants input; undefined for any other. @throws GatewayError `upstream_invalid` */
-function inputRequired({ message, base }: EditableAnswer, { values }: Pick<Limits, 'values'>): JsonObject | undefined {
-  const type = rangeAt(message, RANGE.resultType, [...base, 'result', 'resultType']);
-  const range = rangeAt(message, RANGE.result, [...base, 'result']);
-  if (!type || !range || type.end - type.start > MOST_TYPE) return undefined;
-  // JSON parsers take the last one, and this range is the first
-  const twice = message.duplicates.find(({ key }) => key === 'result' || key === 'resultType');
-  if (twice) throw new GatewayError('upstream_invalid', { reason: `its answer names "${twice.key}" twice` });
-  if (JSON.parse(message.slice(type.start, type.end).toString('utf8')) !== INPUT_REQUIRED) return undefined;
-  if (range.end - range.start > MOST_QUESTIONS || range.values > values) {
-    throw new GatewayError('upstream_invalid', {
-      reason: `it asks for input with more than ${mostText(MOST_QUESTIONS)}`,
-    });
-  }
-  const result = parseJson(message.slice(range.start, range.end).toString('utf8')) as JsonValue;
-  return isObject(result) ? result : undefined;
 }
 
 /** The right to the upload that a client was asked for. */

@@ -36,8 +36,12 @@ export class RawCall {
     args: Record<string, unknown>,
     meta?: Record<string, unknown>,
   ): Promise<RawCall> {
-    const response = await client.open('tools/call', { name: tool, arguments: args, ...(meta && { _meta: meta }) });
-    return new RawCall(client, 1, response);
+    return RawCall.of(client, 'tools/call', { name: tool, arguments: args, ...(meta && { _meta: meta }) });
+  }
+
+  /** The first request of a client. */
+  static async of(client: RawClient, method: string, params: Record<string, unknown>): Promise<RawCall> {
+    return new RawCall(client, 1, await client.open(method, params));
   }
 
   /** Everything that has come so far. */

@@ -1,0 +1,48 @@
+import { GatewayError } from '../../../errors.js';
+import { isObject } from '../../../json/value.js';
+import { RANGE, rangeAt } from '../../../mcp/ranges.js';
+import { mostText } from '../../../policy/amounts.js';
+import type { Limits } from '../../../policy/limits.js';
+import type { JsonObject, JsonValue } from '../../../ports/json.js';
+import { parseJson } from '../../../wire/json/parse.js';
+import type { EditableAnswer } from '../../pending-request.js';
+
+export const INPUT_REQUIRED = 'input_required';
+
+/** Bytes of a result that wants input: a client keeps some of it in its `requestState`. */
+const MOST_QUESTIONS = 256 * 1024;
+
+/** Bytes of a `resultType`, as JSON text, that may be this one. */
+const MOST_TYPE = 100;
+
+/**
+ * A result that wants input; undefined for any other.
+ * @param mustRead it cannot pass as it came @throws GatewayError `upstream_invalid`
+ */
+export function inputRequired(
+  { message, base }: EditableAnswer,
+  { values }: Pick<Limits, 'values'>,
+  mustRead: boolean,
+): JsonObject | undefined {
+  const type = rangeAt(message, RANGE.resultType, [...base, 'result', 'resultType']);
+  const range = rangeAt(message, RANGE.result, [...base, 'result']);
+  if (!type || !range || type.end - type.start > MOST_TYPE) return undefined;
+  // JSON parsers take the last one, and this range is the first
+  const twice = message.duplicates.find(({ key }) => key === 'result' || key === 'resultType');
+  if (twice) throw new GatewayError('upstream_invalid', { reason: `its answer names "${twice.key}" twice` });
+  if (JSON.parse(message.slice(type.start, type.end).toString('utf8')) !== INPUT_REQUIRED) return undefined;
+  const bytes = message.slice(range.start, range.end);
+  if (bytes.length > MOST_QUESTIONS || range.values > values) {
+    if (!mustRead && !mayElicit(bytes)) return undefined;
+    throw new GatewayError('upstream_invalid', {
+      reason: `it asks for input with more than ${mostText(MOST_QUESTIONS)}`,
+    });
+  }
+  const result = parseJson(bytes.toString('utf8')) as JsonValue;
+  return isObject(result) ? result : undefined;
+}
+
+/** Whether JSON may hold a question to the person, in letters or escapes: a request to the model may have long images. */
+function mayElicit(json: Buffer): boolean {
+  return json.includes('elicitation') || /\\u00[4-7]/.test(json.toString('latin1'));
+}
