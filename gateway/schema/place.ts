@@ -62,6 +62,7 @@ export function typesOf(tool: JsonObject, slot: readonly string[]): ReadonlySet<
     if (typeof schema.$ref === 'string') return isKnown(pointed(root, schema.$ref));
     const union = schema.anyOf ?? schema.oneOf;
     if (schema.type === undefined && Array.isArray(union)) return union.every(isKnown);
+    if (schema.type === undefined && Array.isArray(schema.allOf)) return schema.allOf.some(isKnown);
     const own = Array.isArray(schema.type) ? schema.type : [schema.type];
     if (own.length > MOST_TYPES) return false;
     for (const type of own) types.add(String(type));

@@ -126,6 +126,15 @@ describe('what stands in the place of one file', () => {
     expect(calls()).toBe(before);
   });
 
+  it.each([5, true, { a: 1 }])(
+    '%j is refused where the tool declares a text, also by a reference in allOf',
+    async (file) => {
+      for (const name of ['shouted', 'pydantic']) {
+        expect(await legacy.refused(name, { file })).toMatchObject({ reason: 'malformedUri' });
+      }
+    },
+  );
+
   it.each([[[1, 2]], [5], [{ a: 1 }]])('%j is between the caller and a tool that declares no file', async (file) => {
     expect(await legacy.sent('uri', { file })).toEqual({ file });
   });
