@@ -13,7 +13,7 @@ const tools = (list: string, more = '') => ({
 /** Lists, by what they are long of. */
 export const LISTS: Readonly<Record<string, Attack>> = {
   'a tool of many properties': {
-    most: 30_000,
+    most: 500_000,
     make: (shape) =>
       tools(
         tool(
@@ -51,7 +51,7 @@ export const LISTS: Readonly<Record<string, Attack>> = {
         ),
       ),
   },
-  'many small tools': { most: 8000, make: (shape) => tools(many(shape, (at) => tool(`t${at}`, `"p":${TEXT}`))) },
+  'many small tools': { most: 40_000, make: (shape) => tools(many(shape, (at) => tool(`t${at}`, `"p":${TEXT}`))) },
   'many schemas of results': {
     most: 25,
     make: (shape) =>

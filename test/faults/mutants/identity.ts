@@ -109,7 +109,7 @@ export const IDENTITY: readonly Mutant[] = [
     fault: 'With passthrough, Wharf does what it does by itself for callers that the server has not taken.',
     file: 'gateway/relay/local/accepted.ts',
     find: 'if (!isAccepted || !opener || isAccepted(identity)) return;',
-    replace: 'if (!isAccepted || !opener || identity) return;',
+    replace: "if (!isAccepted || !opener || isAccepted(identity) || identity.token !== '') return;",
     suites: ['e2e/identity/passthrough'],
   },
   {

@@ -49,3 +49,23 @@ describe('an answer', () => {
     for (const [name, value] of Object.entries(SAFE_HEADERS)) expect(answer.headers.get(name)).toBe(value);
   });
 });
+
+describe('an answer of any status whose route names headers', () => {
+  const WAYS: readonly [string, (response: SafeResponse) => void][] = [
+    ['before its head', (response) => void response.setHeader('x-own', '1').writeHead(404)],
+    ['in a list', (response) => void response.writeHead(404, ['x-own', '1'])],
+    ['in capitals, behind a phrase', (response) => void response.writeHead(404, 'Not Found', { 'X-Own': '1' })],
+    ['by name', (response) => void response.writeHead(404, { 'x-own': '1' })],
+  ];
+
+  it.each(WAYS)('%s has the headers of every answer beside them', async (_, write) => {
+    const server = createServer({ ServerResponse: SafeResponse }, (_request, response) => {
+      write(response);
+      response.end();
+    });
+    const answer = await fetch(`http://127.0.0.1:${await listen(server)}`, { headers: { connection: 'close' } });
+    await close(server);
+    expect(answer.headers.get('x-own')).toBe('1');
+    for (const [name, value] of Object.entries(SAFE_HEADERS)) expect(answer.headers.get(name)).toBe(value);
+  });
+});
