@@ -13,7 +13,7 @@ const tools = (list: string, more = '') => ({
 /** Lists, by what they are long of. */
 export const LISTS: Readonly<Record<string, Attack>> = {
   'a tool of many properties': {
-    most: 500_000,
+    most: 200_000,
     make: (shape) =>
       tools(
         tool(

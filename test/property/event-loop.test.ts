@@ -74,7 +74,9 @@ async function faults({ make, chunk, isServed, server = 'evil' }: Attack, shape:
 async function lasting(attack: Attack, shape: Shape): Promise<string[]> {
   let found: string[] = [];
   for (let run = 0; run < TRIES; run++) {
-    found = await faults(attack, shape).catch((error: unknown) => [String(error)]);
+    // not the same text again, which Wharf would know
+    const blank = shape.blank + ' '.repeat(run);
+    found = await faults(attack, { ...shape, blank }).catch((error: unknown) => [String(error)]);
     if (found.length === 0) return found;
   }
   return found;
