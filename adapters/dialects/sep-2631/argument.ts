@@ -1,9 +1,6 @@
 import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileClaims } from '../../../gateway/ports/file.js';
-import type { FileSlot } from '../../../gateway/ports/file-slot.js';
-import { refuseBareBase64 } from '../common/bare-base64.js';
-import { NAME } from './capability.js';
 
 /** Origins of a file in older revisions. */
 const SOURCES = ['upload', 'generated'];
@@ -14,10 +11,11 @@ export function mayHoldFile(value: JsonValue): boolean {
 
 /**
  * Reads objects: a FileValue, a `type: "file"` block copied from a result, and the object inputs of the oldest
- * revisions. The current revision's inputs are URI strings, which every client may write.
+ * revisions. The current revision's inputs are URI strings, which every client may write. Base64 is a file as well: another
+ * Wharf declares the arguments so in which the server behind it takes base64, and programs go on to send that.
  */
-export function readArgument(value: JsonValue, slot: FileSlot): ArgumentReading | undefined {
-  if (!isObject(value)) return slot.declaredBy === NAME ? refuseBareBase64(value) : undefined;
+export function readArgument(value: JsonValue): ArgumentReading | undefined {
+  if (!isObject(value)) return undefined;
   if (value.type === 'file') return readBlock(value);
   const uri = textIn(value, 'uri');
   return uri !== undefined && /^mcp-file:/i.test(uri) ? { kind: 'handle', uri } : undefined;
