@@ -6,8 +6,8 @@ import { storeTimeout, toStoreError } from './s3-errors.js';
 const READY_BYTES = 256 * 1024;
 
 /**
- * The body of an answer, exactly as long as it should be, with the port's errors. A store that goes silent is given up after `silenceMs`. A slow reader
- * is not, because the clock runs only while bytes are wanted.
+ * The body of an answer, exactly as long as it should be, with the port's errors. A store that goes silent is given up after
+ * `silenceMs`. A slow reader is not, because the clock runs only while bytes are wanted.
  */
 export class S3Body extends Readable {
   readonly #source: Readable;

@@ -140,7 +140,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       code === LONG_HEAD
         ? new GatewayError('head_too_long', { allowed: http.maxHeaderSize })
         : new GatewayError('http_malformed', { reason: code });
-    // a client that leaves in the midst of a body is its route's to tell of
+    // the route logs a client that leaves in the midst of a body
     const isLeaving = code === BROKEN_OFF && remote !== undefined && connections.isBusy(remote);
     if (code === LATE_HEAD || (code.startsWith('HPE_') && !isLeaving)) {
       refused(refusal, { headers: {}, socket: { remoteAddress: remote?.remoteAddress } });

@@ -174,7 +174,7 @@ function limitOf({ facts: { limit, source = limit } }: GatewayError): string | u
 
 /**
  * Passes a request's body to `take`, watched: it must arrive fast enough, and within `timeouts.upload`. A client that waits
- * for `100 Continue` is told to send it.
+ * for `100 Continue` gets it.
  * @param until ends it with the signal's reason
  */
 export async function receivedUpload<Result>(

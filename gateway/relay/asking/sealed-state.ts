@@ -113,7 +113,7 @@ export function openState(seal: Seal, text: string, bound: Bound, now: number): 
   return { kind: 'open', state };
 }
 
-/** Whether a client gives back a state of Wharf's own, whatever it is about. */
+/** Whether a client gives back a state that Wharf has sealed, of any kind. */
 export function isOwnState(seal: Seal, state: JsonValue | undefined): boolean {
   return typeof state === 'string' && seal.open(PLACE, state) !== undefined;
 }
