@@ -90,7 +90,10 @@ export class Sessions {
     return this.#table.size;
   }
 
-  /** Those remembered here that are not over, each with when it was last used, in milliseconds since the epoch. Reads all of them. */
+  /**
+   * Those remembered here that are not over, each with when it was last used, in milliseconds since the epoch. Reads all of
+   * them.
+   */
   list(): (Session & { usedAt: number })[] {
     const { clock } = this.#deps;
     const began = clock.now() - clock.ticks();

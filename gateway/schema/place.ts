@@ -130,7 +130,7 @@ export function placeOf(tool: JsonObject, slot: readonly string[], below?: strin
 }
 
 /**
- * A schema that is a string whatever its unions say, which then only restrict it. What its `allOf` says is merged: clients
+ * A schema that is a string by its own type, so that its unions only restrict it. What its `allOf` says is merged: clients
  * look for the description and the keyword of an argument at its top.
  */
 function textOf(schema: JsonObject, follow: (part: JsonObject) => JsonObject | undefined): JsonObject | undefined {

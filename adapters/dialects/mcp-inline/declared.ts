@@ -35,7 +35,7 @@ function slot(path: readonly string[], { contentMediaType: mediaType, maxLength 
   };
 }
 
-/** The largest file whose padded base64 is no longer than that. */
+/** The largest file whose padded base64 has at most so many characters. */
 function largestIn(maxLength: JsonValue | undefined): number | undefined {
   if (typeof maxLength !== 'number' || !Number.isSafeInteger(maxLength) || maxLength < 4) return undefined;
   return Math.floor(maxLength / 4) * 3;

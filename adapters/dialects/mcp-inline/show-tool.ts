@@ -3,32 +3,10 @@ import { mostText } from '../../../gateway/policy/amounts.js';
 import type { JsonObject, JsonPatch, JsonPath, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { sentence } from '../common/words.js';
 
-/** Keywords about the base64 that would refuse a handle. `x-mcp-header` would put megabytes into a header. */
-const OF_THE_ENCODING = [
-  'contentEncoding',
-  'contentMediaType',
-  'pattern',
-  'format',
-  'minLength',
-  'maxLength',
-  'items',
-  'minItems',
-  'maxItems',
-  'properties',
-  'required',
-  'additionalProperties',
-  'x-mcp-header',
-  // what else may restrict a text
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'not',
-  'if',
-  'then',
-  'else',
-];
-
-/** Those of a text, which may also be said around the branch of a union that is the file. */
+/**
+ * Keywords about the base64 as a text, which would refuse a handle. They may also stand around the branch of a union that is
+ * the file. `x-mcp-header` would put megabytes into a header.
+ */
 const OF_A_TEXT = [
   'contentEncoding',
   'contentMediaType',
@@ -37,6 +15,25 @@ const OF_A_TEXT = [
   'minLength',
   'maxLength',
   'x-mcp-header',
+];
+
+/** All that would refuse a handle at the file's own place. */
+const OF_THE_ENCODING = [
+  ...OF_A_TEXT,
+  'items',
+  'minItems',
+  'maxItems',
+  'properties',
+  'required',
+  'additionalProperties',
+  // what else may restrict a text
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
 ];
 
 /**

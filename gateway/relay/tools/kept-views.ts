@@ -250,7 +250,7 @@ export class KeptViews<Value> {
     return undefined;
   }
 
-  /** A content that changes is no longer that of other views. @returns false where there is no room for one more */
+  /** Gives a view whose content changes a copy of its own. @returns false where there is no room for it */
   #makeOwn(view: KeptView<Value>): boolean {
     const { content } = view;
     if (content.holders === 1) return true;
