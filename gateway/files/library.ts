@@ -143,9 +143,8 @@ export class Library {
 
   /** True when the file awaited under this id has been stored, even if it has expired since. */
   async hasBeenStored(id: string): Promise<boolean> {
-    if (await this.find(id)) return true;
-    const handle = await this.#handles.find(id);
-    return handle !== undefined && handle.awaitedUntil === undefined;
+    const [record, handle] = await Promise.all([this.find(id), this.#handles.find(id)]);
+    return record !== undefined || (handle !== undefined && handle.awaitedUntil === undefined);
   }
 
   /**

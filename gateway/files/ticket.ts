@@ -32,6 +32,8 @@ type TicketRecord = {
   | { purpose: 'upload'; intent: UploadIntent; isOpened?: true; isRevoked?: true }
 );
 
+type Mark = 'isOpened' | 'isRevoked';
+
 /** Longer than any ticket, but short enough to hash and log. */
 const TICKET = /^[\w-]{1,256}$/;
 
@@ -65,6 +67,13 @@ export interface UploadTicket {
   isOpened: boolean;
   /** The caller that asked for the file no longer wants it. */
   isRevoked: boolean;
+  written: Written;
+}
+
+/** A ticket's record as it was read, so that a change of it need not read it again. */
+interface Written {
+  key: string;
+  text: string;
 }
 
 /**
@@ -117,7 +126,7 @@ export class Tickets {
   async redeemDownload(ticket: string): Promise<Redeemed> {
     const lasting = this.#redeemLasting(ticket);
     if (lasting) return lasting;
-    const record = await this.#find(ticket);
+    const { record } = (await this.#find(ticket)) ?? {};
     if (record?.purpose !== 'download') return { kind: 'unknown' };
     if (record.expiresAt <= this.#clock.now()) return { kind: 'expired' };
     const { fileId, expiresAt, as } = record;
@@ -148,10 +157,11 @@ export class Tickets {
   }
 
   async findUpload(ticket: string): Promise<UploadTicket | undefined> {
-    const record = await this.#find(ticket);
-    if (record?.purpose !== 'upload') return undefined;
-    const { fileId, intent, expiresAt, isOpened = false, isRevoked = false } = record;
-    return { fileId, intent, expiresAt, isExpired: expiresAt <= this.#clock.now(), isOpened, isRevoked };
+    const found = await this.#find(ticket);
+    if (found?.record.purpose !== 'upload') return undefined;
+    const { fileId, intent, expiresAt, isOpened = false, isRevoked = false } = found.record;
+    const isExpired = expiresAt <= this.#clock.now();
+    return { fileId, intent, expiresAt, isExpired, isOpened, isRevoked, written: found.written };
   }
 
   /** Ends a right to upload before its time. An upload that has begun is not stopped. */
@@ -159,25 +169,34 @@ export class Tickets {
     return this.#mark(ticket, 'isRevoked');
   }
 
-  /** A user has opened its page: every replica that waits for the file can see that. */
-  noteOpened(ticket: string): Promise<void> {
-    return this.#mark(ticket, 'isOpened');
+  /**
+   * A user has opened its page: every replica that waits for the file can see that.
+   * @param written the ticket as it was just read
+   */
+  async noteOpened(ticket: string, written?: Written): Promise<void> {
+    if (written && (await this.#marked(written, 'isOpened'))) return;
+    await this.#mark(ticket, 'isOpened');
   }
 
   /** Both marks may be set at the same time, by two replicas: then one of them tries again. */
-  async #mark(ticket: string, mark: 'isOpened' | 'isRevoked'): Promise<void> {
+  async #mark(ticket: string, mark: Mark): Promise<void> {
     if (!TICKET_FORM.test(ticket)) return;
     for (const key of this.#keys.all('ticket', ticket)) {
       for (let tries = 0; tries < MARK_TRIES; tries++) {
         const text = await this.#state.read(key);
         if (text === undefined) break;
-        const record = keptIn<TicketRecord>(text, 'purpose', 'fileId', 'expiresAt');
-        if (record.purpose !== 'upload' || record[mark]) return;
-        const marked: TicketRecord = { ...record, [mark]: true };
-        const ttlMs = Math.max(0, record.expiresAt - this.#clock.now()) + REMEMBERED_MS;
-        if (await this.#state.replace(key, text, JSON.stringify(marked), ttlMs)) return;
+        if (await this.#marked({ key, text }, mark)) return;
       }
     }
+  }
+
+  /** False when the record is no longer as it was written. */
+  async #marked({ key, text }: Written, mark: Mark): Promise<boolean> {
+    const record = keptIn<TicketRecord>(text, 'purpose', 'fileId', 'expiresAt');
+    if (record.purpose !== 'upload' || record[mark]) return true;
+    const marked: TicketRecord = { ...record, [mark]: true };
+    const ttlMs = Math.max(0, record.expiresAt - this.#clock.now()) + REMEMBERED_MS;
+    return this.#state.replace(key, text, JSON.stringify(marked), ttlMs);
   }
 
   /** Remembers a ticket at least until then, even if it has expired, because it is in use. */
@@ -192,11 +211,12 @@ export class Tickets {
     return ticket;
   }
 
-  async #find(ticket: string): Promise<TicketRecord | undefined> {
+  async #find(ticket: string): Promise<{ record: TicketRecord; written: Written } | undefined> {
     if (!TICKET_FORM.test(ticket)) return undefined;
     for (const key of this.#keys.all('ticket', ticket)) {
       const text = await this.#state.read(key);
-      if (text !== undefined) return keptIn<TicketRecord>(text, 'purpose', 'fileId', 'expiresAt');
+      if (text === undefined) continue;
+      return { record: keptIn<TicketRecord>(text, 'purpose', 'fileId', 'expiresAt'), written: { key, text } };
     }
     return undefined;
   }

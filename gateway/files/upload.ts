@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.js';
 import { checkSeveral, severalRefused } from './bundles/several.js';
 import type { RecentUses } from './control/recent-uses.js';
 import type { FileAccount, FileRecord } from './file.js';
-import { newFileId, objectKey } from './handle.js';
+import { newBundleId, newFileId, objectKey } from './handle.js';
 import { fill } from './ingest/fill.js';
 import { Ingest, type IngestDeps } from './ingest/ingest.js';
 import type { Library } from './library.js';
@@ -64,6 +64,9 @@ export interface Admission {
   largest: UploadBound;
 }
 
+/** What a ticket refers to, in any state. */
+type FoundUpload = Admission & Omit<UploadTicket, keyof Admission> & { isStored: boolean; isLocked: boolean };
+
 export type UploadState =
   | ({ kind: 'open' } & Admission)
   | { kind: 'done' }
@@ -96,19 +99,22 @@ export class Uploads {
     const { tickets, codes, clock, settings } = this.#deps;
     checkIntent(intent, settings.fileLimit());
     const expiresAt = clock.now() + settings.ttlMs;
-    const { id, uri } = await this.#expect(intent, expiresAt);
+    const id = intent.several ? newBundleId() : newFileId();
     const made = settings.asksCodes && intent.isForPerson ? codes.make(id) : undefined;
-    const ticket = await tickets.mintUpload(id, { ...intent, ...(made && { codeSeal: made.seal }) }, expiresAt);
+    const [uri, ticket] = await Promise.all([
+      this.#expect(id, intent, expiresAt),
+      tickets.mintUpload(id, { ...intent, ...(made && { codeSeal: made.seal }) }, expiresAt),
+    ]);
     const url = `${settings.publicUrl()}/u/${ticket}`;
     return { id, uri, ticket, url, expiresAt: new Date(expiresAt).toISOString(), ...(made && { code: made.code }) };
   }
 
   /** The handle of a future file, or of a future bundle of them. */
-  async #expect({ principal, purpose, several }: UploadIntent, until: number): Promise<{ id: string; uri: string }> {
+  #expect(id: string, { principal, purpose, several }: UploadIntent, until: number): Promise<string> {
     const { library } = this.#deps;
-    if (several) return library.bundles.begin({ principal, server: purpose?.server }, until);
-    const id = newFileId();
-    return { id, uri: await library.expect(id, principal, until) };
+    return several
+      ? library.bundles.begin(id, { principal, server: purpose?.server }, until)
+      : library.expect(id, principal, until);
   }
 
   /** Ends a ticket early, because the file is no longer wanted. What has arrived of several files is removed. */
@@ -141,10 +147,7 @@ export class Uploads {
     return this.#deps.tickets.noteOpened(ticket);
   }
 
-  /** What a ticket refers to, in any state. */
-  async find(
-    ticket: string,
-  ): Promise<(Admission & Omit<UploadTicket, keyof Admission> & { isStored: boolean; isLocked: boolean }) | undefined> {
+  async find(ticket: string): Promise<FoundUpload | undefined> {
     const { tickets, codes, settings } = this.#deps;
     const found = await tickets.findUpload(ticket);
     if (!found) return undefined;
@@ -167,22 +170,17 @@ export class Uploads {
 
   /** The state of a ticket, without using it up. */
   async inspect(ticket: string): Promise<UploadState> {
-    const found = await this.find(ticket);
-    if (!found) return { kind: 'unknown' };
-    const { isStored, isExpired, isOpened: _, isRevoked, isLocked, ...admission } = found;
-    if (isStored) return { kind: 'done' };
-    if (isRevoked) return { kind: 'cancelled' };
-    if (isLocked) return { kind: 'locked' };
-    return isExpired ? { kind: 'expired' } : { kind: 'open', ...admission };
+    return stateOf(await this.find(ticket));
   }
 
   /** @throws GatewayError `link_unknown`, `link_expired`, `upload_done`, `upload_cancelled`, `upload_locked` */
   async admit(ticket: string): Promise<Admission> {
-    const state = await this.inspect(ticket);
+    const found = await this.find(ticket);
+    const state = stateOf(found);
     switch (state.kind) {
       case 'open':
         // a program, which needs no page, has the link
-        await this.opened(ticket);
+        await this.#deps.tickets.noteOpened(ticket, found?.written);
         return state;
       case 'done':
         throw uploadDone();
@@ -354,6 +352,15 @@ export class Uploads {
       throw error;
     }
   }
+}
+
+function stateOf(found: FoundUpload | undefined): UploadState {
+  if (!found) return { kind: 'unknown' };
+  const { fileId, intent, expiresAt, largest } = found;
+  if (found.isStored) return { kind: 'done' };
+  if (found.isRevoked) return { kind: 'cancelled' };
+  if (found.isLocked) return { kind: 'locked' };
+  return found.isExpired ? { kind: 'expired' } : { kind: 'open', fileId, intent, expiresAt, largest };
 }
 
 /** Refuses a file that is too long before it is stored. */

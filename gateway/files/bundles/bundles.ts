@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Owner } from '../../ports/owner.js';
 import type { StateStore } from '../../ports/state-store.js';
 import type { FileRecord } from '../file.js';
-import { handleOf, newBundleId, readBundle } from '../handle.js';
+import { handleOf, readBundle } from '../handle.js';
 
 /** Several files that belong to one argument, as the state store keeps them (JSON under `bundle:<id>`). */
 interface Bundle {
@@ -55,13 +55,12 @@ export class Bundles {
     this.#deps = deps;
   }
 
-  /** @returns the id of a new bundle, and its handle */
-  async begin(owner: Owner & { principal: string }, until: number): Promise<{ id: string; uri: string }> {
+  /** @returns the handle of a new bundle */
+  async begin(id: string, owner: Owner & { principal: string }, until: number): Promise<string> {
     const { state, clock, settings } = this.#deps;
-    const id = newBundleId();
     const bundle: Bundle = { principal: owner.principal, status: 'open', files: [], until };
     await state.create(keyOf(id), JSON.stringify(bundle), until - clock.now() + REMEMBERED_MS, owner);
-    return { id, uri: handleOf(settings.gatewayId, id) };
+    return handleOf(settings.gatewayId, id);
   }
 
   async find(id: string): Promise<Bundle | undefined> {

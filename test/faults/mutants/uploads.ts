@@ -91,8 +91,8 @@ export const UPLOADS: readonly Mutant[] = [
     name: 'upload-ticket-never-ends',
     fault: 'An upload link works as long as the state store remembers it.',
     file: TICKET,
-    find: 'isExpired: expiresAt <= this.#clock.now(),',
-    replace: 'isExpired: expiresAt <= 0,',
+    find: 'isExpired = expiresAt <= this.#clock.now();',
+    replace: 'isExpired = expiresAt <= 0;',
     suites: ['unit/files/ticket'],
   },
   {
