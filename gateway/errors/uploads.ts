@@ -1,5 +1,5 @@
 import { contrast, filesText, mostText, timeText } from '../policy/amounts.js';
-import { type ErrorRow, over, waited } from './texts.js';
+import { type ErrorRow, INTERNAL, over, waited } from './texts.js';
 
 /** The rows of `ERROR_TABLE` for uploads and files in arguments. The fact `reason` is SEP-2631's word for what is wrong. */
 export const ERRORS_OF_UPLOADS = {
@@ -129,5 +129,6 @@ export const ERRORS_OF_UPLOADS = {
       `${f.problem === undefined ? '' : ` What was given was not taken: ${f.problem}`}` +
       `${f.why === undefined ? '' : ` ${f.why}`}`,
   },
+  question_put_off: { http: 400, jsonRpc: INTERNAL, text: (f) => String(f.text) },
   params_invalid: { http: 400, jsonRpc: -32602, text: (f) => `Invalid params: ${f.text}.` },
 } as const satisfies Record<string, ErrorRow>;

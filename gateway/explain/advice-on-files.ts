@@ -73,6 +73,11 @@ export const OF_FILES = {
     todo: 'Upload the file by the link and call again with the handle. Clients that can ask their user do so by themselves.',
     facts: { tool: 'read_picture', argument: 'image', maxSize: 5_000_000 },
   },
+  question_put_off: {
+    why: 'A server asks for a file before it answers a request that is not a call, and the person has not opened the page in time.',
+    todo: 'Give the person the link in the text, and make the same request again: it then gets the file.',
+    facts: { text: 'The server "docs" asks: which page?' },
+  },
   stream_refused: {
     why: 'A client asks for a resource as a stream without having declared that it takes one, or the resource is not there.',
     todo: 'docs/reference/dialects.md says what to declare. Check the URI.',

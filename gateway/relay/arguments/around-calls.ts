@@ -22,9 +22,6 @@ const CAPABILITY_METHODS = new Set([
   'prompts/get',
 ]);
 
-/** Their results may want input, which reaches the client as it came: a server may ask only for what the client knows. */
-const PASSED_ON = new Set(['prompts/get', 'resources/read']);
-
 /**
  * On a channel shared by clients, the only request gets a new id, which is also its progress token, because two clients
  * may use the same ones.
@@ -53,7 +50,7 @@ export function declareAbilities(post: Post): Post {
   if (!request || !at) return post;
   const { deps, client } = post.context;
   for (const [key, value] of Object.entries(declaredBy(deps))) post.edits.set([...at, key], value);
-  const elicitation = PASSED_ON.has(request.method) ? undefined : deps.elicitation(client);
+  const elicitation = deps.elicitation(client);
   if (elicitation) post.edits.set([...at, 'elicitation'], elicitation);
   return post;
 }

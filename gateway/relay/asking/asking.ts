@@ -17,6 +17,9 @@ import { ListenedQuestions, SessionCalls } from './session-questions.js';
 /** The requests of a session on whose streams servers ask. A task's questions come with its result. */
 const WITH_QUESTIONS = new Set(['tools/call', 'tasks/result', 'prompts/get', 'resources/read', 'completion/complete']);
 
+/** The requests of the revisions without sessions that a server may answer by what it wants first. */
+const WITH_ROUNDS = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
 /** A cheap test, which most messages fail: whether a client may be telling of Wharf's own questions. */
 export function mayTellOfQuestions({ cancelled, progress, responses }: ClientMessages): boolean {
   return cancelled.length > 0 || progress.length > 0 || responses.length > 0;
@@ -66,7 +69,7 @@ export class Asking {
     const request = onlyRequest(asked.messages);
     const { method = '' } = request ?? {};
     const by = this.#deps.order.length > 0 ? asksBy(asked.client) : undefined;
-    if (request && method === 'tools/call' && this.#asksByResult(asked, request, by))
+    if (request && WITH_ROUNDS.has(method) && this.#asksByResult(asked, request, by))
       return this.#byResult.run(asked, request, course);
     if (request && by === 'request' && WITH_QUESTIONS.has(method) && this.#byRequest.canAsk(asked))
       return this.#byRequest.run(asked, request, course);

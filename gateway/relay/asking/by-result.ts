@@ -31,14 +31,14 @@ import {
   openState,
   type State,
 } from './sealed-state.js';
-import { type HandOver, putOffResult } from './server-file.js';
+import { type HandOver, putOffAnswer } from './server-file.js';
 import { notGivenResult, questionText } from './texts.js';
 
 /** Before the number of a question; no server's keys begin so. */
 const KEY = 'wharf-file-';
 const CONSENT = `${KEY}consent`;
 
-/** A call as its client made it, and what it has been asked before. */
+/** A request as its client made it, and what the client has been asked before. */
 interface Round {
   asked: Asked;
   request: PendingRequest;
@@ -166,8 +166,8 @@ export class AskingByResult {
     const closed = heard.find(({ unopened }) => unopened);
     if (closed?.unopened) {
       await this.#putOff(round, heard);
-      const result = putOffResult(closed.question.message, offeredFor(closed.unopened), this.#deps);
-      answerLocally(exchange, messages, { result });
+      const { message } = closed.question;
+      answerLocally(exchange, messages, putOffAnswer(round.request, message, offeredFor(closed.unopened), this.#deps));
       return undefined;
     }
     const kept = keptIn(round);

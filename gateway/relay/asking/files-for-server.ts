@@ -19,7 +19,7 @@ import {
   canAskFor,
   formForOthers,
   handOver,
-  putOffResult,
+  putOffAnswer,
   takenUp,
   uploadForServer,
   wayForServer,
@@ -164,8 +164,8 @@ export class FilesForServer {
     // only a call can be made again
     if (!request) return uploads.revoke(offered.ticket);
     for (const offer of this.#offers) await putOff.keep(offer.about, offer.offered);
-    const result = putOffResult(message, offered, this.#deps);
-    reply.instead = answerText(request.id, { result }, eraOf(caller.client.protocolVersion));
+    const answer = putOffAnswer(request, message, offered, this.#deps);
+    reply.instead = answerText(request.id, answer, eraOf(caller.client.protocolVersion));
   }
 
   /** A form without files, filled beside a page. @param fileId of a file that is there: nothing else is waited for */

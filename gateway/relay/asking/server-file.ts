@@ -16,6 +16,8 @@ import type {
 } from '../../ports/file-question.js';
 import type { Identity } from '../../ports/identity.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import type { LocalAnswer } from '../client/local-answer.js';
+import type { PendingRequest } from '../pending-request.js';
 import type { AskingDeps } from './deps.js';
 import { MAX_QUESTION, mostInAnswer } from './lacking.js';
 import { type Way, wayFor } from './means.js';
@@ -229,13 +231,20 @@ export async function takenUp(
   return (await uploads.inspect(offered.ticket)).kind === 'open' ? { offered } : undefined;
 }
 
-/** What answers a call instead of its server, whose question was put off. @param message the server's own words */
-export function putOffResult(
+/** Requests whose results tell the model of errors. A result of any other is a prompt or a resource, and nothing else. */
+const TELLS_MODEL = new Set(['tools/call', 'tasks/result']);
+
+/** What answers a request instead of its server, whose question was put off. @param message the server's own words */
+export function putOffAnswer(
+  { method }: Pick<PendingRequest, 'method'>,
   message: string,
   offered: Authorization,
   { server, steps, timeouts }: Pick<AskingDeps, 'server' | 'steps' | 'timeouts'>,
-): JsonObject {
-  const then = steps(offered, 'call the tool again with the same arguments, which then gets this file');
+): LocalAnswer {
+  const isCall = TELLS_MODEL.has(method);
+  const again = isCall ? 'call the tool again with the same arguments' : 'make the same request again';
+  const then = steps(offered, `${again}, which then gets this file`);
   const text = `${serverAskedText(message, server)} ${unopenedText(timeouts.elicitationNotice)}\n${then}`;
-  return { content: [{ type: 'text', text }], isError: true };
+  if (!isCall) return { error: new GatewayError('question_put_off', { text }).toJsonRpc() };
+  return { result: { content: [{ type: 'text', text }], isError: true } };
 }

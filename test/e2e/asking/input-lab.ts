@@ -35,20 +35,23 @@ export class AskingServer {
     { statuses = [200], server = {}, ...options }: Partial<WharfOptions> & { statuses?: number[]; server?: Json } = {},
   ): Promise<AskingServer> {
     const uploads: Uploaded[] = [];
+    const answered = ({ requestState, inputResponses }: Json): Json => {
+      if (requestState === 'of the server')
+        return { resultType: 'complete', content: [{ type: 'text', text: JSON.stringify(inputResponses ?? {}) }] };
+      const text =
+        typeof requests === 'function'
+          ? requests(upstream.origin)
+          : JSON.stringify(requests).replaceAll('$ORIGIN', upstream.origin);
+      const inputRequests = JSON.parse(text) as Json;
+      return { resultType: 'input_required', inputRequests, requestState: 'of the server', extra: 1 };
+    };
     const upstream: RecordingUpstream = await RecordingUpstream.start({
       tools: [{ name: 'ask', inputSchema: { type: 'object' } }],
       methods: {
-        'server/discover': discover,
-        'tools/call': ({ requestState, inputResponses }) => {
-          if (requestState === 'of the server')
-            return { resultType: 'complete', content: [{ type: 'text', text: JSON.stringify(inputResponses ?? {}) }] };
-          const text =
-            typeof requests === 'function'
-              ? requests(upstream.origin)
-              : JSON.stringify(requests).replaceAll('$ORIGIN', upstream.origin);
-          const inputRequests = JSON.parse(text) as Json;
-          return { resultType: 'input_required', inputRequests, requestState: 'of the server', extra: 1 };
-        },
+        'server/discover': () => ({ ...discover(), capabilities: { tools: {}, prompts: {}, resources: {} } }),
+        'tools/call': answered,
+        'prompts/get': answered,
+        'resources/read': answered,
       },
       http: ({ method = '', url = '', headers }, body) => {
         const status = statuses[Math.min(uploads.length, statuses.length - 1)] ?? 200;
