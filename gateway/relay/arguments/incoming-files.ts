@@ -170,7 +170,10 @@ export class IncomingFiles {
   }
 
   async #resolve(uri: string, rules: SlotRules): Promise<FileRecord> {
-    const found = await this.#deps.library.resolve(uri, this.#owner.principal);
+    return this.#recordOf(await this.#deps.library.resolve(uri, this.#owner.principal), rules);
+  }
+
+  async #recordOf(found: Resolved, rules: SlotRules): Promise<FileRecord> {
     switch (found.kind) {
       case 'ready':
         return found.record;
@@ -219,14 +222,14 @@ export class IncomingFiles {
   async #linked(url: string, rules: SlotRules): Promise<IncomingFile> {
     const { library } = this.#deps;
     const uri = await library.handleOfLink(url);
+    const found = uri === undefined ? undefined : await library.resolve(uri, this.#owner.principal);
     // Same error for a foreign link and an unknown address: existence must not leak.
-    const isKnown = uri !== undefined && (await library.resolve(uri, this.#owner.principal)).kind !== 'unknown';
-    if (!isKnown) {
+    if (!found || found.kind === 'unknown') {
       const text =
         'is not a link to a file of yours, and other addresses are not followed; upload the file and pass its handle';
       throw refused(rules, 'schemeNotAllowed', text);
     }
-    return this.#stored(await this.#resolve(uri, rules), rules);
+    return this.#stored(await this.#recordOf(found, rules), rules);
   }
 
   async #remote({ url, claims }: ArgumentReading & { kind: 'remote' }, rules: SlotRules): Promise<IncomingFile> {
