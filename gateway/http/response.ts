@@ -44,6 +44,13 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
     return typeof reason === 'string' ? super.writeHead(status, reason, headers) : super.writeHead(status, reason);
   }
 
+  /** The head of a stream, which may stay open for hours, is not kept: of a thousand streams they took 0.4 MB. */
+  override flushHeaders(): void {
+    super.flushHeaders();
+    // once it is written, Node asks only whether there is one
+    if (Reflect.get(this, '_headerSent') === true) Reflect.set(this, '_header', HEAD_IS_WRITTEN);
+  }
+
   override end(callback?: () => void): this;
   override end(chunk: unknown, callback?: () => void): this;
   override end(chunk: unknown, encoding: BufferEncoding, callback?: () => void): this;
@@ -67,6 +74,8 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
     queueMicrotask(() => Reflect.deleteProperty(socket, 'destroySoon'));
   }
 }
+
+const HEAD_IS_WRITTEN = '\r\n';
 
 /**
  * Most bytes of a body that is written together with its head: node copies a string of this length to the system from its

@@ -41,6 +41,25 @@ describe('an answer', () => {
     }
   });
 
+  it('of which the head was sent first is as long as its client reads it, and cannot have another head', async () => {
+    const heads: unknown[] = [];
+    const early = createServer({ ServerResponse: SafeResponse }, (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.flushHeaders();
+      heads.push(response.headersSent, Reflect.get(response, '_header').length < 10);
+      response.flushHeaders();
+      expect(() => response.writeHead(404)).toThrow(/ERR_HTTP_HEADERS_SENT|headers/);
+      response.write('data: 1\n\n');
+      setImmediate(() => response.end(Buffer.from('data: 2\n\n')));
+    });
+    const answer = await fetch(`http://127.0.0.1:${await listen(early)}`, { headers: { connection: 'close' } });
+    expect(answer.status).toBe(200);
+    for (const [name, value] of Object.entries(SAFE_HEADERS)) expect(answer.headers.get(name)).toBe(value);
+    expect(await answer.text()).toBe('data: 1\n\ndata: 2\n\n');
+    expect(heads).toEqual([true, true]);
+    await close(early);
+  });
+
   it('has the headers of every answer, and no body where none belongs', async () => {
     body = EVERY_BYTE;
     const { answer, bytes } = await ask('HEAD');
