@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../budget/late-cache.js';
 import { Ledger, refusalFacts } from '../budget/ledger.js';
 import { GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';
@@ -96,7 +96,7 @@ export class Journal implements Audit {
   readonly #refusedLogins: RepeatedRefusals;
   readonly #limited: RepeatedRefusals;
   /** By key: true, or what is awaited until the entry is written. */
-  readonly #once = new LRUCache<string, true | Promise<void>>({ max: MOST_ONCE });
+  readonly #once = new LateCache<true | Promise<void>>({ max: MOST_ONCE });
   #queue: Waiting[] = [];
   #end: ChainEnd;
   #writing: Promise<void> | undefined;

@@ -8,8 +8,9 @@ interface LateCacheOptions {
 }
 
 /**
- * An `LRUCache` that is made for its first value. One takes the memory of all its values at once, 37 KB for a thousand of
- * them: three of them, of which most servers need none, were half of what a server in the config took.
+ * An `LRUCache` that takes memory only for the values that it has: it is made for the first one, and grows. With `max` one
+ * takes the memory of all its values at once, 215 KB for ten thousand, or 370 with a time: three of them, of which most
+ * servers need none, were half of what a server in the config took, and others were 1 MB of an idle process.
  */
 export class LateCache<Value extends NonNullable<unknown>> {
   readonly #options: LateCacheOptions;
@@ -30,11 +31,23 @@ export class LateCache<Value extends NonNullable<unknown>> {
   }
 
   set(key: string, value: Value): void {
-    this.#cache ??= new LRUCache<string, Value>(this.#options);
+    this.#cache ??= made(this.#options);
     this.#cache.set(key, value);
   }
 
   delete(key: string): void {
     this.#cache?.delete(key);
   }
+
+  keys(): string[] {
+    return this.#cache ? [...this.#cache.keys()] : [];
+  }
+
+  clear(): void {
+    this.#cache?.clear();
+  }
+}
+
+function made<Value extends NonNullable<unknown>>({ max, ttl = 0 }: LateCacheOptions): LRUCache<string, Value> {
+  return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, ttl });
 }

@@ -1,5 +1,5 @@
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../budget/late-cache.js';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Owner } from '../ports/owner.js';
@@ -41,7 +41,7 @@ export class UploadCodes {
   readonly #keys: StateKeys;
   readonly #clock: Clock;
   /** Right codes that were given here, and codes that are being compared, as hashes with their file's id. */
-  readonly #proven = new LRUCache<string, true>({ max: MOST_PROVEN });
+  readonly #proven = new LateCache<true>({ max: MOST_PROVEN });
   readonly #comparing = new Map<string, Promise<void>>();
 
   constructor(state: StateStore, keys: StateKeys, clock: Clock) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../budget/late-cache.js';
 import { keptIn } from '../errors/kept.js';
 import {
   type Allowance,
@@ -40,7 +40,7 @@ export class Allowances {
   readonly #deps: AllowancesDeps;
   #rules: AllowanceRules;
   #byIdentity = new WeakMap<Identity, Allowance>();
-  readonly #byPrincipal = new LRUCache<string, Allowance>({ max: MAX_REMEMBERED, ttl: RENEWED_MS });
+  readonly #byPrincipal = new LateCache<Allowance>({ max: MAX_REMEMBERED, ttl: RENEWED_MS });
   /** Some limit depends on more than the name of a key. */
   #asksToken = false;
   #isOn = false;

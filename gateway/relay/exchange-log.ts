@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../budget/late-cache.js';
 import { asGatewayError, type GatewayError } from '../errors.js';
 import type { Audit } from '../ports/audit.js';
 import type { Stopwatch } from '../ports/clock.js';
@@ -18,7 +18,7 @@ const MAX_CLIENT = 100;
 const MAX_ID = 64;
 
 /** Of the last sessions: a hash for every line cost 2 % of a short exchange. A longer id is not one of Wharf's. */
-const TAGS = new LRUCache<string, string>({ max: 2000 });
+const TAGS = new LateCache<string>({ max: 2000 });
 
 /** The usual estimate for English; base64 takes more tokens, so this is the least that was saved. */
 const BYTES_OF_A_TOKEN = 4;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../budget/late-cache.js';
 import type { StateKeys } from '../files/state-keys.js';
 import type { Clock } from '../ports/clock.js';
 import type { Tokens } from '../ports/oauth.js';
@@ -47,7 +47,7 @@ interface Parts {
 /** Tokens for servers, sealed in the state store so that every replica has them. Those in use are in this process too. */
 export class KeptTokens {
   readonly #parts: Parts;
-  readonly #here = new LRUCache<string, Tokens>({ max: MOST_KEPT });
+  readonly #here = new LateCache<Tokens>({ max: MOST_KEPT });
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -62,7 +62,7 @@ export class KeptTokens {
   /** Drops what this process has of a target's tokens; they stay in the state store until they expire there. */
   forget(target: GrantTarget): void {
     const start = startOf(target);
-    for (const name of [...this.#here.keys()]) if (name.startsWith(start)) this.#here.delete(name);
+    for (const name of this.#here.keys()) if (name.startsWith(start)) this.#here.delete(name);
   }
 
   /** These are the ones to use next. */

@@ -11,7 +11,6 @@ const EICAR_CRC = 0x6851cf3c;
 const NAME = Buffer.from('eicar.com');
 
 const PIECE = 64 * 1024;
-const ZEROS = Buffer.alloc(PIECE);
 
 /** A directory's entry and the end of the directory, with the name. */
 const TAIL = 46 + NAME.length + 22;
@@ -28,7 +27,8 @@ function* proofFile(size: number): Generator<Buffer> {
   const head = Buffer.concat([local, NAME, EICAR]);
   yield head;
   const gap = size - head.length - TAIL;
-  for (let left = gap; left > 0; left -= PIECE) yield ZEROS.subarray(0, Math.min(left, PIECE));
+  const zeros = Buffer.alloc(PIECE);
+  for (let left = gap; left > 0; left -= PIECE) yield zeros.subarray(0, Math.min(left, PIECE));
   const entry = Buffer.alloc(46);
   entry.writeUInt32LE(0x02014b50, 0);
   entry.writeUInt16LE(20, 4);

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../../budget/late-cache.js';
 import { GatewayError } from '../../errors.js';
 import type { Seal } from '../../files/seal.js';
 import type { Audit } from '../../ports/audit.js';
@@ -47,7 +47,7 @@ export class ConsoleLogins {
   readonly #seal: Seal;
   readonly #clock: Clock & Stopwatch;
   readonly #audit: Pick<Audit, 'record' | 'note'>;
-  readonly #wrong = new LRUCache<string, { since: number; keys: ReadonlySet<string> }>({ max: ADDRESSES });
+  readonly #wrong = new LateCache<{ since: number; keys: ReadonlySet<string> }>({ max: ADDRESSES });
 
   constructor(users: readonly ConsoleUser[], { seal, clock, audit }: ConsoleLoginsDeps) {
     this.#users = users;

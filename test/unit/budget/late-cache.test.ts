@@ -19,4 +19,23 @@ describe('a cache that is made late', () => {
     cache.delete('a');
     expect(cache.has('a')).toBe(false);
   });
+
+  it('says which keys it has, and forgets all at once', () => {
+    const cache = new LateCache<number>({ max: 2 });
+    cache.clear();
+    expect(cache.keys()).toEqual([]);
+    for (const key of ['a', 'b', 'c']) cache.set(key, 1);
+    expect(cache.keys().sort()).toEqual(['b', 'c']);
+    cache.clear();
+    expect([cache.keys(), cache.has('c')]).toEqual([[], false]);
+  });
+
+  it('has room for as many values again after it was full and emptied', () => {
+    const cache = new LateCache<number>({ max: 100 });
+    for (let key = 0; key < 1000; key++) cache.set(`${key}`, key);
+    for (const key of cache.keys()) cache.delete(key);
+    for (let key = 0; key < 100; key++) cache.set(`${key}`, -key);
+    expect(cache.keys()).toHaveLength(100);
+    expect(cache.get('99')).toBe(-99);
+  });
 });
