@@ -11,10 +11,14 @@ export interface StubOptions {
   early?: { after: number; text: string };
   /** Said at the end; undefined: it closes without a word. */
   reply?: (bytes: Buffer) => string | undefined;
+  /** Says one byte after the other at the end of a file, and never the last one. */
+  drips?: boolean;
   /** Reads nothing until this resolves. */
   reads?: Promise<void>;
   /** To the test file. Default: that it is found. */
   proof?: string;
+  /** Says nothing to the test file. */
+  provesNothing?: boolean;
 }
 
 /** A clamd of which a test says what it answers. The proof that Wharf asks for first it passes as a good one does. */
@@ -90,7 +94,13 @@ export class ClamdStub {
       }
       if (!raw.subarray(-4).equals(Buffer.alloc(4)) || bytesIn(raw) === undefined) return;
       const bytes = bytesIn(raw) as Buffer;
+      if (isProof() && this.options.provesNothing) return;
       const said = isProof() ? `${this.options.proof ?? 'stream: Eicar FOUND'}\0` : this.#reply(bytes);
+      if (this.options.drips && !isProof()) {
+        const drops = setInterval(() => socket.write('s'), 50);
+        socket.once('close', () => clearInterval(drops));
+        return;
+      }
       void (isProof() ? undefined : reads)?.then(() => socket.end(said));
       if (isProof() || !reads) socket.end(said);
     });

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Scan, Verdict } from '../../../gateway/ports/antivirus.js';
 import { MAX_REPLY, readReply } from './reply.js';
@@ -9,7 +10,7 @@ const CONNECT_MS = 5000;
 export interface ClamdAddress {
   host: string;
   port: number;
-  /** Milliseconds without any movement. */
+  /** Milliseconds without any movement, and from the first byte of a reply to its end. */
   timeout: number;
 }
 
@@ -28,10 +29,11 @@ export class ClamdConnection {
   #reply = Buffer.alloc(0);
   #wake: (() => void) | undefined;
   #failure: GatewayError | undefined;
+  #late: NodeJS.Timeout | undefined;
   /** The reply, once it has come. */
   said: string | undefined;
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, timeout: number) {
     this.#socket = socket;
     this.#replied = new Promise((resolve, reject) => {
       socket.on('data', (chunk: Buffer) => {
@@ -42,11 +44,16 @@ export class ClamdConnection {
           this.said = this.#reply.toString('latin1', 0, end);
           resolve(this.said);
           this.#wake?.();
+          // nothing may follow, and it is not read without an end
+          socket.destroy();
         } else if (this.#reply.length > MAX_REPLY) this.#fail(unavailable('its reply is too long'));
+        // bytes that drip are movement, but no answer
+        else this.#late ??= setTimeout(() => this.#fail(unavailable('it did not answer in time')), timeout);
       });
       socket.on('error', (error) => this.#fail(unavailable('the connection broke off', error)));
       socket.on('timeout', () => this.#fail(unavailable('it did not answer in time')));
       socket.on('close', () => {
+        clearTimeout(this.#late);
         const failure = this.#failure ?? unavailable('it closed the connection without a reply');
         this.#failure = failure;
         reject(failure);
@@ -68,7 +75,7 @@ export class ClamdConnection {
     const onAbort = () => socket.destroy();
     signal.addEventListener('abort', onAbort, { once: true });
     socket.once('close', () => signal.removeEventListener('abort', onAbort));
-    const opened = new ClamdConnection(socket);
+    const opened = new ClamdConnection(socket, timeout);
     await new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => {
         socket.destroy();
@@ -87,9 +94,14 @@ export class ClamdConnection {
     return opened;
   }
 
-  /** Resolves when the bytes are on their way, or a reply has come before all of them were sent. */
-  async write(bytes: Buffer): Promise<void> {
-    if (this.said !== undefined) return;
+  /**
+   * Resolves when the bytes are on their way, or a reply has come before all of them were sent.
+   * @returns false if it came before any of them
+   */
+  async write(bytes: Buffer): Promise<boolean> {
+    // what has come is read first: clamd closes behind an early reply, which a write to the closed connection would lose
+    await setImmediate();
+    if (this.said !== undefined) return false;
     if (this.#failure) throw this.#failure;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
@@ -97,6 +109,7 @@ export class ClamdConnection {
     });
     this.#wake = undefined;
     if (this.#failure && this.said === undefined) throw this.#failure;
+    return true;
   }
 
   /** @throws GatewayError `antivirus_unavailable` */
@@ -132,13 +145,12 @@ export class ClamdScan implements Scan {
 
   async end(): Promise<Verdict> {
     try {
-      const isEarly = this.#connection.said !== undefined;
-      if (!isEarly) await this.#connection.write(Buffer.alloc(4));
+      const hasEnd = await this.#connection.write(Buffer.alloc(4));
       const said = await this.#connection.reply();
       const verdict = readReply(said);
       if (!verdict) throw unavailable('its reply is not a verdict', new Error(said.slice(0, 200)));
       // what it has not seen to its end it cannot have found clean
-      if (isEarly && verdict.kind === 'clean') throw unavailable('it replied before the end of the file');
+      if (!hasEnd && verdict.kind === 'clean') throw unavailable('it replied before the end of the file');
       return verdict;
     } finally {
       this.abort();

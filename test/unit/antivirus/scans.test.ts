@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ClamdConnection, ClamdScan } from '../../../adapters/antivirus/clamd/connection.js';
 import { create, settings } from '../../../adapters/antivirus/clamd.js';
@@ -77,6 +79,45 @@ describe('What clamd says of a file', () => {
     await scan.write(CLEAN);
     await until(() => connection.said !== undefined);
     expect(await codeOf(scan.end())).toBe('antivirus_unavailable');
+  });
+});
+
+/** In a thread of its own, so that it answers while the test's does nothing else. */
+const EARLY = `
+  const { parentPort } = require('node:worker_threads');
+  const server = require('node:net').createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.pause();
+      socket.write('INSTREAM size limit exceeded. ERROR\\0', () => socket.destroy());
+    });
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+describe('A clamd that answers early and closes the connection', () => {
+  it('is heard, although the next piece can no longer be sent', async () => {
+    const worker = new Worker(EARLY, { eval: true });
+    stops.push(async () => void (await worker.terminate()));
+    const [port] = (await once(worker, 'message')) as [number];
+    const { signal } = new AbortController();
+    const scan = new ClamdScan(
+      await ClamdConnection.open('INSTREAM', { host: '127.0.0.1', port, timeout: 60_000 }, signal),
+    );
+    await scan.write(Buffer.alloc(100_000));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    await scan.write(CLEAN);
+    expect(await scan.end()).toEqual({ kind: 'too-large' });
+  });
+});
+
+describe('A clamd that says one byte after the other', () => {
+  it('has as long for all of them as for the first', async () => {
+    const { scans, file, ledger } = await lab({ drips: true }, { timeoutSeconds: 1 });
+    const begun = performance.now();
+    expect(await codeOf(scans.scan(file, 1000, () => [CLEAN]))).toBe('antivirus_unavailable');
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(ledger.used).toBe(0);
   });
 });
 
