@@ -55,6 +55,21 @@ export const settings = z
   })
   .meta({ examples: [{ host: 'clamav', maxSizeMiB: 100 }] });
 
+/** A proof may take as long as clamd may be silent. A caller that leaves meanwhile gives up its place. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let leave = () => {};
+  const left = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
 export function create(config: z.output<typeof settings>): Antivirus {
   const address = { host: config.host, port: config.port, timeout: config.timeoutSeconds * 1000 };
   const maxSize = config.maxSizeMiB * MIB;
@@ -92,7 +107,7 @@ export function create(config: z.output<typeof settings>): Antivirus {
       database: () => asked.said,
       async begin(signal) {
         const known = proven();
-        await known;
+        await unlessAborted(known, signal);
         void asked.refresh();
         try {
           return await open(signal);

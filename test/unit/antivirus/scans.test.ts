@@ -121,6 +121,18 @@ describe('A clamd that says one byte after the other', () => {
   });
 });
 
+describe('A caller that leaves', () => {
+  it('gives up its place while clamd is still to be proven', async () => {
+    const { scans, file, ledger } = await lab({ provesNothing: true });
+    const gone = new AbortController();
+    const scanned = codeOf(scans.scan({ ...file, signal: gone.signal }, 1000, () => [CLEAN]));
+    await until(() => ledger.used === 1);
+    gone.abort();
+    await scanned;
+    expect(ledger.used).toBe(0);
+  });
+});
+
 describe('A slow clamd', () => {
   it('makes the source wait for each piece, so that nothing gathers in memory', async () => {
     let go = () => {};
