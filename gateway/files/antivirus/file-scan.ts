@@ -52,6 +52,8 @@ export class FileScan implements Tap {
       const verdict = await (await scan).end();
       this.#result = this.#scans.judge(verdict, this.#file, this.#size);
     } catch (error) {
+      // given up meanwhile, for another reason: the antivirus has not failed
+      if (this.#state !== 'along') throw error;
       throw this.#scans.failed(error, this.#file, this.#size);
     } finally {
       this.#stop('over');

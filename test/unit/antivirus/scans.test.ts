@@ -133,6 +133,20 @@ describe('A caller that leaves', () => {
   });
 });
 
+describe('A file that is given up for another reason while it is scanned', () => {
+  it('is no failure of the antivirus', async () => {
+    const { scans, file, counts, audited, scanner } = await lab({ reads: new Promise(() => {}) });
+    await scanner.check();
+    const scan = new FileScan(scans, { ...file, digest: () => 'digest' });
+    await scan.take(CLEAN);
+    const ended = codeOf(scan.end());
+    // as its caller's quota, or the store, refuses it
+    scan.abort();
+    await ended;
+    expect([counts, audited]).toEqual([{}, []]);
+  });
+});
+
 describe('A slow clamd', () => {
   it('makes the source wait for each piece, so that nothing gathers in memory', async () => {
     let go = () => {};
