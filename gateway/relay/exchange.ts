@@ -48,6 +48,8 @@ export interface ExchangeFacts {
   bytesOut: number;
   /** Code of the error that the client got, if any, or of what it got instead of an answer. */
   error: string | undefined;
+  /** That error, if it is one of Wharf's own: for an exchange that Wharf makes itself. */
+  thrown?: GatewayError;
   /** For a `resources/read`: the file that its first content has become, if any. */
   content?: FileRecord;
   /** The place in the config that refused it, if it is not a limit; for the operator. */
@@ -108,7 +110,9 @@ export function noteNoAnswer(facts: ExchangeFacts): void {
 }
 
 /** Records the error that the client gets instead of an answer, for the log and the metrics. */
-export function noteError(facts: ExchangeFacts, { code, facts: about }: GatewayError): void {
+export function noteError(facts: ExchangeFacts, error: GatewayError): void {
+  const { code, facts: about } = error;
+  facts.thrown = error;
   const { limit, source, allowed, actual, tool } = about;
   if (typeof tool === 'string') noteCall(facts, tool);
   facts.error = code;

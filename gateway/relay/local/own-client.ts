@@ -38,7 +38,8 @@ export class OwnClient {
   /**
    * Sends one request in its own session, within `timeouts.upstream` in total.
    * @param take uses the answer, which counts against `limits.held` until then
-   * @throws GatewayError `upstream_invalid` when it is refused, `upstream_timeout`, `response_too_large`, `held_full`
+   * @throws GatewayError `upstream_invalid` when the server refuses it, Wharf's own reason where a part of it does,
+   * `upstream_timeout`, `response_too_large`, `held_full`
    */
   async request<Value>(
     request: { method: string; params: JsonObject; name: string },
@@ -72,9 +73,11 @@ export class OwnClient {
 }
 
 /** @throws GatewayError */
-function resultOf({ message, content, status, failure }: OwnAnswer, method: string): OwnResult {
+function resultOf({ message, content, status, failure, thrown }: OwnAnswer, method: string): OwnResult {
   if (failure) throw failure;
   if (isObject(message?.result)) return { result: message.result, content };
+  // the server has nothing to do with what Wharf's own parts refuse
+  if (thrown) throw thrown;
   const told = isObject(message?.error) ? message.error.message : undefined;
   const why = typeof told === 'string' ? told.slice(0, 200).replace(/\.$/, '') : `HTTP ${status}`;
   throw new GatewayError('upstream_invalid', { reason: `${method} was refused: ${why}` });

@@ -51,6 +51,8 @@ export interface OwnAnswer {
   content: FileRecord | undefined;
   /** Why the answer cannot be used. */
   failure: GatewayError | undefined;
+  /** The error in the message, if Wharf has put it there. */
+  thrown: GatewayError | undefined;
   release(): void;
 }
 
@@ -99,7 +101,8 @@ export class OwnSession {
     const isResult = isObject(answer.message?.result);
     if (isResult && this.#opened) this.#opened.refusal = undefined;
     // the server that refuses both ways has said why at the first one
-    return refusal?.message && !isResult && !answer.failure ? { ...answer, message: refusal.message } : answer;
+    const { message, thrown } = refusal ?? {};
+    return message && !isResult && !answer.failure ? { ...answer, message, thrown } : answer;
   }
 
   /** Ends it, where it has been opened. Never fails. */
@@ -172,6 +175,7 @@ export class OwnSession {
       message: answer && (parseJson(answer.toString('utf8')) as JsonObject),
       session: headGiven?.session?.id,
       content: exchange.facts.content,
+      thrown: exchange.facts.thrown,
       failure,
       release: () => reply.release(),
     };

@@ -28,6 +28,9 @@ export const RESULTS: Readonly<Record<string, (bytes: Buffer) => Json>> = {
   }),
 };
 
+/** Names a resource, whose bytes Wharf reads when they are used. */
+const LINK = { content: [{ type: 'resource_link', uri: 'doc://a', name: 'a' }] };
+
 const TAKE = { name: 'take', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } };
 
 /** A server that gives the bytes that it is told to, in every place, and takes files. */
@@ -38,10 +41,10 @@ export async function startServer(): Promise<{
 }> {
   let given: Buffer = Buffer.alloc(0);
   const upstream = await RecordingUpstream.start({
-    tools: [...Object.keys(RESULTS).map((name) => ({ name, inputSchema: { type: 'object' } })), TAKE],
+    tools: [...[...Object.keys(RESULTS), 'link'].map((name) => ({ name, inputSchema: { type: 'object' } })), TAKE],
     capabilities: { resources: {} },
     methods: {
-      'tools/call': ({ name }) => RESULTS[String(name)]?.(given) ?? { content: [] },
+      'tools/call': ({ name }) => (name === 'link' ? LINK : (RESULTS[String(name)]?.(given) ?? { content: [] })),
       'resources/read': ({ uri }) => ({ contents: [{ uri, mimeType: 'image/png', blob: given.toString('base64') }] }),
     },
   });

@@ -62,6 +62,22 @@ describe.each(STORES)('A server gives an infected file, stored in %s,', (stores)
     expect(error).toMatchObject({ data: { code: 'file_infected' } });
   });
 
+  it.each([
+    ['get_file_link', 'handle'],
+    ['take', 'file'],
+  ])(
+    'as a resource that it only names, read for %s: the antivirus has refused it, and not the server',
+    async (tool, name) => {
+      server.gives(EICAR);
+      const { uri } = announced((await client.call('link')).result);
+      const { error, result } = await client.call(tool, { [name]: uri });
+      const told = JSON.stringify(error ?? result);
+      expect(told).toContain('The antivirus has found Wharf.Test.Eicar.UNOFFICIAL');
+      expect(told).not.toMatch(/something invalid|was refused/);
+      if (error) expect(error).toMatchObject({ data: { code: 'file_infected' } });
+    },
+  );
+
   it('and the clean file of the next call has a link', async () => {
     server.gives(large(CLEAN));
     const { result } = await client.call('image');
