@@ -49,6 +49,9 @@ interface JournalOptions {
 /** Lines of one batch: sealing 500 takes 3 ms. */
 const MOST_AT_ONCE = 500;
 
+/** Longest wait for the last lines: a disk or a reader that does not answer must not keep the process from its end. */
+const MOST_END_MS = 5000;
+
 /** Refused logins of one minute that have lines of their own. */
 const MOST_LOGINS = 60;
 const MOST_LOGINS_OF_ONE = 20;
@@ -173,16 +176,27 @@ export class Journal implements Audit {
   async close(): Promise<void> {
     this.#refusedLogins.tell();
     this.#limited.tell();
+    const { log, settings } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), Math.min(settings.wait, MOST_END_MS));
+    });
+    const how = await Promise.race([this.#finish(), late]).finally(() => clearTimeout(timer));
+    const { chain, seq, hash } = this.#end;
+    if (how === 'late') {
+      const missed = this.#missed + this.#places.used;
+      log.error({ chain, seq, hash, missed }, 'The audit log cannot be written to its end.');
+    } else log.info({ chain, seq, hash }, 'The audit log is closed.');
+  }
+
+  async #finish(): Promise<void> {
     while (this.#writing) await this.#writing;
-    const { log, sink } = this.#options;
     // entries that were refused, and that no line has reported yet
     if (this.#missed > 0 || this.#unknown.leftOut > 0) {
       this.note({ what: 'config', subject: 'the audit log is closed', allowed: true });
       await this.#writing;
     }
-    await sink.close();
-    const { chain, seq, hash } = this.#end;
-    log.info({ chain, seq, hash }, 'The audit log is closed.');
+    await this.#options.sink.close();
   }
 
   /** @returns the reason, if the queue has no room */

@@ -23,7 +23,7 @@ export interface Audit {
   newest?: ((before?: AuditPlace) => AsyncIterable<AuditText>) | undefined;
   /** Resolves when entries can be recorded, or need not be, for readiness. */
   check(): Promise<void>;
-  /** Resolves when everything that was taken is recorded. */
+  /** Resolves when everything that was taken is recorded, or cannot be within some seconds. */
   close(): Promise<void>;
 }
 

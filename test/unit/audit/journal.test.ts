@@ -3,6 +3,7 @@ import { type ChainEnd, newChain } from '../../../gateway/audit/chain.js';
 import { Journal, type Sink } from '../../../gateway/audit/journal.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import type { AuditEntry } from '../../../gateway/ports/audit.js';
+import type { Log } from '../../../gateway/ports/log.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const CALL: AuditEntry = { what: 'call', principal: 'ada', server: 'store', tool: 'echo', allowed: true };
@@ -41,7 +42,7 @@ class HeldSink implements Sink {
   }
 }
 
-function journal(settings: { required?: boolean; queue?: number; wait?: number } = {}) {
+function journal(settings: { required?: boolean; queue?: number; wait?: number } = {}, log: Log = silentLog) {
   const sink = new HeldSink();
   const clock = { time: 0, now: () => clock.time };
   const made = new Journal({
@@ -50,7 +51,7 @@ function journal(settings: { required?: boolean; queue?: number; wait?: number }
     settings: { required: true, queue: 100, wait: 60_000, ...settings },
     sharing: UNSHARED,
     clock,
-    log: silentLog,
+    log,
   });
   return { journal: made, sink, clock };
 }
@@ -237,6 +238,20 @@ describe('an audit log', () => {
     expect(sink.lines).toHaveLength(61);
     expect(sink.lines.at(-1)).toMatchObject({ subject: 'other addresses', code: 'unauthorized', count: 940 });
     expect(sink.lines.at(-1)?.address).toBeUndefined();
+  });
+
+  it('ends although its last lines cannot be written, and says how many are missing', async () => {
+    const told: [unknown, string][] = [];
+    const log = { ...silentLog, error: (fields: unknown, text: string) => void told.push([fields, text]) };
+    const { journal: audit, sink } = journal({ wait: 50 }, log);
+    sink.isHeld = true;
+    const refused = audit.record(CALL);
+    audit.note(REFUSED);
+    await audit.close();
+    await expect(refused).rejects.toThrow('audit log');
+    const lost = expect.objectContaining({ missed: 2 });
+    expect(told).toContainEqual([lost, 'The audit log cannot be written to its end.']);
+    sink.release();
   });
 
   it('writes once what many requests repeat, and lets none of them go on before it is written (12.7)', async () => {
