@@ -1,6 +1,8 @@
-import { fstatSync } from 'node:fs';
+import { fstatSync, write } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { z } from 'zod';
 import { type ChainEnd, newChain } from '../../gateway/audit/chain.js';
 import { Journal, type Sink } from '../../gateway/audit/journal.js';
@@ -13,11 +15,18 @@ export const settings = z.strictObject(journalSettings);
 
 const STDOUT = 1;
 
+/** How long a disk that has taken a part of some lines has until the rest is tried again. */
+const AGAIN_MS = 100;
+
+const writeTo = promisify(write);
+
 export function create(
   journal: z.output<typeof settings>,
   { sharing, clock, log }: Pick<AdapterDeps, 'sharing' | 'clock' | 'log'>,
 ): Audit {
-  return new Journal({ name: 'stdout', sink: streamSink(standardOutput()), settings: journal, sharing, clock, log });
+  const isFile = fstatSync(STDOUT).isFile();
+  const sink = isFile ? fileSink(STDOUT) : streamSink(standardOutput());
+  return new Journal({ name: 'stdout', sink, settings: journal, sharing, clock, log });
 }
 
 /** Writes lines to a stream, and waits until it has taken them. */
@@ -31,6 +40,29 @@ export function streamSink(output: Writable): Sink {
       new Promise((resolve, reject) => {
         output.write(lines, (error) => (error ? reject(error) : resolve()));
       }),
+    close: async () => {},
+  };
+}
+
+/**
+ * Writes lines to a file that others may write too, so that nothing in it can be taken back. Of a full disk Node's own
+ * stream does not notice that it has taken only a part.
+ */
+export function fileSink(descriptor: number): Sink {
+  const end: ChainEnd = newChain();
+  return {
+    end,
+    append: async (lines) => {
+      for (let at = 0; at < lines.length; ) {
+        try {
+          at += (await writeTo(descriptor, lines, at)).bytesWritten;
+        } catch (error) {
+          if (at === 0) throw error;
+          // half a line would end the chain, so this waits until the rest fits
+          await pause(AGAIN_MS);
+        }
+      }
+    },
     close: async () => {},
   };
 }

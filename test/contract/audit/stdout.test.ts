@@ -1,0 +1,47 @@
+import { open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { fileSink } from '../../../adapters/audit/stdout.js';
+import { Journal } from '../../../gateway/audit/journal.js';
+import { verifyFiles } from '../../../gateway/audit/verify.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import type { AuditEntry } from '../../../gateway/ports/audit.js';
+import { mountSmallDisk } from '../../helpers/fault-disk.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const CALL: AuditEntry = { what: 'call', principal: 'ada', server: 'store', tool: 'echo', allowed: true };
+
+describe('an audit log on a standard output that is a file', () => {
+  it('refuses while its disk is full, and goes on behind whole lines when there is room (12.7)', async () => {
+    const disk = await mountSmallDisk(256 * 1024);
+    const path = join(disk.path, 'out');
+    const filler = join(disk.path, 'filler');
+    const file = await open(path, 'w');
+    const settings = { required: true, queue: 1000, wait: 200 };
+    const clock = { now: () => 0 };
+    const parts = { sink: fileSink(file.fd), settings, sharing: UNSHARED, clock, log: silentLog };
+    const audit = new Journal({ name: 'stdout', ...parts });
+    try {
+      await audit.record(CALL);
+      await writeFile(filler, Buffer.alloc(1 << 20)).catch(() => {});
+      // the page that the file has begun takes some lines, and a part of the next
+      const tries = await Promise.allSettled(Array.from({ length: 100 }, () => audit.record(CALL)));
+      expect(new Set(tries.map(({ status }) => status))).toEqual(new Set(['rejected']));
+      await expect(audit.check()).rejects.toMatchObject({ code: 'audit_unavailable' });
+      await rm(filler);
+      while (
+        await audit.check().then(
+          () => false,
+          () => true,
+        )
+      )
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      await audit.record(CALL);
+      expect(await verifyFiles([path])).toMatchObject({ faults: [], chains: [{}] });
+    } finally {
+      await audit.close();
+      await file.close();
+      await disk.unmount();
+    }
+  });
+});
