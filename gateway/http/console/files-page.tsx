@@ -80,7 +80,14 @@ function FileRow({ file, canAct }: { file: FileRecord; canAct: boolean }) {
         <code>{id}</code>
       </td>
       <td>{principal}</td>
-      <td>{server === undefined ? 'an upload' : tool === undefined ? server : `${server}.${tool}`}</td>
+      <td>
+        {server ?? 'an upload'}
+        {server !== undefined && tool !== undefined && (
+          <>
+            .<Told text={tool} />
+          </>
+        )}
+      </td>
       <td>{stateOf(file)}</td>
       {canAct && (
         <td>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AuditPage } from '../../../gateway/http/console/audit-page.js';
+import { FilesPage } from '../../../gateway/http/console/files-page.js';
 import { RefusalsPage } from '../../../gateway/http/console/refusals-page.js';
 import { ServerPage } from '../../../gateway/http/console/server-page.js';
 import { TryPage } from '../../../gateway/http/console/try-page.js';
@@ -30,6 +31,17 @@ describe('a name that a peer has chosen, in the console', () => {
     const refused = { at: 0, server: 'hr', principal: 'ada', client: TURNED, name: TURNED, code: 'tool_unknown' };
     const page = textOf(RefusalsPage({ user: USER, lately: [refused] }));
     expect(page).not.toMatch(/[\u202e\u200b]/);
+  });
+});
+
+describe('the tool that has given a file, in the console', () => {
+  it('hides nothing, turns nothing around, and has an end', () => {
+    const file = { id: 'f_1', name: 'a.png', size: 1, mimeType: 'image/png', principal: 'ada', createdAt: 0 };
+    const files = [TURNED, 'long'.repeat(10_000)].map((tool) => ({ ...file, server: 'hr', tool }));
+    const page = textOf(FilesPage({ user: USER, filter: {}, found: { files } as never, next: undefined }));
+    expect(page).not.toMatch(/[\u202e\u200b]/);
+    expect(page).toContain('hr.<bdi>x\ufffd</bdi>');
+    expect(page.length).toBeLessThan(15_000);
   });
 });
 
