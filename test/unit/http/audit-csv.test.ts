@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CSV_HEAD, csvLine } from '../../../gateway/http/console/audit-csv.js';
 import type { AuditLine } from '../../../gateway/http/console/audit-search.js';
+import { auditCsv } from '../../../gateway/http/routes/console-audit.js';
 
 const LINE: AuditLine = { seq: 7, chain: 'c_1', time: '2026-11-22T21:04:09.000Z', what: 'call', allowed: true };
 
@@ -38,5 +39,23 @@ describe('a line of an audit log as CSV', () => {
     expect(csvLine({ ...LINE, client: '=HYPERLINK("https://evil.example","x")' })).toContain(
       `"'=HYPERLINK(""https://evil.example"",""x"")"`,
     );
+  });
+});
+
+describe('the audit log for a spreadsheet', () => {
+  it('lets others have a turn while it is made, however many lines it has', async () => {
+    const text = JSON.stringify({ ...LINE, tool: '=a tool'.repeat(30), time: '2026-11-26T10:00:00.000Z', seq: 1 });
+    const newest = async function* lines() {
+      for (let n = 0; n < 50_000; n++) yield { text, at: 0 };
+    };
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns += 1;
+      next = setImmediate(count);
+    });
+    const answer = await auditCsv({ name: 'file', newest }, {});
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(2);
+    expect((await answer.text()).split('\r\n')).toHaveLength(50_002);
   });
 });
