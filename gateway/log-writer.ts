@@ -7,6 +7,8 @@ const AGAIN_MS = 100;
 const END_MS = 1000;
 const END_LOOK_MS = 10;
 
+const LINE_END = 10;
+
 /** The reader is there, and has no room now. */
 const BEHIND = new Set<string | undefined>(['EAGAIN', 'EBUSY']);
 
@@ -31,6 +33,8 @@ export class LogWriter {
   #waitingBytes = 0;
   /** What is being written, or waits for a reader that is behind. */
   #piece: Buffer | undefined;
+  /** A part of a line is there, whose rest was lost. */
+  #isTorn = false;
   /** Set while the piece waits. */
   #again: NodeJS.Timeout | undefined;
 
@@ -66,7 +70,9 @@ export class LogWriter {
   }
 
   #take(): Buffer {
-    const piece = Buffer.from(this.#waiting);
+    if (this.#waiting === '') return Buffer.alloc(0);
+    // the next line must not be lost too
+    const piece = Buffer.from(this.#isTorn ? `\n${this.#waiting}` : this.#waiting);
     this.#waiting = '';
     this.#waitingBytes = 0;
     return piece;
@@ -77,18 +83,22 @@ export class LogWriter {
     if (this.#waiting !== '') this.#send(this.#take());
   }
 
-  #send(piece: Buffer): void {
+  /** @param isWithin the line that it begins with has begun in the file */
+  #send(piece: Buffer, isWithin = false): void {
     this.#piece = piece;
     this.#again = undefined;
     write(this.#descriptor, piece, (error, length) => {
       if (error && BEHIND.has(error.code)) {
-        this.#again = setTimeout(() => this.#send(piece), AGAIN_MS).unref();
+        this.#again = setTimeout(() => this.#send(piece, isWithin), AGAIN_MS).unref();
       } else if (error) {
-        this.#options.lost(piece.toString());
+        this.#options.lost(piece.subarray(this.#isTorn && !isWithin ? 1 : 0).toString());
+        this.#isTorn ||= isWithin;
         this.#next();
       } else if (length < piece.length) {
-        this.#send(piece.subarray(length));
+        if (length > 0) this.#isTorn = false;
+        this.#send(piece.subarray(length), length > 0 ? piece[length - 1] !== LINE_END : isWithin);
       } else {
+        this.#isTorn = false;
         this.#next();
         this.#options.written();
       }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LogWriter } from '../../gateway/log-writer.js';
+import { mountSmallDisk } from '../helpers/fault-disk.js';
 import { until } from '../helpers/wait.js';
 
 let folder: string;
@@ -72,5 +73,31 @@ describe('the writer of the log', () => {
     await until(() => told.lost.length === 3);
     close();
     expect(told).toEqual({ lost: [...lost, 'three\n'], written: 0 });
+  });
+
+  it('begins a line anew behind one of which a full disk has taken a part', async () => {
+    const disk = await mountSmallDisk(64 * 1024);
+    const path = join(disk.path, 'log');
+    const filler = join(disk.path, 'filler');
+    const { writer, told, close } = open(path);
+    try {
+      writer.write('the first\n');
+      await until(() => told.written === 1);
+      await writeFile(filler, Buffer.alloc(1 << 20)).catch(() => {});
+      // more than what is left of the page that the file has begun
+      writer.write(`${'x'.repeat(5000)}\n`);
+      await until(() => told.lost.length === 1);
+      writer.write('lost\n');
+      await until(() => told.lost.length === 2);
+      await rm(filler);
+      writer.write('the next\n');
+      await until(() => told.written === 2);
+      const lines = (await readFile(path, 'utf8')).split('\n');
+      expect(lines).toEqual(['the first', expect.stringMatching(/^x+$/), 'the next', '']);
+      expect(told.lost[1]).toBe('lost\n');
+    } finally {
+      close();
+      await disk.unmount();
+    }
   });
 });
