@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countText, sizeText, timeText } from '../policy/amounts.js';
-import type { Antivirus } from '../ports/antivirus.js';
+import type { Antivirus, Scanner, Verdict } from '../ports/antivirus.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { AboutStore, StateStore } from '../ports/state-store.js';
 import type { Check, Finding } from './check.js';
@@ -16,6 +16,7 @@ const EXPIRY_MS = 2500;
 const AS_TEXT = { contentType: 'text/plain', contentDisposition: 'attachment' };
 
 /** The test file of all scanners, in two pieces so that none finds it here. */
+const HARMLESS = 'The doctor of Wharf has written this file, which harms no machine.';
 const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'];
 
 const CHECK_OBJECTS = 'Check objects: endpoint, credentials and bucket, or the folder and its rights.';
@@ -199,16 +200,22 @@ export function antivirusChecks(open: Open<Antivirus>): Check[] {
         const { scanner, name } = await open();
         if (!scanner) return { state: 'skipped', text: `${name}: files are not scanned` };
         await scanner.check();
-        const scan = await scanner.begin(signal);
-        try {
-          await scan.write(Buffer.from(EICAR.join('')));
-          const verdict = await scan.end();
-          if (verdict.kind !== 'infected') throw new Error(`${name} calls the test file ${verdict.kind}`);
-          return { state: 'ok', text: `${name} finds it (${verdict.signature}), and a harmless file clean` };
-        } finally {
-          scan.abort();
-        }
+        const verdict = await verdictOn(scanner, EICAR.join(''), signal);
+        if (verdict.kind !== 'infected') throw new Error(`${name} calls the test file ${verdict.kind}`);
+        const other = await verdictOn(scanner, HARMLESS, signal);
+        if (other.kind !== 'clean') throw new Error(`${name} calls a harmless file ${other.kind}`);
+        return { state: 'ok', text: `${name} finds it (${verdict.signature}), and a harmless file clean` };
       },
     },
   ];
+}
+
+async function verdictOn(scanner: Scanner, text: string, signal: AbortSignal): Promise<Verdict> {
+  const scan = await scanner.begin(signal);
+  try {
+    await scan.write(Buffer.from(text));
+    return await scan.end();
+  } finally {
+    scan.abort();
+  }
 }

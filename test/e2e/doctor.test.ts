@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ClamdStub, type StubOptions } from '../helpers/clamd-stub.js';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
 import { startRefusingS3 } from '../helpers/fault-s3.js';
 import { freePorts } from '../helpers/gateway-process-ports.js';
@@ -84,6 +85,20 @@ describe('wharf doctor', () => {
     }
     const { of } = await doctor({ antivirus: clamd.config }, '--json', '--only', 'antivirus');
     expect(of('antivirus')).toMatchObject({ state: 'failed', todo: expect.stringContaining('antivirus.host') });
+  });
+
+  it.each<[string, StubOptions, string]>([
+    ['passes the test file', { proof: 'stream: OK' }, 'it does not find the EICAR test file'],
+    ['finds something in every file', { reply: () => 'stream: Any FOUND' }, 'clamd calls a harmless file infected'],
+  ])('says what is wrong with a clamd that %s', async (_, options, text) => {
+    const stub = await ClamdStub.start(options);
+    try {
+      const antivirus = { use: 'clamd', port: stub.port, maxSizeMiB: 1 };
+      const { of } = await doctor({ antivirus }, '--json', '--only', 'antivirus');
+      expect(of('antivirus')).toMatchObject({ state: 'failed', text: expect.stringContaining(text) });
+    } finally {
+      await stub.stop();
+    }
   });
 
   it('says by which code S3 refuses a step', async () => {

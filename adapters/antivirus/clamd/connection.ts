@@ -14,9 +14,9 @@ export interface ClamdAddress {
   timeout: number;
 }
 
-/** What clamd is for clients of Wharf; which one it is, and where, is in the cause. */
+/** What clamd is for clients of Wharf; the log and the doctor tell the causes. */
 export function unavailable(reason: string, cause?: unknown): GatewayError {
-  return new GatewayError('antivirus_unavailable', { reason }, cause);
+  return new GatewayError('antivirus_unavailable', { reason }, new Error(reason, cause === undefined ? {} : { cause }));
 }
 
 /**

@@ -230,6 +230,8 @@ describe('A clamd', () => {
     await expect(scanner.check()).rejects.toMatchObject({
       code: 'antivirus_unavailable',
       facts: { reason: expect.stringContaining(reason) },
+      // for the log
+      cause: { message: expect.stringContaining(reason) },
     });
   });
 });
