@@ -32,13 +32,13 @@ export function create(
 /** Writes lines to a stream, and waits until it has taken them. */
 export function streamSink(output: Writable): Sink {
   const end: ChainEnd = newChain();
-  // each failed write tells its own error
+  // each failed write tells why, and those after it only that the stream has ended
   output.on('error', () => {});
   return {
     end,
     append: (lines) =>
       new Promise((resolve, reject) => {
-        output.write(lines, (error) => (error ? reject(error) : resolve()));
+        output.write(lines, (error) => (error ? reject(output.errored ?? error) : resolve()));
       }),
     close: async () => {},
   };

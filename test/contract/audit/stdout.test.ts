@@ -1,7 +1,8 @@
 import { open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { fileSink } from '../../../adapters/audit/stdout.js';
+import { fileSink, streamSink } from '../../../adapters/audit/stdout.js';
 import { Journal } from '../../../gateway/audit/journal.js';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
@@ -43,5 +44,17 @@ describe('an audit log on a standard output that is a file', () => {
       await file.close();
       await disk.unmount();
     }
+  });
+});
+
+describe('an audit log on a pipe whose reader has gone', () => {
+  it('says so of every line', async () => {
+    const gone = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    const output = new Writable({ write: (_bytes, _encoding, done) => done(gone) });
+    const settings = { required: true, queue: 1000, wait: 2000 };
+    const parts = { sink: streamSink(output), settings, sharing: UNSHARED, clock: { now: () => 0 }, log: silentLog };
+    const audit = new Journal({ name: 'stdout', ...parts });
+    for (let n = 0; n < 3; n++) await expect(audit.record(CALL)).rejects.toThrow('its reader has gone');
+    await audit.close();
   });
 });
