@@ -15,7 +15,7 @@ interface OwnClientDeps {
   endpoint: Endpoint;
   /** The caller it acts for. */
   principal: string;
-  limits: Pick<Limits, 'response'>;
+  limits: Pick<Limits, 'response' | 'values'>;
   timeouts: Pick<Timeouts, 'upstream'>;
   held: HeldBudget;
 }
@@ -54,7 +54,10 @@ export class OwnClient {
       identity: absentCaller(principal),
       clientInfo: CLIENT,
       version: OWN_VERSION,
-      most: { limit: 'limits.response', bytes: limits.response },
+      most: {
+        ...{ limit: 'limits.response', bytes: limits.response },
+        values: { limit: 'limits.values', count: limits.values },
+      },
       held,
     });
     let answer: OwnAnswer | undefined;

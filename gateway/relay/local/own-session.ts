@@ -7,6 +7,7 @@ import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/meta-key
 import type { Identity } from '../../ports/identity.js';
 import type { JsonObject } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
+import { weigh } from '../../wire/json/weigh.js';
 import { CollectedReply } from '../client/collected-reply.js';
 import { type Exchange, noFacts } from '../exchange.js';
 
@@ -27,8 +28,8 @@ interface OwnSessionDeps {
   clientInfo: { name: string; version: string };
   /** The revision that it asks for. */
   version: string;
-  /** Most bytes of an answer, and the limit's name. */
-  most: { limit: string; bytes: number };
+  /** Most bytes of an answer, and the limit's name; and most values in it, which are parsed in one step. */
+  most: { limit: string; bytes: number; values: { limit?: string; count: number } };
   held: HeldBudget;
 }
 
@@ -169,10 +170,11 @@ export class OwnSession {
         throw error;
       }
     }
-    const { answer, failure, headGiven } = reply;
+    const { answer, headGiven } = reply;
+    const failure = reply.failure ?? (answer && tooHeavy(answer, this.#deps.most.values));
     return {
       status: headGiven?.status ?? 200,
-      message: answer && (parseJson(answer.toString('utf8')) as JsonObject),
+      message: answer && !failure ? (parseJson(answer.toString('utf8')) as JsonObject) : undefined,
       session: headGiven?.session?.id,
       content: exchange.facts.content,
       thrown: exchange.facts.thrown,
@@ -221,6 +223,14 @@ export class OwnSession {
       facts: noFacts(),
     };
   }
+}
+
+/** Why an answer is not parsed. */
+function tooHeavy(answer: Buffer, { limit, count }: OwnSessionDeps['most']['values']): GatewayError | undefined {
+  // its depth has been judged on its way
+  if (weigh(answer, { depth: Number.POSITIVE_INFINITY, values: count }) === 'light') return undefined;
+  const most = limit === undefined ? count : `${limit} = ${count}`;
+  return new GatewayError('upstream_invalid', { reason: `its answer has more than ${most} values` });
 }
 
 /** What an exchange of Wharf's own says. */

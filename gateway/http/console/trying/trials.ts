@@ -15,8 +15,8 @@ import { type EndpointDeps, GatedEndpoint } from './gated-endpoint.js';
 /** What the console calls itself to servers. */
 const CLIENT = 'wharf-console';
 
-/** Most bytes of an answer that a page is made from: more is parsed for too long. */
-const MOST_ANSWER = { limit: 'the console', bytes: 4 * 1024 * 1024 };
+/** Most bytes of an answer that a page is made from, and most values: more is parsed for too long. */
+const MOST_ANSWER = { limit: 'the console', bytes: 4 * 1024 * 1024, values: { count: 100_000 } };
 
 /** Sessions kept open for the next page, and for how long: the start of a process may take many seconds. */
 const MAX_KEPT = 100;

@@ -33,7 +33,7 @@ function lab(answer: Answer, { response = MIB, most = 4 * MIB, upstream = 5000 }
       removed.push(exchange.headers['mcp-session-id']);
     },
   };
-  const limits = { response };
+  const limits = { response, values: 1000 };
   const client = new OwnClient({ endpoint, principal: 'me', limits, timeouts: { upstream }, held });
   const request = { method: 'resources/read', params: {}, name: 'x' };
   const read = () =>
@@ -52,6 +52,15 @@ describe('a request on a session of Wharf’s own', () => {
     expect((await read()).result).toEqual({ contents: [] });
     expect(held.used).toBe(0);
     expect(removed).toEqual(['s1']);
+  });
+
+  it('does not parse an answer with more values than limits.values', async () => {
+    const many = (count: number) => ({ contents: [], _meta: { values: Array.from({ length: count }, () => 0) } });
+    const light = lab(async (exchange) => say(exchange, { id: 1, result: many(900) }));
+    expect((await light.read()).result).toEqual(many(900));
+    const heavy = lab(async (exchange) => say(exchange, { id: 1, result: many(1100) }));
+    expect((await failureOf(heavy.read())).message).toContain('more than limits.values = 1000 values');
+    expect(heavy.held.used).toBe(0);
   });
 
   it('keeps nothing of what the server says besides (safety 9)', async () => {
