@@ -14,8 +14,8 @@ export const FILES_WATCHED: readonly Mutant[] = [
     name: 'ok-before-the-end',
     fault: 'clamd says OK before it has seen the whole file, and is believed.',
     file: 'adapters/antivirus/clamd/connection.ts',
-    find: "if (isEarly && verdict.kind === 'clean')",
-    replace: "if (isEarly && verdict.kind === 'infected')",
+    find: "if (!hasEnd && verdict.kind === 'clean')",
+    replace: "if (!hasEnd && verdict.kind === 'infected')",
     suites: ['unit/antivirus/scans'],
   },
   {
