@@ -85,7 +85,11 @@ export class Scans {
     read: () => Iterable<Buffer> | AsyncIterable<Buffer>,
   ): Promise<ScanResult> {
     if (size > this.maxSize) return this.tooLarge(file, size);
-    await this.#queue.take(1, file.owner, file.signal);
+    try {
+      await this.#queue.take(1, file.owner, file.signal);
+    } catch (error) {
+      throw this.failed(error, file, size);
+    }
     let scan: Scan | undefined;
     try {
       scan = await this.#deps.scanner.begin(file.signal);

@@ -193,8 +193,11 @@ describe('Many files at one time', () => {
     expect(stub.most).toBe(2);
   });
 
-  it('are refused by name when too many wait', async () => {
-    const { scans, file, stub, scanner } = await lab({ reads: new Promise(() => {}) }, { scans: 1, queue: 1 });
+  it('are refused by name when too many wait, and recorded as files without a verdict', async () => {
+    const { scans, file, stub, scanner, counts, audited } = await lab(
+      { reads: new Promise(() => {}) },
+      { scans: 1, queue: 1 },
+    );
     await scanner.check();
     const gone = new AbortController();
     const waiting = [1, 2].map(() => codeOf(scans.scan({ ...file, signal: gone.signal }, 1000, () => [CLEAN])));
@@ -202,6 +205,9 @@ describe('Many files at one time', () => {
     expect(await codeOf(scans.scan(file, 1000, () => [CLEAN]))).toBe('antivirus_full');
     gone.abort();
     await Promise.all(waiting);
+    expect(counts).toEqual({ failed: 1 });
+    const scan = expect.objectContaining({ verdict: 'failed' });
+    expect(audited).toEqual([expect.objectContaining({ what: 'scan', allowed: false, code: 'antivirus_full', scan })]);
   });
 });
 
