@@ -111,6 +111,16 @@ export function ConsoleLayout({ place, user, below, children }: LayoutProps) {
   );
 }
 
+/** A page that cannot be made, or where something could not be done, and why. @param path of the request */
+export function ProblemPage({ user, path, problem }: { user: ConsoleUser; path: string; problem: string }) {
+  const isBelow = ([place]: readonly [Place, string]) => path === place || path.startsWith(`${place}/`);
+  return (
+    <ConsoleLayout place={PLACES.find(isBelow)?.[0] ?? '/'} user={user}>
+      <p class="problem">{problem}</p>
+    </ConsoleLayout>
+  );
+}
+
 /** The one thing on a page that has no menu. */
 function Card({ children }: { children: Child }) {
   return (

@@ -2,8 +2,9 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { GatewayError } from '../../errors.js';
 import type { ConsoleUser } from '../../ports/console.js';
-import { consolePage, KeyPage, mayAct } from '../console/console-layout.js';
+import { consolePage, KeyPage, mayAct, ProblemPage } from '../console/console-layout.js';
 import type { ConsoleLogins } from '../console/console-logins.js';
+import { retryAfterOf } from '../error-response.js';
 import { isPageVisit } from '../origin/browser-request.js';
 
 export type ConsoleEnv = { Bindings: HttpBindings };
@@ -45,8 +46,12 @@ export class ConsoleAccess {
         if (!isVisit(c)) throw error;
         return keyPage(error);
       }
-      const made = await make(user, c);
-      return made instanceof Response ? made : consolePage(made);
+      try {
+        const made = await make(user, c);
+        return made instanceof Response ? made : consolePage(made);
+      } catch (error) {
+        return problemPage(error, user, c);
+      }
     };
   }
 
@@ -61,6 +66,18 @@ export class ConsoleAccess {
 
 /** Whether a person opens a page. */
 export const isVisit = ({ env }: ConsoleContext): boolean => isPageVisit(env.incoming.method, env.incoming.headers);
+
+/** What a part of Wharf lacks now, on a page for a person. @throws what is a fault, or goes to a program */
+export function problemPage(thrown: unknown, user: ConsoleUser, { req }: ConsoleContext): Response {
+  const isForPerson = /\btext\/html\b/i.test(req.header('accept') ?? '');
+  if (!isForPerson || !(thrown instanceof GatewayError) || thrown.code === 'internal') throw thrown;
+  const retryAfter = retryAfterOf(thrown);
+  return consolePage(
+    <ProblemPage user={user} path={req.path} problem={thrown.forOperator} />,
+    thrown.httpStatus,
+    retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+  );
+}
 
 /** The page that asks for a key, and says why. @throws what is not about that */
 export function keyPage(thrown: unknown, problem?: string): Response {

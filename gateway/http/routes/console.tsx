@@ -10,7 +10,14 @@ import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js'
 import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
 import { requestText } from '../short-body.js';
-import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, keyPage } from './console-access.js';
+import {
+  ConsoleAccess,
+  type ConsoleContext,
+  type ConsoleEnv,
+  isVisit,
+  keyPage,
+  problemPage,
+} from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
 import { type TryDeps, tryRoutes } from './console-try.js';
 
@@ -55,7 +62,11 @@ export function consoleRoutes({
   const told = access.told.bind(access);
   const act = (work: (form: URLSearchParams, user: ConsoleUser) => Promise<string>) => async (c: ConsoleContext) => {
     const user = access.operatorOf(c);
-    return moved(await work(await formOf(c), user));
+    try {
+      return moved(await work(await formOf(c), user));
+    } catch (error) {
+      return problemPage(error, user, c);
+    }
   };
   const sessions = () => sessionsOf(sources, sessionTag);
   const filesFor = async ({ req }: ConsoleContext) => {
