@@ -107,7 +107,7 @@ export class ChainFile implements Sink {
   async *newest(before?: AuditPlace): AsyncGenerator<AuditText> {
     const { path } = this.#options;
     const folder = dirname(path);
-    const aside = namesAside(path, await readdir(folder)).reverse();
+    const aside = namesAside(path, await namesIn(folder)).reverse();
     let isFound = before === undefined;
     for (const one of [path, ...aside.map((name) => join(folder, name))]) {
       if (isFound) yield* linesBackwards(one);
@@ -258,6 +258,14 @@ function endIn(line: string, path: string): ChainEnd {
     `the last line of the audit log ${path} is not as Wharf wrote it: look at it with "wharf audit verify ${path}", ` +
       'and move the file elsewhere to begin a new one',
   );
+}
+
+/** None in a folder that is not there. */
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
 }
 
 /** A write may take only a part. */

@@ -56,11 +56,12 @@ export function createAdminApp({
   const app = new Hono<{ Bindings: HttpBindings }>();
   const readiness = () => readinessOf(deps);
   app.route('/', admin({ ...deps, readiness }));
-  if (control) app.route('/', adminFiles(control));
+  if (control) app.route('/', adminFiles(control, deps.fault));
   app.route('/', consoleRoutes({ logins, trying, sources: { ...sources, readiness } }));
   app.notFound(nowhere(refused));
   app.onError((thrown) => {
     const error = asGatewayError(thrown);
+    if (error.code === 'internal') deps.fault(error);
     const allow = error.code === 'method_not_allowed' && { allow: String(error.facts.allow) };
     const headers = { 'content-type': 'application/json', ...allow };
     return new Response(errorAnswer(error, undefined), { status: error.httpStatus, headers });

@@ -1,5 +1,6 @@
 import { formatAddress } from '../config/schema/fields.js';
 import { socketsFor } from '../descriptors.js';
+import type { GatewayError } from '../errors.js';
 import { Lately } from '../http/console/lately.js';
 import { listen } from '../http/listener.js';
 import { OpenStreams } from '../http/open-streams.js';
@@ -10,6 +11,7 @@ import { lateAdminApp, lateApp } from '../http/routes/late-apps.js';
 import { mcp } from '../http/routes/mcp.js';
 import { createRequestLedger, gaugeShares } from '../ledgers.js';
 import { Heartbeats } from '../relay/client/heartbeats.js';
+import { reportError } from '../relay/exchange-log.js';
 import { TracedUploads } from '../telemetry/traced-uploads.js';
 import { consoleParts } from './console.js';
 import { downloadParts } from './downloads.js';
@@ -85,7 +87,9 @@ export async function openFaces(
     ...{ present: () => present.config, publicUrl: publicBase, version: version ?? '' },
     ...{ exchanges, servers, isDraining, library, ingest: filing.ingest, limits: shared.limits },
   });
-  const adminApp = lateAdminApp({ control, checks: checksOf(shared), beside, isDraining, metrics, refused, ...pages });
+  const fault = (error: GatewayError) => reportError({ log, metrics }, error, 'a request of an operator failed');
+  const health = { checks: checksOf(shared), beside, isDraining, metrics };
+  const adminApp = lateAdminApp({ control, ...health, fault, refused, ...pages });
   const adminAddress = hasMcp ? config.adminListen : undefined;
   const adminFace =
     adminAddress &&

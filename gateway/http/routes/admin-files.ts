@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { asGatewayError } from '../../errors.js';
+import { asGatewayError, type GatewayError } from '../../errors.js';
 import type { Change, FileControl } from '../../files/control/control.js';
 import type { FileRecord } from '../../files/file.js';
 
@@ -26,12 +26,14 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-
  * Stored files as JSON, for `wharf files` and other programs of this machine. The admin port asks for no key, so that
  * whatever else may reach it, only this machine may see and remove files.
  */
-export function adminFiles(control: FileControl): Hono<Env> {
+export function adminFiles(control: FileControl, fault: (error: GatewayError) => void): Hono<Env> {
   const app = new Hono<Env>();
   app.use('/files/*', onlyThisMachine);
   app.use('/files', onlyThisMachine);
   app.onError((error, c) => {
-    const { code, message } = asGatewayError(error);
+    const known = asGatewayError(error);
+    const { code, message } = known;
+    if (code === 'internal') fault(known);
     return refuse(c, 503, code, message);
   });
   app.get('/files', async (c) => {

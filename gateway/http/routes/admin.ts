@@ -12,6 +12,8 @@ export interface AdminDeps {
   /** Parts whose state is reported as well. */
   beside: PartsBeside;
   isDraining: () => boolean;
+  /** Takes each error that is a fault of Wharf. */
+  fault: (error: GatewayError) => void;
   metrics: { text: () => Promise<string>; contentType: string };
 }
 
