@@ -173,10 +173,11 @@ export class TracedExchanges implements ExchangeWatch {
   ): void {
     const { failure, status } = outcome;
     if (operation.tool !== undefined && !failure) this.#tools.add(operation.tool);
+    const type = failure && boundedType(failure.type);
     this.#tracer.observe(name, seconds, {
-      ...metricFacts(operation, this.#server, this.#tools.labelOf(operation.tool)),
+      ...metricFacts(operation, this.#server, this.#tools.labelOf(operation.tool, type)),
       ...network,
-      'error.type': failure && boundedType(failure.type),
+      'error.type': type,
       'rpc.response.status_code': status === undefined ? undefined : boundedType(status),
     });
   }

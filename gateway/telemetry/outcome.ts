@@ -46,9 +46,15 @@ export function outcomesIn(text: Buffer): ReadonlyMap<string, Outcome> {
   return found;
 }
 
+/** Codes of JSON-RPC, of MCP in any version, and of its SDKs. */
+const CODES: ReadonlySet<string> = new Set([
+  ...['-32700', '-32600', '-32601', '-32602', '-32603'],
+  ...['-32000', '-32001', '-32002', '-32020', '-32021', '-32022', '-32042'],
+]);
+
 /** A server chooses its codes: those of JSON-RPC and MCP count by themselves. */
 export function boundedType(type: string): string {
-  return /^(?:-32\d{3}|[a-z][a-z_]*)$/.test(type) ? type : OTHER;
+  return CODES.has(type) || /^[a-z][a-z_]*$/.test(type) ? type : OTHER;
 }
 
 /** A message that asks its reader for something; undefined for any other. Only what may be one is read. */
