@@ -15,7 +15,17 @@ const COMMON: HostBehaviour = {
   links: { is: 'text', source: `${SURVEY}: "[Resource link: name] uri"` },
   blobs: { is: 'saved', source: SURVEY },
   errors: { is: 'text', source: 'anthropics/claude-code #86032' },
-  text: { is: { most: 50_000, unit: 'characters', per: 'result', over: 'saved' }, source: SURVEY },
+  text: {
+    is: {
+      most: 50_000,
+      unit: 'characters',
+      per: 'result',
+      over: 'saved',
+      // 25,000 tokens, of about four characters each
+      withImages: { most: 100_000, each: 4 * 3136 },
+    },
+    source: `${SURVEY}; the 25,000 tokens of a result include its images`,
+  },
   errorText: {
     is: { most: 10_000, unit: 'characters', per: 'result', over: 'cut' },
     source: `${SURVEY}: about 11,000`,

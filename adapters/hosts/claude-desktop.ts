@@ -8,8 +8,15 @@ export const profiles: readonly HostProfile[] = [
     behaviour: {
       structured: { is: 'both', source: 'anthropics/claude-code #55677' },
       images: {
-        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
-        source: 'anthropics/claude-ai-mcp #643: in some versions not in the turn of the call',
+        is: {
+          reach: 'model',
+          types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'],
+          // of 1 MiB of JSON, in base64, beside the longest text and what stands around the blocks
+          bytesPerResult: 600_000,
+        },
+        source:
+          'anthropics/claude-ai-mcp #643: in some versions not in the turn of the call; anthropics/claude-code #66519: ' +
+          'a local server’s result of more than 1 MB is refused',
       },
       links: { is: 'unknown', source: 'nothing found' },
       blobs: { is: 'unknown', source: 'nothing found' },

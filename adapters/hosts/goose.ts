@@ -10,8 +10,15 @@ export const profiles: readonly HostProfile[] = [
     behaviour: {
       structured: { is: 'content', source: SOURCE },
       images: {
-        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
-        source: `${SOURCE}: in a message of their own; aaif-goose/goose #6714: sent again with each turn`,
+        is: {
+          reach: 'model',
+          types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'],
+          // 2 MB of base64: a request of 9 MB holds those of four results
+          bytesPerResult: 1_500_000,
+        },
+        source:
+          `${SOURCE}: in a message of their own; aaif-goose/goose #6714: sent again with each turn, until the request ` +
+          'is too long',
       },
       links: { is: 'dropped', source: SOURCE },
       blobs: { is: 'named', source: 'extract_text_from_resource: bytes that are no UTF-8 become their type and size' },

@@ -57,7 +57,7 @@ function images({ images: fact, user }: HostBehaviour): Decision[] {
       : [decision('imagesPerResult', perResult, 'more do not fit into what one result may be', fact)]),
     ...(bytesPerResult === undefined
       ? []
-      : [decision('imageBytesPerResult', bytesPerResult, 'it leaves out images beyond that', fact)]),
+      : [decision('imageBytesPerResult', bytesPerResult, 'it does not show a result with more of them whole', fact)]),
   ];
 }
 
@@ -100,11 +100,19 @@ function blobs({ blobs: fact }: HostBehaviour): Decision[] {
 
 function text(key: 'text' | 'errorText', fact: Known<HostTextLimit> | undefined): Decision[] {
   if (!fact) return [];
-  const { most, over, ...limit } = fact.is;
+  const { most, over, withImages, ...limit } = fact.is;
   const shortened = over === 'cut' ? 'cuts off' : 'moves into a file';
-  const value = { most: Math.floor(most * (1 - TEXT_RESERVE)), ...limit };
+  const value = {
+    most: withoutReserve(most),
+    ...limit,
+    ...(withImages && { withImages: { ...withImages, most: withoutReserve(withImages.most) } }),
+  };
   const what = key === 'text' ? 'text' : 'errors';
   return [decision(key, value, `it ${shortened} ${what} of more than ${most} ${limit.unit}`, fact)];
+}
+
+function withoutReserve(most: number): number {
+  return Math.floor(most * (1 - TEXT_RESERVE));
 }
 
 function opensPages({ opensPages: fact }: HostBehaviour): Decision[] {

@@ -63,6 +63,8 @@ export interface HostTextLimit {
   readonly per: 'block' | 'result';
   /** Most lines, where the host counts them too. */
   readonly lines?: number;
+  /** Where images share one limit with text: how much text that is, and how much of it each image takes at most. */
+  readonly withImages?: { readonly most: number; readonly each: number };
   /** What the host does with longer text. */
   readonly over: 'saved' | 'cut';
 }

@@ -61,6 +61,8 @@ const CONTENT: Record<string, Json> = {
   lines: { content: [text(Array.from({ length: 3000 }, () => 'x').join('\n'))] },
   gallery: { content: Array.from({ length: 9 }, () => image(SMALL)) },
   mixed: { content: [image(noisePng(500)), image(SMALL), image(MIDDLE)] },
+  shots: { content: [image(noisePng(380)), image(noisePng(381)), image(noisePng(382))] },
+  album: { content: [text(SHORT), ...Array.from({ length: 7 }, () => image(SMALL))] },
   odd: { content: [{ type: 'image', data: 'not base64!', mimeType: 'image/tiff' }] },
   many: { isError: true, content: Array.from({ length: 200 }, () => image(SMALL)) },
 };
@@ -272,6 +274,22 @@ describe('a block that a host would not show', () => {
     expect(mixed.types).toEqual(['text', 'resource_link', 'image', 'image']);
     const little = await call('little-room', 'mixed');
     expect(little.types).toEqual(['text', 'resource_link', 'image', 'image']);
+  });
+
+  it('is an image with which a result is longer than its host takes', async () => {
+    const { types, result } = await call('claude-ai', 'shots');
+    expect(types).toEqual(['image', 'text', 'image', 'resource_link', 'text', 'image', 'resource_link']);
+    expect(JSON.stringify(result).length).toBeLessThan(1_048_576);
+    const goose = await call('goose-cli', 'shots');
+    expect(goose.result).toEqual(CONTENT.shots);
+  });
+
+  it('is a text that has no room beside the images of its result', async () => {
+    const { content, types } = await call('claude-code', 'album');
+    expect(types).toEqual(['text', 'text', ...Array.from({ length: 7 }, () => 'image')]);
+    expect(String(content[0]?.text).length).toBeLessThan(11_000);
+    expect(String(await bytesAt(content[1]))).toBe(SHORT);
+    expect((await call('codex-mcp-client', 'album')).result).toEqual(CONTENT.album);
   });
 
   it('is a text as it is for a host that is not known', async () => {

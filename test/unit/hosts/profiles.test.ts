@@ -26,23 +26,26 @@ const CLAUDE: Host = {
   imagesPerResult: 7,
   errorImages: 'drop',
   resourceLinks: 'drop',
-  text: chars(45_000, 'result'),
+  text: { ...chars(45_000, 'result'), withImages: { most: 90_000, each: 12_544 } },
   errorText: chars(9000, 'result'),
   curl: true,
 };
-const DESKTOP: Host = { imageTypes: USUAL, text: chars(135_000, 'result') };
+const DESKTOP: Host = { imageTypes: USUAL, imageBytesPerResult: 600_000, text: chars(135_000, 'result') };
+const GOOSE: Host = {
+  imageTypes: USUAL,
+  imageBytesPerResult: 1_500_000,
+  errorImages: 'keep',
+  blobs: 'drop',
+  text: chars(90_000, 'block'),
+  curl: true,
+};
 
 /** A client as it names itself, its profile, and how results are written for it. */
 const CLIENTS: readonly [name: string, version: string | undefined, profile: string, host: Host][] = [
   ['claude-code', '2.1.280', 'claude-code', { ...CLAUDE, opensPages: true }],
   ['claude-code', '2.1.75', 'claude-code-2.1.75', CLAUDE],
   ['claude-ai', '0.1.0', 'claude-desktop', DESKTOP],
-  [
-    'claude-ai (via mcp-remote 0.1.29)',
-    '0.1.0',
-    'claude-desktop',
-    { imageTypes: USUAL, text: chars(135_000, 'result') },
-  ],
+  ['claude-ai (via mcp-remote 0.1.29)', '0.1.0', 'claude-desktop', DESKTOP],
   ['claude-ai (via mcp-remote 0.1.29) (via proxy 2)', '1', 'claude-desktop', DESKTOP],
   ['codex-mcp-client', '0.38.0', 'codex-0.38', { ...FIRST_CODEX, images: 'drop' }],
   ['codex-mcp-client', '0.154.0', 'codex-0.154', CODEX],
@@ -86,18 +89,8 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       curl: true,
     },
   ],
-  [
-    'goose-desktop',
-    '1.9.0',
-    'goose',
-    { imageTypes: USUAL, errorImages: 'keep', blobs: 'drop', text: chars(90_000, 'block'), curl: true },
-  ],
-  [
-    'goose-cli',
-    '1.9.0',
-    'goose',
-    { imageTypes: USUAL, errorImages: 'keep', blobs: 'drop', text: chars(90_000, 'block'), curl: true },
-  ],
+  ['goose-desktop', '1.9.0', 'goose', GOOSE],
+  ['goose-cli', '1.9.0', 'goose', GOOSE],
   [
     'opencode',
     '1.0.0',

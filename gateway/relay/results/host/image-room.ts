@@ -19,6 +19,16 @@ export function hasImageRoom(host: Room | undefined): boolean {
   return host?.imagesPerResult !== undefined || host?.imageBytesPerResult !== undefined;
 }
 
+/** As many images as a host may be shown of a result: its own, and previews of its files. */
+export function mostImages(content: readonly JsonValue[], host: Host | undefined, isError: boolean): number {
+  if (host?.images === 'drop' || (isError && host?.errorImages !== 'keep')) return 0;
+  const blocks = content.filter((block) => {
+    if (!isObject(block)) return false;
+    return block.type === 'image' || (isObject(block.resource) && block.resource.blob !== undefined);
+  });
+  return Math.min(blocks.length, host?.imagesPerResult ?? Number.POSITIVE_INFINITY);
+}
+
 /** The images of one message that its client's host shows, result by result, in the order in which they come. */
 export class ImageRoom {
   readonly #host: Room;

@@ -11,9 +11,11 @@ export class TextRoom {
   readonly #most: number;
   readonly #lines: number;
 
-  /** @param texts all texts of the result */
-  constructor(limit: ShownText, texts: readonly string[]) {
-    const { most, lines = Number.POSITIVE_INFINITY, per } = limit;
+  /** @param texts all texts of the result @param images how many it may show */
+  constructor(limit: ShownText, texts: readonly string[], images: number) {
+    const { lines = Number.POSITIVE_INFINITY, per, withImages } = limit;
+    const beside = withImages ? Math.max(withImages.most - images * withImages.each, 0) : limit.most;
+    const most = Math.min(limit.most, beside);
     const isShared = per === 'result';
     const lengths = texts.map((text) => lengthOf(text, limit));
     this.#limit = limit;

@@ -15,7 +15,7 @@ import type { CutDeps, MessageCuts } from '../../cut/message-cuts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { TranslateContext } from '../translate-context.js';
-import { hasImageRoom, type ImageRoom } from './image-room.js';
+import { hasImageRoom, type ImageRoom, mostImages } from './image-room.js';
 import { shortened } from './shortened-text.js';
 import { isErrorAt, resultOf } from './shown-file.js';
 import { TextRoom } from './text-room.js';
@@ -151,6 +151,7 @@ function unshownIn(
       new TextRoom(
         limit,
         blocks.flatMap(({ block }) => textIn(block) ?? []),
+        mostImages(content, client.host, isError),
       );
     return blocks.flatMap(({ path, block }): FoundBlock[] => {
       const isBeyond = images.isBeyond(path);

@@ -7,7 +7,7 @@ const words = (length: number) => 'w'.repeat(length);
 describe('the room of a result’s texts', () => {
   it('is that of each alone, where a host looks at one block at a time', () => {
     const texts = [words(9000), words(10_001), words(10_000)];
-    const room = new TextRoom({ most: 10_000, unit: 'characters', per: 'block' }, texts);
+    const room = new TextRoom({ most: 10_000, unit: 'characters', per: 'block' }, texts, 0);
     expect(texts.map((text) => room.limitFor(text)?.most)).toEqual([undefined, 10_000, undefined]);
   });
 
@@ -19,16 +19,27 @@ describe('the room of a result’s texts', () => {
     ['a thousand characters at least', Array(50).fill(1100), Array(50).fill(1000)],
   ])('is shared where a host joins them: %s', (_what, lengths, rooms) => {
     const texts = lengths.map(words);
-    const room = new TextRoom({ most: 10_000, unit: 'characters', per: 'result' }, texts);
+    const room = new TextRoom({ most: 10_000, unit: 'characters', per: 'result' }, texts, 0);
     expect(texts.map((text) => room.limitFor(text)?.most)).toEqual(rooms);
   });
 
+  it.each<[number, number | undefined]>([
+    [0, undefined],
+    [2, undefined],
+    [3, 8000],
+    [7, 1000],
+  ])('is what %d images leave of a limit that they share', (images, most) => {
+    const withImages = { most: 20_000, each: 4000 };
+    const room = new TextRoom({ most: 10_000, unit: 'characters', per: 'result', withImages }, [words(9000)], images);
+    expect(room.limitFor(words(9000))?.most).toBe(most);
+  });
+
   it('counts bytes or lines where the host does', () => {
-    const bytes = new TextRoom({ most: 1000, unit: 'bytes', per: 'block' }, []);
+    const bytes = new TextRoom({ most: 1000, unit: 'bytes', per: 'block' }, [], 0);
     expect([bytes.limitFor('ö'.repeat(500)), bytes.limitFor('ö'.repeat(501))?.most]).toEqual([undefined, 1000]);
     const list = (lines: number) => Array.from({ length: lines }, (_, index) => `${index}`).join('\n');
     const both = [list(1500), list(400)];
-    const lines = new TextRoom({ most: 50_000, unit: 'bytes', per: 'result', lines: 1000 }, both);
+    const lines = new TextRoom({ most: 50_000, unit: 'bytes', per: 'result', lines: 1000 }, both, 0);
     expect(both.map((text) => lines.limitFor(text)?.lines)).toEqual([600, undefined]);
   });
 });
