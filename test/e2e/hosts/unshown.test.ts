@@ -63,6 +63,9 @@ const CONTENT: Record<string, Json> = {
   mixed: { content: [image(noisePng(500)), image(SMALL), image(MIDDLE)] },
   shots: { content: [image(noisePng(380)), image(noisePng(381)), image(noisePng(382))] },
   album: { content: [text(SHORT), ...Array.from({ length: 7 }, () => image(SMALL))] },
+  uri: { content: [text(`data:image/png;base64,${noisePng(250).toString('base64')}`)] },
+  failed: { isError: true, content: [text(`data:image/png;base64,${MIDDLE.toString('base64')}`)] },
+  page: { content: [text(`# It\n![it](data:image/png;base64,${MIDDLE.toString('base64')})\nThe end.`)] },
   odd: { content: [{ type: 'image', data: 'not base64!', mimeType: 'image/tiff' }] },
   many: { isError: true, content: Array.from({ length: 200 }, () => image(SMALL)) },
 };
@@ -242,6 +245,20 @@ describe('a block that a host would not show', () => {
     expect(String(content[0]?.text).length).toBeLessThan(8192);
     expect(String(await bytesAt(content[1]))).toBe(whole);
     expect((await call('some-client', 'listing')).result).toEqual(CONTENT.listing);
+  });
+
+  it('is a data: URI, as a text or in one', async () => {
+    const { content, types } = await call('claude-ai', 'uri');
+    expect(types).toEqual(['text', 'image', 'resource_link']);
+    expect(await bytesAt(content[0])).toEqual(noisePng(250));
+    expect((await call('some-client', 'uri')).result).toEqual(CONTENT.uri);
+    const { content: failed } = await call('some-client', 'failed');
+    expect(await bytesAt(failed[0])).toEqual(MIDDLE);
+    const { content: page } = await call('claude-code', 'page');
+    expect(page[0]?.text).toMatch(
+      /^# It\n!\[it\]\(data:image\/png;base64,\n\[\d+ of \d+ characters .*\]\n\)\nThe end\.$/,
+    );
+    expect(String(await bytesAt(page[1]))).toContain(MIDDLE.toString('base64'));
   });
 
   it('is long base64 in a text that is JSON, which has a link in its place', async () => {

@@ -80,6 +80,7 @@ export class ImageRoom {
   }
 }
 
-function lengthOf(pieces: readonly Buffer[]): number {
+/** Bytes of a string in pieces. */
+export function lengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }

@@ -4,13 +4,16 @@ import type { ShownText } from '../../../ports/host.js';
 const HEAD = 0.5;
 const TAIL = 0.25;
 
-/** A long text's beginning and end, broken between lines where there are some near. */
+/** So many characters of base64 in a row are a file, of which a model reads nothing. */
+const FILE_LENGTH = 1000;
+
+/** A long text's beginning and end, broken between lines where there are some near, without files spelled as base64. */
 export function shortened(text: string, { most, unit, lines = Number.POSITIVE_INFINITY }: ShownText): string {
   const room = Math.min(unit === 'bytes' ? (most * text.length) / Buffer.byteLength(text) : most, text.length);
   const first = text.slice(0, endOfLines(text, Math.floor(lines * HEAD)));
   const last = text.slice(startOfLines(text, Math.floor(lines * TAIL)));
-  const head = wholeLines(first.slice(0, Math.floor(room * HEAD)), 'start');
-  const tail = wholeLines(last.slice(Math.max(0, last.length - Math.floor(room * TAIL))), 'end');
+  const head = beginning(first.slice(0, Math.floor(room * HEAD)));
+  const tail = ending(last.slice(Math.max(0, last.length - Math.floor(room * TAIL))));
   const left = text.length - head.length - tail.length;
   return `${head}\n[${left} of ${text.length} characters are left out here; the file below has the whole text]\n${tail}`;
 }
@@ -38,6 +41,27 @@ function startOfLines(text: string, lines: number): number {
     if (start < 0) return 0;
   }
   return start + 1;
+}
+
+function beginning(part: string): string {
+  const [file] = filesIn(part);
+  return file ? part.slice(0, file.start) : wholeLines(part, 'start');
+}
+
+function ending(part: string): string {
+  const file = filesIn(part).at(-1);
+  return file ? part.slice(file.end) : wholeLines(part, 'end');
+}
+
+function filesIn(part: string): { start: number; end: number }[] {
+  return [...part.matchAll(/[A-Za-z0-9+/]+={0,2}/g)].flatMap(({ 0: run, index }) =>
+    run.length >= FILE_LENGTH && isMixed(run) ? [{ start: index, end: index + run.length }] : [],
+  );
+}
+
+/** Bytes use all of the alphabet: a line of dashes, or a genome, does not. */
+function isMixed(run: string): boolean {
+  return /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d/.test(run);
 }
 
 /** Drops the broken line, unless that is most of the text, and half of a character that was cut through. */

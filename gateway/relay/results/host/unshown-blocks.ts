@@ -15,7 +15,7 @@ import type { CutDeps, MessageCuts } from '../../cut/message-cuts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { TranslateContext } from '../translate-context.js';
-import { hasImageRoom, type ImageRoom, mostImages } from './image-room.js';
+import { hasImageRoom, type ImageRoom, lengthOf, mostImages } from './image-room.js';
 import { shortened } from './shortened-text.js';
 import { isErrorAt, resultOf } from './shown-file.js';
 import { TextRoom } from './text-room.js';
@@ -77,8 +77,11 @@ export async function storeUnshown(
   for (const { cut, holder, range, reading, place } of cuts.claimed) {
     if (!cut.inline || reading.kind !== 'mine' || place.kind !== 'content') continue;
     const isError = isErrorAt(message, resultOf(range.path));
-    const type = cut.dataUri ? { type: 'image', mimeType: cut.dataUri.mimeType } : holder;
-    const isBeyond = images.isBeyond(cut.value.path.slice(0, -1));
+    const type = cut.dataUri ? { type: 'image', mimeType: cut.dataUri.mimeType, data: '' } : holder;
+    const { most = Number.POSITIVE_INFINITY } = textLimit(client.host, isError) ?? {};
+    // a data: URI in a text would be cut off in its midst
+    const isLong = place.encoding === 'dataUri' && lengthOf(cut.inline) > most;
+    const isBeyond = isLong || images.isBeyond(cut.value.path.slice(0, -1));
     if (unshownBytes(type, client.host, { isError, isBeyond })?.kind !== 'bytes') continue;
     cut.storeLate();
     await cut.pressure;

@@ -53,6 +53,18 @@ describe('a text that is shortened', () => {
     expect([shown.startsWith('line 0\n'), shown.endsWith('\nline 4999')]).toEqual([true, true]);
   });
 
+  it.each([
+    ['between words', 'See ', ' and so on.'],
+    ['in Markdown', '# A picture\n\n![it](data:image/png;base64,', ')\n\nThe end.\n'],
+    ['alone', '', ''],
+  ])('has nothing of a file that is base64 in it: %s', (_where, before, after) => {
+    const file = Buffer.from(Array.from({ length: 90_001 }, (_, at) => (at * at) % 251)).toString('base64');
+    const text = `${before}${file}${after}`;
+    const shown = shortened(text, { most: 10_000, unit: 'characters', per: 'block' });
+    const left = `[${file.length} of ${text.length} characters are left out here; the file below has the whole text]`;
+    expect(shown).toBe(`${before}\n${left}\n${after}`);
+  });
+
   it('is cut in one line, too', () => {
     const shown = shortened(words(100_000), { most: 10_000, unit: 'characters', per: 'block', lines: 100 });
     expect(shown.length).toBeGreaterThan(7000);
