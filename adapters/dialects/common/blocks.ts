@@ -4,6 +4,14 @@ export function imageBlock({ mimeType, base64 }: { mimeType: string; base64: str
   return { type: 'image', data: base64, mimeType };
 }
 
+/**
+ * The preview of an image, which can stand for it in a prompt message, where there is room for one block only. That of a
+ * document is its first page: a reader would take it for the whole.
+ */
+export function previewAlone({ ref: { mimeType }, preview }: OutgoingFile): JsonObject | undefined {
+  return preview?.image && mimeType.startsWith('image/') ? imageBlock(preview.image) : undefined;
+}
+
 /** An item of `resources/read` that gives a file's address instead of its bytes. */
 export function addressItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
   const item: JsonObject = { uri: holder.uri ?? ref.uri, mimeType: 'text/uri-list', text: ref.link.url };

@@ -1,7 +1,7 @@
 import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
-import { addressItem, imageBlock, withExtras } from '../common/blocks.js';
+import { addressItem, imageBlock, previewAlone, withExtras } from '../common/blocks.js';
 import { factLines, handleLines, linkLines, previewLines } from '../common/words.js';
 
 /** What replaces a file for a client that declared no dialect. */
@@ -25,8 +25,7 @@ function contentBlocks(file: OutgoingFile, client: ClientFacts): JsonObject[] {
 }
 
 function promptBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
-  if (file.preview?.image) return imageBlock(file.preview.image);
-  return hasResourceLink(file, client) ? linkBlock(file) : textBlock(file, client);
+  return previewAlone(file) ?? (hasResourceLink(file, client) ? linkBlock(file) : textBlock(file, client));
 }
 
 function textBlock(file: OutgoingFile, client: ClientFacts): JsonObject {

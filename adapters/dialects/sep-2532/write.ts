@@ -1,7 +1,7 @@
 import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
-import { addressItem, imageBlock, withExtras } from '../common/blocks.js';
+import { addressItem, imageBlock, previewAlone, withExtras } from '../common/blocks.js';
 import { factLines, linkLines, previewLines } from '../common/words.js';
 
 /**
@@ -16,7 +16,7 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
     case 'content':
       return withExtras([textBlock(file, client), ...(image ? [image] : []), ...(link ? [link] : [])], holder);
     case 'prompt':
-      return withExtras([image ?? link ?? textBlock(file, client)], holder);
+      return withExtras([previewAlone(file) ?? link ?? textBlock(file, client)], holder);
     case 'resource':
       return [addressItem(file, holder)];
   }

@@ -1,6 +1,6 @@
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
-import { imageBlock, withExtras } from '../common/blocks.js';
+import { imageBlock, previewAlone, withExtras } from '../common/blocks.js';
 import { factLines, previewLines } from '../common/words.js';
 import { downloads, readsFileValues } from './capability.js';
 import { fileValue } from './file-value.js';
@@ -11,8 +11,7 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject):
     case 'content':
       return withExtras([textBlock(file), ...preview(file), fileBlock(file)], holder);
     case 'prompt':
-      // there is room for one block only: the preview, if there is one
-      return withExtras([preview(file)[0] ?? fileBlock(file)], holder);
+      return withExtras([previewAlone(file) ?? fileBlock(file)], holder);
     case 'resource':
       return [resourceItem(file, holder)];
   }

@@ -24,6 +24,11 @@ describe('what a model reads of a file that is not an image', () => {
   beforeAll(async () => {
     upstream = await RecordingUpstream.start({
       methods: {
+        'prompts/get': ({ name }) => {
+          const { mimeType, bytes } = FILES[String(name)] as { mimeType: string; bytes: Buffer };
+          const resource = { uri: `a://${name}`, mimeType, blob: bytes.toString('base64') };
+          return { messages: [{ role: 'user', content: { type: 'resource', resource } }] };
+        },
         'tools/list': () => ({ tools: [{ name: 'give', inputSchema: { type: 'object' } }] }),
         'tools/call': ({ arguments: args }) => {
           const { name } = args as { name: string };
@@ -78,6 +83,24 @@ describe('what a model reads of a file that is not an image', () => {
     expect(lines.at(-1)).toMatch(/^The image below is a preview of \d+ × 1568, the first page\.$/);
     expect(image).toMatchObject({ type: 'image', mimeType: 'image/png' });
   });
+
+  it.each([
+    ['2025-06-18', {}, { type: 'resource_link', name: 'plan.pdf', mimeType: 'application/pdf' }],
+    [
+      '2025-03-26',
+      {},
+      { type: 'text', text: expect.stringMatching(/^plan\.pdf · application\/pdf · .*\nhttp\S+\/d\//) },
+    ],
+    ['2025-06-18', { files: { download: true } }, { type: 'file', file: { name: 'plan.pdf' } }],
+    ['2025-06-18', { resourceStreaming: {} }, { type: 'resource_link', name: 'plan.pdf' }],
+  ])(
+    'is no first page in place of a document, where there is room for one block (%s, %j)',
+    async (version, capabilities, block) => {
+      const asking = await RawClient.connect(`${wharf.url}/mcp`, version, { capabilities });
+      const { result } = await asking.request('prompts/get', { name: 'plan.pdf' });
+      expect(result?.messages).toMatchObject([{ role: 'user', content: block }]);
+    },
+  );
 
   it('is that a document needs a password', async () => {
     expect((await linesOf('secret.pdf'))[0]).toMatch(/ kB · needs a password$/);
