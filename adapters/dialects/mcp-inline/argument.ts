@@ -6,10 +6,11 @@ import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 const HANDLE = /^mcp-file:/i;
 const DATA_URI = /^data:/i;
 const WEB = /^https?:/i;
-const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+/** A letter alone is a drive of Windows. */
+const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 /** A path on the model's own machine. */
 const LOCAL_PATH =
-  /^(?:\.{0,2}\/|~\/|[a-z]:\\)(?:[\w .@+-]+[/\\])*[\w .@+-]*\.[a-z0-9]{1,8}$|^\/(?:tmp|etc|home|usr|var|mnt|root|opt|data|users|private|proc|dev)\//i;
+  /^[a-z]:[/\\]|^(?:\.{0,2}\/|~\/)(?:[\w .@+-]+[/\\])*[\w .@+-]*\.[a-z0-9]{1,8}$|^\/(?:tmp|etc|home|usr|var|mnt|root|opt|data|users|private|proc|dev)\//i;
 /** How many items are checked to decide whether a list contains files. */
 const MAX_LISTED = 100;
 /** `[name](mcp-file://…)` */

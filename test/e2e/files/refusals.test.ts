@@ -144,6 +144,12 @@ const CASES: readonly Case[] = [
   ],
   ['schemeNotAllowed', 'any', () => 'file:///etc/passwd', /is a file: address.* upload the file and pass its handle/],
   ['schemeNotAllowed', 'any', () => '/etc/passwd', /is a path, which only your own computer can read; upload the file/],
+  [
+    'schemeNotAllowed',
+    'any',
+    () => 'C:\\Users\\Ann\\My pictures\\größe.png',
+    /is a path, which only your own computer can read/,
+  ],
   ['schemeNotAllowed', 'any', () => 'javascript:alert(1)', /is a javascript: address/],
   [
     'fileNotFound',
