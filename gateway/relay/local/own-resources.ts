@@ -45,6 +45,12 @@ export function concernsResources(method: string): boolean {
 /** Nothing can follow an address that is whole. */
 const NO_COMPLETION: LocalAnswer = { result: { completion: { values: [], total: 0, hasMore: false } } };
 
+/** Whether bytes of a resource are an image to the model: to some hosts' they are base64 in JSON, as embedded ones are. */
+function showsBytes({ host }: ClientFacts): boolean {
+  // one that reads links at once looks at their images
+  return host?.blobs !== 'drop' || host.resourceLinks === 'no-images';
+}
+
 interface Reader {
   principal: string;
   client: ClientFacts;
@@ -102,7 +108,7 @@ export class OwnResources {
     const found = await library.open(own.handle, principal, signal);
     if (found.kind !== 'ready') return notFound(uri, WHY[found.kind], era);
     await library.touch(found.record.id);
-    const contents = await this.#contents(uri, found.record, signal);
+    const contents = await this.#contents(uri, found.record, { client, signal });
     // it belongs to one caller, and expires with the file
     return { result: { contents, ...(era.hasCacheFields && { ttlMs: 0, cacheScope: 'private' }) } };
   }
@@ -115,10 +121,15 @@ export class OwnResources {
   }
 
   /** The content itself if a host can show it or a model can read it; otherwise where to get the file. */
-  async #contents(uri: string, record: FileRecord, signal: AbortSignal): Promise<JsonObject[]> {
+  async #contents(
+    uri: string,
+    record: FileRecord,
+    { client, signal }: Pick<Reader, 'client' | 'signal'>,
+  ): Promise<JsonObject[]> {
     const { limits, previewOf } = this.#deps;
     const { mimeType, size } = record;
-    if (IMAGE.test(mimeType) && size <= limits.inlineImage) {
+    const isSeen = showsBytes(client);
+    if (isSeen && IMAGE.test(mimeType) && size <= limits.inlineImage) {
       return [{ uri, mimeType, blob: (await this.#bytes(record, size, signal)).toString('base64') }];
     }
     if (isTextual(mimeType) && size <= limits.inlineOther) {
@@ -128,7 +139,7 @@ export class OwnResources {
     const preview = await previewOf(record, await this.#bytes(record, Math.min(size, SNIFF_BYTES), signal), signal);
     const about = { uri, mimeType: 'text/plain', text: await this.#about(record, preview) };
     // a host that reads a document as text takes the first item: a page as pixels would be noise to its model
-    if (!preview?.image || !mimeType.startsWith('image/')) return [about];
+    if (!isSeen || !preview?.image || !mimeType.startsWith('image/')) return [about];
     const reduced = previewLine(preview.image, preview.facts, 'above');
     const image = { uri, mimeType: preview.image.mimeType, blob: preview.image.base64 };
     return [image, { ...about, text: `${about.text}\n${reduced}` }];

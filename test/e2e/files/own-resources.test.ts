@@ -102,6 +102,25 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
     expect(Buffer.from(await (await fetch(link)).arrayBuffer()).equals(photo)).toBe(true);
   });
 
+  it('is what an image is, and where, for hosts whose models get its bytes as text', async () => {
+    const small = await uploaded('icon.png', icon);
+    const large = await uploaded('harbour.jpg', photo);
+    for (const [name, isSeen] of [
+      ['codex-mcp-client', false],
+      ['Visual Studio Code', true],
+    ] as const) {
+      const host = await RawClient.connect(wharf.mcp, '2025-06-18', {
+        name,
+        headers: { authorization: `Bearer ${KEYS.ada}` },
+      });
+      const [first] = await contents(small, host);
+      expect(first?.blob !== undefined).toBe(isSeen);
+      if (!isSeen) expect(first?.text).toMatch(/^icon\.png · image\/png · \S+ kB\nhttp\S+\n/);
+      const all = await contents(large, host);
+      expect(all.map(({ blob }) => blob !== undefined)).toEqual(isSeen ? [true, false] : [false]);
+    }
+  });
+
   it('is name, type, size and link of anything else', async () => {
     const uri = await uploaded('x.pdf', Buffer.concat([Buffer.from('%PDF-1.7\n'), noise(100_000)]));
     const [only, ...others] = await contents(uri);
