@@ -62,6 +62,7 @@ const CONTENT: Record<string, Json> = {
   gallery: { content: Array.from({ length: 9 }, () => image(SMALL)) },
   mixed: { content: [image(noisePng(500)), image(SMALL), image(MIDDLE)] },
   shots: { content: [image(noisePng(380)), image(noisePng(381)), image(noisePng(382))] },
+  twice: { content: [image(noisePng(380))], structuredContent: { content: [image(noisePng(380))] } },
   album: { content: [text(SHORT), ...Array.from({ length: 7 }, () => image(SMALL))] },
   uri: { content: [text(`data:image/png;base64,${noisePng(250).toString('base64')}`)] },
   failed: { isError: true, content: [text(`data:image/png;base64,${MIDDLE.toString('base64')}`)] },
@@ -297,6 +298,11 @@ describe('a block that a host would not show', () => {
     const { types, result } = await call('claude-ai', 'shots');
     expect(types).toEqual(['image', 'text', 'image', 'resource_link', 'text', 'image', 'resource_link']);
     expect(JSON.stringify(result).length).toBeLessThan(1_048_576);
+    const { types: once, result: linked } = await call('claude-ai', 'twice');
+    expect(once).toEqual(['text', 'image', 'resource_link']);
+    const copy = ((linked.structuredContent as Json).content as Json[])[0];
+    expect(copy).toMatchObject({ type: 'image', data: expect.stringMatching(/^http\S+\/d\//) });
+    expect((await call('some-client', 'twice')).result).toEqual(CONTENT.twice);
     const goose = await call('goose-cli', 'shots');
     expect(goose.result).toEqual(CONTENT.shots);
   });

@@ -7,9 +7,17 @@ import type { Host } from '../../../ports/host.js';
 import type { JsonPath, JsonValue } from '../../../ports/json.js';
 import { pointer } from '../../../wire/json/pointer.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
-import type { MessageCuts } from '../../cut/message-cuts.js';
+import { isStructured, type MessageCuts } from '../../cut/message-cuts.js';
 
 type Room = Pick<Host, 'imagesPerResult' | 'imageBytesPerResult'>;
+
+/** Lengths of base64 in one message. */
+interface Lengths {
+  /** By place: of strings that were taken out of the message; undefined for a file. */
+  lengths: ReadonlyMap<string, number | undefined>;
+  /** By result and length: number of strings in its structuredContent. */
+  copies: ReadonlyMap<string, number>;
+}
 
 /** Bytes behind a length of base64. */
 const BYTES_PER_CHAR = 3 / 4;
@@ -44,10 +52,11 @@ export class ImageRoom {
     const room = new ImageRoom(client);
     if (!hasImageRoom(client.host)) return room;
     const lengths = new Map(cuts.cuts.map(({ value, inline }) => [pointer(value.path), inline && lengthOf(inline)]));
+    const copies = copiesIn(cuts, client);
     for (const range of message.ranges) {
       if (range.name !== RANGE.content) continue;
       const content = lightValue(message, range, limits);
-      if (Array.isArray(content)) room.#takeInline(content, range.path, lengths);
+      if (Array.isArray(content)) room.#takeInline(content, range.path, { lengths, copies });
     }
     return room;
   }
@@ -67,7 +76,8 @@ export class ImageRoom {
     return true;
   }
 
-  #takeInline(content: readonly JsonValue[], path: JsonPath, lengths: ReadonlyMap<string, number | undefined>): void {
+  #takeInline(content: readonly JsonValue[], path: JsonPath, { lengths, copies }: Lengths): void {
+    const result = path.slice(0, -1);
     for (const [index, block] of content.entries()) {
       if (!isObject(block) || block.type !== 'image' || typeof block.data !== 'string') continue;
       const at = [...path, index];
@@ -75,9 +85,30 @@ export class ImageRoom {
       const length = lengths.has(cut) ? lengths.get(cut) : block.data.length;
       // a file has a preview, which comes later
       if (length === undefined) continue;
-      if (!this.take(path.slice(0, -1), Math.floor(length * BYTES_PER_CHAR))) this.#beyond.add(pointer(at));
+      const times = 1 + (copies.get(copyOf(result, length)) ?? 0);
+      if (!this.take(result, Math.floor(times * length * BYTES_PER_CHAR))) this.#beyond.add(pointer(at));
     }
   }
+}
+
+/**
+ * How many strings of structuredContent are as long as an image that they may repeat: its result is longer by them, unless
+ * it loses its structuredContent.
+ */
+function copiesIn({ cuts }: MessageCuts, { host }: ClientFacts): Lengths['copies'] {
+  const copies = new Map<string, number>();
+  if (host?.structured === 'drop' || host?.imageBytesPerResult === undefined) return copies;
+  for (const cut of cuts) {
+    const at = cut.value.path.indexOf('structuredContent');
+    if (!cut.inline || !isStructured(cut) || at < 0) continue;
+    const key = copyOf(cut.value.path.slice(0, at), lengthOf(cut.inline));
+    copies.set(key, (copies.get(key) ?? 0) + 1);
+  }
+  return copies;
+}
+
+function copyOf(result: JsonPath, length: number): string {
+  return `${length} ${pointer(result)}`;
 }
 
 /** Bytes of a string in pieces. */
