@@ -1,7 +1,9 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { Config, ServerConfig, UpstreamAuthConfig } from '../config/config.js';
 import { toolsOf } from '../inspect/tools.js';
+import { own } from '../json/value.js';
 import { countText } from '../policy/amounts.js';
+import { fitsAny } from '../policy/pattern.js';
 import type { OAuth } from '../ports/oauth.js';
 import type { Check } from './check.js';
 import { clientGrant } from './issuers.js';
@@ -32,6 +34,8 @@ function hasStatus(error: unknown, wanted: number): boolean {
 
 /** Most hosts refuse a session whose tools have longer names. */
 const MOST_NAME = 64;
+/** Cursor leaves out a tool whose name is longer together with its server's. */
+const MOST_WITH_SERVER = 60;
 
 interface Asking {
   adapters: AdapterList;
@@ -52,11 +56,11 @@ export function serverChecks(
         ? `Run its command by itself; "wharf inspect --config FILE ${server.name}" shows more.`
         : `Look whether an MCP server runs at its URL, whose path is often /mcp or /sse; "wharf inspect --config FILE ${server.name}" shows more.`,
     run: async (signal) => {
-      const own = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
+      const asked = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
       const names: string[] = [];
       const { upstreamAuth } = server;
       try {
-        for await (const page of toolsOf(await withToken(server, oauth), { adapters, deps: own, signal }))
+        for await (const page of toolsOf(await withToken(server, oauth), { adapters, deps: asked, signal }))
           for (const { name } of page) names.push(String(name));
       } catch (error) {
         if (auth.use === 'passthrough' && hasStatus(error, 401)) {
@@ -70,19 +74,32 @@ export function serverChecks(
         };
       }
       const text = `${server.transport}, ${countText(names.length, 'tool')}`;
-      const long = names.find((name) => name.length > MOST_NAME);
-      const unknown = Object.keys(server.tools).find((name) => !names.includes(name));
+      const all = new Set(names);
+      const unknown = Object.keys(server.tools).find((pattern) => !fitsAny(pattern, all));
       if (unknown !== undefined) {
         const todo = `Correct servers.${server.name}.tools, or remove it there.`;
         return { state: 'warning', text: `${text}; the config names a tool ${unknown}, which it does not have`, todo };
       }
-      if (long === undefined) return { state: 'ok', text };
-      const todo = 'Some hosts end a session that has such a tool. Give it a shorter name.';
-      return {
-        state: 'warning',
-        text: `${text}; a name has ${long.length} characters: ${JSON.stringify(long.slice(0, 80))}`,
-        todo,
-      };
+      const long = longName(names, server);
+      return long ? { state: 'warning', text: `${text}; ${long.text}`, todo: long.todo } : { state: 'ok', text };
     },
   }));
+}
+
+/** The first tool, as clients see it, whose name is too long for some host. */
+function longName(
+  names: readonly string[],
+  { name: server, tools }: Pick<ServerConfig, 'name' | 'tools'>,
+): { text: string; todo: string } | undefined {
+  const shown = names.map((name) => own(tools, name)?.name ?? name);
+  const all = shown.find((name) => name.length > MOST_NAME);
+  const todo = `Give it a shorter name: servers.${server}.tools.TOOL.name.`;
+  if (all !== undefined) {
+    const text = `a name has ${all.length} characters: ${JSON.stringify(all.slice(0, 80))}`;
+    return { text, todo: `Some hosts end a session that has such a tool. ${todo}` };
+  }
+  const some = shown.find((name) => name.length + server.length > MOST_WITH_SERVER);
+  if (some === undefined) return undefined;
+  const text = `a name has ${some.length + server.length} characters with its server's: ${JSON.stringify(some)}`;
+  return { text, todo: `Cursor leaves out such a tool, of more than ${MOST_WITH_SERVER}. ${todo}` };
 }

@@ -113,6 +113,29 @@ describe('wharf doctor', () => {
     expect(of('objects', 'store, read and remove')).toMatchObject({ state: 'failed', text });
   });
 
+  it('knows a tool by the name that clients see, and by a pattern', async () => {
+    const url = fake.url;
+    const { of } = await doctor(
+      {
+        servers: {
+          pattern: { url, tools: { 'e*': { limits: { file: '1MB' } } } },
+          ['n'.repeat(54)]: { url, tools: { progress: { name: 'p' } } },
+          ['m'.repeat(54)]: { url },
+        },
+      },
+      '--json',
+      '--only',
+      'servers',
+    );
+    expect(of('servers', 'pattern')).toMatchObject({ state: 'ok' });
+    expect(of('servers', 'n'.repeat(54))).toMatchObject({ state: 'ok' });
+    expect(of('servers', 'm'.repeat(54))).toMatchObject({
+      state: 'warning',
+      text: expect.stringContaining('a name has 62 characters with its server\'s: "progress"'),
+      todo: expect.stringContaining('Cursor'),
+    });
+  });
+
   it('says what is wrong and what to do, and exits with 1 (12.11)', async () => {
     const [nobody] = await freePorts(1);
     const { code, report, of } = await doctor(
