@@ -12,7 +12,7 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
     case 'prompt':
       return withExtras([promptBlock(file, client)], holder);
     case 'resource':
-      return [addressItem(file, holder)];
+      return resourceItems(file, holder);
   }
 }
 
@@ -26,6 +26,13 @@ function contentBlocks(file: OutgoingFile, client: ClientFacts): JsonObject[] {
 
 function promptBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   return previewAlone(file) ?? (hasResourceLink(file, client) ? linkBlock(file) : textBlock(file, client));
+}
+
+/** The address, behind the preview of an image where the host is shown that. */
+function resourceItems(file: OutgoingFile, holder: JsonObject): JsonObject[] {
+  const address = addressItem(file, holder);
+  const image = file.preview?.image;
+  return image ? [{ uri: address.uri ?? '', mimeType: image.mimeType, blob: image.base64 }, address] : [address];
 }
 
 function textBlock(file: OutgoingFile, client: ClientFacts): JsonObject {

@@ -180,13 +180,13 @@ function besides(remote: readonly Replacement[], own: readonly Replacement[]): R
 function replaceHolders(replacements: Replacement[], edits: Edits, entries: FileEntry[]): void {
   // one block can become several, which moves those after it
   const shift = new Map<string, number>();
-  for (const { range, kind, blocks, file } of replacements.sort((a, b) => a.range.start - b.range.start)) {
+  for (const { range, blocks, file } of replacements.sort((a, b) => a.range.start - b.range.start)) {
     edits.replace(range, blocks.map((block) => JSON.stringify(block)).join(','));
     const list = range.path.findLastIndex((key) => typeof key === 'number');
     const index = range.path[list] as number;
     const listKey = pointer(range.path.slice(0, list));
     const moved = shift.get(listKey) ?? 0;
-    if (kind === 'content') shift.set(listKey, moved + blocks.length - 1);
+    shift.set(listKey, moved + blocks.length - 1);
     if (file) entries.push({ file, result: resultOf(range.path), place: { contentIndex: index + moved } });
   }
 }

@@ -8,6 +8,7 @@ type Json = Record<string, unknown>;
 
 const SMALL = noisePng(8);
 const MIDDLE = noisePng(200);
+const PHOTO = noisePng(600).toString('base64');
 const LINES = Array.from({ length: 20_000 }, (_, index) => `line ${index}`).join('\n');
 const SHORT = LINES.slice(0, 20_000);
 const image = (bytes: Buffer, mimeType = 'image/png'): Json => ({
@@ -82,11 +83,15 @@ describe('a block that a host would not show', () => {
           tools: Object.keys(CONTENT).map((name) => ({ name, inputSchema: { type: 'object' } })),
         }),
         'tools/call': ({ name }) => CONTENT[String(name)],
+        'resources/read': ({ uri }) => ({
+          contents: [uri, 'a://other'].map((one) => ({ uri: one, mimeType: 'image/png', blob: PHOTO })),
+        }),
       },
     });
     wharf = await startWharf({
       servers: { s: { url: upstream.url, transport: 'streamable-http' } },
       config: {
+        limits: { inlineResource: '1MB' },
         clients: [
           { match: { name: 'two-images' }, host: { imagesPerResult: 2 } },
           { match: { name: 'little-room' }, host: { imageBytesPerResult: '130kB' } },
@@ -313,6 +318,26 @@ describe('a block that a host would not show', () => {
     expect(String(content[0]?.text).length).toBeLessThan(11_000);
     expect(String(await bytesAt(content[1]))).toBe(SHORT);
     expect((await call('codex-mcp-client', 'album')).result).toEqual(CONTENT.album);
+  });
+
+  it('is the address of a picture that it reads: its preview stands before it', async () => {
+    const read = async (name: string) => {
+      const client = await RawClient.connect(wharf.mcp, '2025-06-18', { name });
+      const { result } = await client.request('resources/read', { uri: 'a://photo' });
+      const contents = (result?.contents ?? []) as Json[];
+      const files = ((result?._meta ?? {}) as Record<string, { contentIndex: number }[]>)['dev.wharf/files'] ?? [];
+      return {
+        kinds: contents.map(({ uri, blob, mimeType }) => [uri, blob === undefined, mimeType]),
+        at: files.map(({ contentIndex }) => contentIndex),
+      };
+    };
+    const address = (uri: string) => [uri, true, 'text/uri-list'];
+    const picture = (uri: string) => [uri, false, expect.stringMatching(/^image\//)];
+    expect(await read('Visual Studio Code')).toEqual({
+      kinds: [picture('a://photo'), address('a://photo'), picture('a://other'), address('a://other')],
+      at: [0, 2],
+    });
+    expect(await read('some-client')).toEqual({ kinds: [address('a://photo'), address('a://other')], at: [0, 1] });
   });
 
   it('is a text as it is for a host that is not known', async () => {

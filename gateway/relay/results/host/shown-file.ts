@@ -35,14 +35,20 @@ export class ShownFiles {
     this.#images = images;
   }
 
-  /** The file, and the client, for a block of this result. A resource is replaced by its address alone. */
+  /**
+   * The file, and the client, for a block of this result. A resource is replaced by its address alone, except for a host
+   * that reads links at once: it would show its model an empty picture.
+   */
   async in(
     result: JsonPath,
     file: OutgoingFile,
     kind: HolderKind,
   ): Promise<{ file: OutgoingFile; client: ClientFacts }> {
     const client = this.clientIn(result);
-    if (kind === 'resource') return { file, client };
+    if (kind === 'resource') {
+      const isPicture = client.host?.resourceLinks === 'no-images' && file.ref.mimeType.startsWith('image/');
+      return { file: isPicture ? await this.#files.withPreview(file) : file, client };
+    }
     const shown = await this.#files.withPreview(file);
     if (!shown.preview?.image) return { file: shown, client };
     const { image, ...preview } = shown.preview;
