@@ -1,4 +1,4 @@
-import { type Era, eraOf } from '../../mcp/era.js';
+import { eraOf } from '../../mcp/era.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject } from '../../ports/dialect.js';
 import type { UploadTool } from '../../ports/file-slot.js';
@@ -61,13 +61,14 @@ export class LocalTools {
     return this.#shown(beside).find((candidate) => candidate.name === name)?.tool;
   }
 
-  definitions(beside: Beside, { protocolVersion, capabilities }: ClientFacts): JsonObject[] {
+  definitions(beside: Beside, client: ClientFacts): JsonObject[] {
+    const { protocolVersion, capabilities } = client;
     const era = eraOf(protocolVersion);
     // older clients do not know it; a Wharf in front for such a client declares its file capabilities
     const isMarked = era.hasToolMeta || Object.keys(capabilities).length > 0;
     return this.#shown(beside).map(({ name, tool }) => ({
       name,
-      ...known(tool.definition, NEEDED.definition, era),
+      ...known(tool.definition, NEEDED.definition, client),
       ...(isMarked && { _meta: { [OWN_TOOL_META_KEY]: true } }),
     }));
   }
@@ -85,21 +86,28 @@ export class LocalTools {
   }
 }
 
-/** Runs a tool and adapts its result to the client's revision. */
+/** Runs a tool and adapts its result to the client. */
 export async function callLocally(
   tool: LocalTool,
   args: JsonObject,
   caller: Identity,
   client: ClientFacts,
 ): Promise<JsonObject> {
-  return known(await tool.call(args, caller, client), NEEDED.result, eraOf(client.protocolVersion));
+  return known(await tool.call(args, caller, client), NEEDED.result, client);
 }
 
 type Ability = 'hasToolAnnotations' | 'hasTitles' | 'hasStructuredContent';
 
-function known(object: JsonObject, needed: Readonly<Record<string, Ability>>, era: Era): JsonObject {
+function known(
+  object: JsonObject,
+  needed: Readonly<Record<string, Ability>>,
+  { protocolVersion, host }: ClientFacts,
+): JsonObject {
+  const era = eraOf(protocolVersion);
   const isKnown = (key: string): boolean => {
     const ability = needed[key];
+    // a host that hides text beside structuredContent would hide what to do with the link
+    if (ability === 'hasStructuredContent' && host?.structured === 'drop') return false;
     return ability === undefined || era[ability];
   };
   return Object.fromEntries(Object.entries(object).filter(([key]) => isKnown(key)));

@@ -108,6 +108,18 @@ describe.each(TRANSPORTS)('the tools for uploads beside those of a server over %
     const { result } = await ask('tools/call', { name: 'request_file_upload', arguments: {} });
     expect(Object.keys(result ?? {})).toEqual(['content']);
   });
+
+  it('say what to do with a link in text alone to a host that hides text beside structuredContent', async () => {
+    const host = await RawClient.connect(wharf.mcp, '2025-06-18', { name: 'claude-code', version: '2.1.280' });
+    const tools = (await host.request('tools/list')).result?.tools as Record<string, unknown>[];
+    expect(Object.keys(tools.at(-1) ?? {})).toEqual(
+      expect.arrayContaining(['name', 'title', 'description', 'inputSchema', 'annotations']),
+    );
+    expect(tools.filter(({ outputSchema }) => outputSchema !== undefined)).toEqual([]);
+    const { result } = await host.call('request_file_upload');
+    expect(Object.keys(result ?? {})).toEqual(['content']);
+    expect(result?.content?.[0]?.text).toMatch(/to be opened in a browser: http\S+\/u\/.*pass this handle/s);
+  });
 });
 
 const LEGACY = {
