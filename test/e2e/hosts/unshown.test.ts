@@ -221,6 +221,12 @@ describe('a block that a host would not show', () => {
     if (host !== 'gemini-cli-mcp-client' && host !== 'goose-desktop') expect(result.structuredContent).toBeUndefined();
   });
 
+  it('is none that a host reads at once at the link to it', async () => {
+    expect((await call('Visual Studio Code', 'middle')).types).toEqual(['text', 'text', 'text']);
+    expect((await call('Visual Studio Code', 'long')).types).toEqual(['text', 'text', 'resource_link']);
+    expect((await call('github-copilot-developer', 'middle')).types).toContain('resource_link');
+  });
+
   it('keeps every block after a text that has been shortened', async () => {
     const { content } = await call('Visual Studio Code', 'middle');
     expect(content.at(-1)).toEqual(text('the end'));

@@ -58,10 +58,16 @@ export class ShownFiles {
     return { file: hasRoom ? shown : { ...file, preview }, client };
   }
 
-  /** Many hosts make one text of an error, base64 and all, so it has text alone. */
-  clientIn(result: JsonPath): ClientFacts {
+  /**
+   * Many hosts make one text of an error, base64 and all, so it has text alone.
+   * @param isReadWhole at its link the file is the text that this host has been spared: one that reads links gets none
+   */
+  clientIn(result: JsonPath, { isReadWhole = false } = {}): ClientFacts {
     const client = this.#client;
-    if (client.host?.errorImages === 'keep' || !isErrorAt(this.#message, result)) return client;
-    return { ...client, host: { ...client.host, images: 'drop', resourceLinks: 'drop' } };
+    const { host } = client;
+    if (host?.errorImages !== 'keep' && isErrorAt(this.#message, result))
+      return { ...client, host: { ...host, images: 'drop', resourceLinks: 'drop' } };
+    const readsIt = isReadWhole && host?.resourceLinks === 'no-images';
+    return readsIt ? { ...client, host: { ...host, resourceLinks: 'drop' } } : client;
   }
 }

@@ -204,7 +204,8 @@ async function replaced(
     return { blocks: context.write(BLOCK, seen.file, extrasOf(block), seen.client), file };
   }
   const text = withText(block, shortened(what.text, what.limit));
-  return { blocks: [text, ...context.write(BLOCK, file, {}, context.shown.clientIn(result))], file };
+  const isReadWhole = what.bytes.length <= context.limits.inlineOther;
+  return { blocks: [text, ...context.write(BLOCK, file, {}, context.shown.clientIn(result, { isReadWhole }))], file };
 }
 
 function withText({ resource, ...block }: JsonObject, text: string): JsonObject {
