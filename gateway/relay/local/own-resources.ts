@@ -139,7 +139,8 @@ export class OwnResources {
     const preview = await previewOf(record, await this.#bytes(record, Math.min(size, SNIFF_BYTES), signal), signal);
     const about = { uri, mimeType: 'text/plain', text: await this.#about(record, preview) };
     // a host that reads a document as text takes the first item: a page as pixels would be noise to its model
-    if (!isSeen || !preview?.image || !mimeType.startsWith('image/')) return [about];
+    if (!preview?.image || !mimeType.startsWith('image/')) return [about];
+    if (!isSeen) return [about];
     const reduced = previewLine(preview.image, preview.facts, 'above');
     const image = { uri, mimeType: preview.image.mimeType, blob: preview.image.base64 };
     return [image, { ...about, text: `${about.text}\n${reduced}` }];
