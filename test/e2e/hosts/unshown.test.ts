@@ -68,6 +68,15 @@ const CONTENT: Record<string, Json> = {
   uri: { content: [text(`data:image/png;base64,${noisePng(250).toString('base64')}`)] },
   failed: { isError: true, content: [text(`data:image/png;base64,${MIDDLE.toString('base64')}`)] },
   page: { content: [text(`# It\n![it](data:image/png;base64,${MIDDLE.toString('base64')})\nThe end.`)] },
+  mislabelled: {
+    content: [
+      { ...image(SMALL, 'image/jpeg'), annotations: { priority: 1 } },
+      image(MIDDLE, 'image/jpg'),
+      image(AVIF, 'image/png'),
+      image(SMALL, 'IMAGE/PNG'),
+      { type: 'image', data: SMALL.toString('base64') },
+    ],
+  },
   odd: { content: [{ type: 'image', data: 'not base64!', mimeType: 'image/tiff' }] },
   many: { isError: true, content: Array.from({ length: 200 }, () => image(SMALL)) },
 };
@@ -185,6 +194,21 @@ describe('a block that a host would not show', () => {
     expect((await call('claude-code', 'avif')).types[0]).toBe('text');
     expect((await call('claude-code', 'picture')).result).toEqual(CONTENT.picture);
     expect((await call('github-copilot-developer', 'picture')).types).toEqual(['text', 'resource_link']);
+  });
+
+  it('is no image that only says another type than its bytes have: it stays, and says its own', async () => {
+    const { content } = await call('claude-ai', 'mislabelled');
+    expect(content).toEqual([
+      { ...image(SMALL), annotations: { priority: 1 } },
+      image(MIDDLE),
+      image(AVIF, 'image/png'),
+      image(SMALL),
+      image(SMALL),
+    ]);
+    expect((await call('github-copilot-developer', 'mislabelled')).types).not.toContain('image');
+    const gemini = await call('gemini-cli-mcp-client', 'mislabelled');
+    expect(gemini.content.map(({ mimeType }) => mimeType)).toEqual(Array(5).fill('image/png'));
+    expect((await call('some-client', 'mislabelled')).result).toEqual(CONTENT.mislabelled);
   });
 
   it('is a preview of a type that its model does not take, of which no text speaks', async () => {

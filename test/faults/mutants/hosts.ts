@@ -67,6 +67,14 @@ export const HOSTS: readonly Mutant[] = [
     suites: ['e2e/hosts/unshown'],
   },
   {
+    name: 'label-believed',
+    fault: 'An image that says another type than its bytes have ends the conversation.',
+    file: 'gateway/relay/results/host/unshown.ts',
+    find: 'const type = typeIn(data) ?? String(mimeType).toLowerCase();',
+    replace: 'const type = String(mimeType).toLowerCase();',
+    suites: ['e2e/hosts/unshown'],
+  },
+  {
     name: 'text-read-twice',
     fault: 'VS Code reads at once the whole of a text that is shortened for it.',
     file: 'gateway/relay/results/host/unshown-blocks.ts',

@@ -19,7 +19,7 @@ import { hasImageRoom, type ImageRoom, lengthOf, mostImages } from './image-room
 import { shortened } from './shortened-text.js';
 import { isErrorAt, resultOf } from './shown-file.js';
 import { TextRoom } from './text-room.js';
-import { textIn, textLimit, type Unshown, unshownBytes, unshownText } from './unshown.js';
+import { HEAD_LENGTH, textIn, textLimit, type Unshown, unshownBytes, unshownText } from './unshown.js';
 
 /** A block like any other, but never one of a slot. */
 const BLOCK: SlotPlace = { name: 'block', path: 'content[]', holder: 'content[]', kind: 'content', encoding: 'base64' };
@@ -77,7 +77,8 @@ export async function storeUnshown(
   for (const { cut, holder, range, reading, place } of cuts.claimed) {
     if (!cut.inline || reading.kind !== 'mine' || place.kind !== 'content') continue;
     const isError = isErrorAt(message, resultOf(range.path));
-    const type = cut.dataUri ? { type: 'image', mimeType: cut.dataUri.mimeType, data: '' } : holder;
+    const data = headOf(cut.inlineBody ?? []);
+    const type = cut.dataUri ? { type: 'image', mimeType: cut.dataUri.mimeType, data } : { ...holder, data };
     const { most = Number.POSITIVE_INFINITY } = textLimit(client.host, isError) ?? {};
     // a data: URI in a text would be cut off in its midst
     const isLong = place.encoding === 'dataUri' && lengthOf(cut.inline) > most;
@@ -102,8 +103,9 @@ export async function unshownBlocks(
   const found = unshownIn({ message, cuts, images }, context);
   if (found.length === 0) return [];
   const { limits } = context;
-  if (found.length > limits.files) {
-    const facts = { limit: 'limits.files', allowed: limits.files, actual: found.length };
+  const actual = found.filter(({ what }) => what.kind !== 'other-type').length;
+  if (actual > limits.files) {
+    const facts = { limit: 'limits.files', allowed: limits.files, actual };
     throw new GatewayError('too_many_files', facts);
   }
   const isBatch = typeof found[0]?.path[0] === 'number';
@@ -168,11 +170,20 @@ function unshownIn(
 function whole(block: JsonObject, path: JsonPath, inline: ReadonlyMap<string, readonly Buffer[]>): JsonObject {
   const { resource } = block;
   // of two equal keys the last counts, which may have another value
-  const text = block.text === '' && inline.get(pointer([...path, 'text']));
-  if (text) return { ...block, text: textOf(text) };
+  for (const key of ['text', 'data']) {
+    const held = block[key] === '' && inline.get(pointer([...path, key]));
+    if (held) return { ...block, [key]: textOf(held) };
+  }
   if (!isObject(resource) || resource.blob !== '') return block;
   const blob = inline.get(pointer([...path, 'resource', 'blob']));
   return blob ? { ...block, resource: { ...resource, blob: textOf(blob) } } : block;
+}
+
+/** The beginning of a string of base64 in pieces, in which slashes may be escaped. */
+function headOf(pieces: readonly Buffer[]): string {
+  const [first = Buffer.alloc(0)] = pieces;
+  const head = first.length < HEAD_LENGTH ? Buffer.concat(pieces) : first;
+  return head.toString('latin1', 0, HEAD_LENGTH).replaceAll('\\', '');
 }
 
 /** A string of a message, from its raw spelling. */
@@ -191,6 +202,7 @@ async function replaced(
     const { blob: _, ...resource } = block.resource as JsonObject;
     return { blocks: [{ ...block, resource: { ...resource, text: what.text } }] };
   }
+  if (what.kind === 'other-type') return { blocks: [{ ...block, mimeType: what.mimeType }] };
   const stored = await store(what.bytes, path, deps);
   const file = await files.publish(stored, what.claims, context.subject(path), (type) =>
     context.names.nameAt(path, type),

@@ -1,3 +1,4 @@
+import { pictureType } from '../../../files/names/picture-type.js';
 import { isObject } from '../../../json/value.js';
 import { isTextual } from '../../../policy/accept.js';
 import type { FileClaims } from '../../../ports/file.js';
@@ -10,10 +11,15 @@ import type { TextRoom } from './text-room.js';
 export type Unshown =
   /** Bytes: they become a file. */
   | { kind: 'bytes'; bytes: Buffer; claims: FileClaims }
+  /** An image of another type than the block says: model services refuse the whole request for it. */
+  | { kind: 'other-type'; mimeType: string }
   /** A text spelled as bytes. `isAlone`: nothing but texts is shown. */
   | { kind: 'text-resource'; text: string; isAlone: boolean }
   /** A text longer than the host shows. */
   | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
+
+/** Characters of base64 that tell the type of an image. */
+export const HEAD_LENGTH = 400;
 
 /** The blanks behind the padding belong to it: after none they would be looked at n times, 3 s for 64 KiB of them. */
 const BASE64 = /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/;
@@ -29,8 +35,10 @@ export function unshownBytes(
   const claims = typeof mimeType === 'string' ? { mimeType } : {};
   if (type === 'image') {
     const { images, imageTypes } = host ?? {};
-    const isShown = imageTypes === undefined || imageTypes.includes(String(mimeType).toLowerCase());
-    return images === 'drop' || !isShown || isText || isBeyond ? bytesOf(data, claims) : undefined;
+    const type = typeIn(data) ?? String(mimeType).toLowerCase();
+    const isShown = imageTypes === undefined || imageTypes.includes(type);
+    if (images === 'drop' || !isShown || isText || isBeyond) return bytesOf(data, claims);
+    return imageTypes === undefined || type === mimeType ? undefined : { kind: 'other-type', mimeType: type };
   }
   if (!isText && host?.blobs !== 'drop') return undefined;
   if (type === 'audio') return bytesOf(data, claims);
@@ -38,6 +46,14 @@ export function unshownBytes(
   const found = bytesOf(resource.blob, claimsOf(resource));
   const text = found && isTextual(found.claims.mimeType ?? '') ? utf8Text(found.bytes) : undefined;
   return text === undefined ? found : { kind: 'text-resource', text, isAlone: isText };
+}
+
+/** The type that the first bytes of an image have, if they plainly have some. */
+function typeIn(data: unknown): string | undefined {
+  if (typeof data !== 'string') return undefined;
+  const type = pictureType(Buffer.from(data.slice(0, HEAD_LENGTH), 'base64'))?.mime;
+  // an animated PNG is one to readers that know no animations
+  return type === 'image/apng' ? 'image/png' : type;
 }
 
 /** How much text the host shows of a result, if it has a limit. */
