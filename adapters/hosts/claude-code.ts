@@ -23,8 +23,9 @@ const COMMON: HostBehaviour = {
       over: 'saved',
       // 25,000 tokens, of about four characters each
       withImages: { most: 100_000, each: 4 * 3136 },
+      atMost: 500_000,
     },
-    source: `${SURVEY}; the 25,000 tokens of a result include its images`,
+    source: `${SURVEY}; the 25,000 tokens of a result include its images; a tool may raise both, says its CHANGELOG.md`,
   },
   errorText: {
     is: { most: 10_000, unit: 'characters', per: 'result', over: 'cut' },

@@ -100,12 +100,13 @@ function blobs({ blobs: fact }: HostBehaviour): Decision[] {
 
 function text(key: 'text' | 'errorText', fact: Known<HostTextLimit> | undefined): Decision[] {
   if (!fact) return [];
-  const { most, over, withImages, ...limit } = fact.is;
+  const { most, over, withImages, atMost, ...limit } = fact.is;
   const shortened = over === 'cut' ? 'cuts off' : 'moves into a file';
   const value = {
     most: withoutReserve(most),
     ...limit,
     ...(withImages && { withImages: { ...withImages, most: withoutReserve(withImages.most) } }),
+    ...(atMost !== undefined && { atMost: withoutReserve(atMost) }),
   };
   const what = key === 'text' ? 'text' : 'errors';
   return [decision(key, value, `it ${shortened} ${what} of more than ${most} ${limit.unit}`, fact)];

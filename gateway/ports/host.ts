@@ -65,6 +65,8 @@ export interface HostTextLimit {
   readonly lines?: number;
   /** Where images share one limit with text: how much text that is, and how much of it each image takes at most. */
   readonly withImages?: { readonly most: number; readonly each: number };
+  /** A tool may say that its text is longer, up to this (`_meta["anthropic/maxResultSizeChars"]`). */
+  readonly atMost?: number;
   /** What the host does with longer text. */
   readonly over: 'saved' | 'cut';
 }

@@ -40,7 +40,12 @@ export interface ToolFacts {
   paramHeaders: readonly ParamHeader[];
   /** Its file slots. */
   slots: readonly ToolSlot[];
+  /** Characters of text that its results may have in hosts that let a tool say so. */
+  longestText?: number;
 }
+
+/** Where a tool says so. */
+const LONGEST_TEXT_META_KEY = 'anthropic/maxResultSizeChars';
 
 /** A tool of a server's list: its declaration, read once. */
 export interface Tool {
@@ -73,8 +78,14 @@ export function readTool(declared: JsonObject, { settings, dialects }: ToolReadi
     })),
     ...(isObject(declared.outputSchema) && { outputSchema: declared.outputSchema }),
     ...(isHeavy && { hasUnkeptSchema: true as const }),
+    ...longestTextOf(declared),
   };
   return { name, declared, isHeavy, facts };
+}
+
+function longestTextOf({ _meta }: JsonObject): Pick<ToolFacts, 'longestText'> {
+  const most = isObject(_meta) ? own(_meta, LONGEST_TEXT_META_KEY) : undefined;
+  return typeof most === 'number' && most > 0 ? { longestText: most } : {};
 }
 
 /** Adds the facts from the tool's schema to a slot. */

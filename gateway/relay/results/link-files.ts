@@ -95,6 +95,7 @@ export async function linkFiles(work: Work): Promise<void> {
     structured,
     sampleLinks: () => library.sampleLinks(),
     settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
+    longestText: (path) => deps.catalog.known(view, toolOf(requestAt(path)) ?? '')?.longestText,
     links,
     edits,
     remote,

@@ -31,6 +31,8 @@ export interface TranslateContext {
   sampleLinks: () => Promise<readonly string[]>;
   /** The operator's settings for that tool. */
   settings: (path: readonly (string | number)[]) => ToolSettings | undefined;
+  /** Characters of text that the results of that tool may have, if it says so. */
+  longestText: (path: readonly (string | number)[]) => number | undefined;
   /** Resources that the server only named; Wharf reads them on first use. */
   links: readonly AnnouncedLink[];
   /** Files that the server only named, and Wharf has fetched. */

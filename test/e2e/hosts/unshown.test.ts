@@ -51,6 +51,9 @@ const CONTENT: Record<string, Json> = {
   avif: { content: [image(AVIF, 'image/avif')] },
   picture: { content: [image(SMALL)] },
   long: { content: [text(LINES)], structuredContent: { lines: LINES } },
+  raised: { content: [text(LINES)] },
+  hardly: { content: [text(LINES)] },
+  oddly: { content: [text(LINES)] },
   middle: { content: [text(SHORT), text('the end')] },
   several: { content: [text(SHORT), text('between'), text(SHORT), text(SHORT)] },
   document: {
@@ -81,6 +84,9 @@ const CONTENT: Record<string, Json> = {
   many: { isError: true, content: Array.from({ length: 200 }, () => image(SMALL)) },
 };
 
+/** What tools say of their own texts. */
+const LONGEST: Record<string, unknown> = { raised: 300_000, hardly: 60_000, oddly: '300000' };
+
 describe('a block that a host would not show', () => {
   let upstream: RecordingUpstream;
   let wharf: Wharf;
@@ -89,7 +95,11 @@ describe('a block that a host would not show', () => {
     upstream = await RecordingUpstream.start({
       methods: {
         'tools/list': () => ({
-          tools: Object.keys(CONTENT).map((name) => ({ name, inputSchema: { type: 'object' } })),
+          tools: Object.keys(CONTENT).map((name) => ({
+            name,
+            inputSchema: { type: 'object' },
+            ...(name in LONGEST && { _meta: { 'anthropic/maxResultSizeChars': LONGEST[name] } }),
+          })),
         }),
         'tools/call': ({ name }) => CONTENT[String(name)],
         'resources/read': ({ uri }) => ({
@@ -263,6 +273,15 @@ describe('a block that a host would not show', () => {
     expect(content.reduce((sum, block) => sum + String(block.text).length, 0)).toBeLessThan(40_000);
     for (const told of [content[1], content[4], content[6]]) expect(String(await bytesAt(told))).toBe(SHORT);
     expect((await call('goose-cli', 'several')).result).toEqual(CONTENT.several);
+  });
+
+  it('is a text as long as its tool says that it may be, where the host heeds that', async () => {
+    const lengthFor = async (host: string, tool: string) => String((await call(host, tool)).content[0]?.text).length;
+    expect((await call('claude-code', 'raised')).result).toEqual(CONTENT.raised);
+    const hardly = await lengthFor('claude-code', 'hardly');
+    expect([hardly > 40_000, hardly < 60_000]).toEqual([true, true]);
+    expect(await lengthFor('claude-code', 'oddly')).toBeLessThan(45_000);
+    expect(await lengthFor('claude-ai', 'raised')).toBeLessThan(135_000);
   });
 
   it('is a long text of an embedded resource', async () => {

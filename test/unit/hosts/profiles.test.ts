@@ -26,7 +26,7 @@ const CLAUDE: Host = {
   imagesPerResult: 7,
   errorImages: 'drop',
   resourceLinks: 'drop',
-  text: { ...chars(45_000, 'result'), withImages: { most: 90_000, each: 12_544 } },
+  text: { ...chars(45_000, 'result'), withImages: { most: 90_000, each: 12_544 }, atMost: 450_000 },
   errorText: chars(9000, 'result'),
   curl: true,
 };

@@ -19,7 +19,7 @@ import { hasImageRoom, type ImageRoom, lengthOf, mostImages } from './image-room
 import { shortened } from './shortened-text.js';
 import { isErrorAt, resultOf } from './shown-file.js';
 import { TextRoom } from './text-room.js';
-import { HEAD_LENGTH, textIn, textLimit, type Unshown, unshownBytes, unshownText } from './unshown.js';
+import { HEAD_LENGTH, limitOfTool, textIn, textLimit, type Unshown, unshownBytes, unshownText } from './unshown.js';
 
 /** A block like any other, but never one of a slot. */
 const BLOCK: SlotPlace = { name: 'block', path: 'content[]', holder: 'content[]', kind: 'content', encoding: 'base64' };
@@ -154,7 +154,7 @@ function unshownIn(
     const room =
       limit &&
       new TextRoom(
-        limit,
+        limitOfTool(limit, context.longestText(range.path)),
         blocks.flatMap(({ block }) => textIn(block) ?? []),
         mostImages(content, client.host, isError),
       );

@@ -62,6 +62,13 @@ export function textLimit(host: Host | undefined, isError: boolean): ShownText |
   return typeof limit === 'object' ? limit : undefined;
 }
 
+/** The limit for the results of a tool that says how long they may be. */
+export function limitOfTool(limit: ShownText, longestText: number | undefined): ShownText {
+  const { withImages: _, ...raised } = limit;
+  const most = Math.min(longestText ?? 0, limit.atMost ?? 0);
+  return most > limit.most ? { ...raised, most } : limit;
+}
+
 /** The text of a text block, or of an embedded resource. */
 export function textIn({ type, text, resource }: JsonObject): string | undefined {
   if (type === 'text') return typeof text === 'string' ? text : undefined;
