@@ -33,8 +33,14 @@ export function treatmentFor(behaviour: HostBehaviour): Host {
   return Object.fromEntries(decisionsFor(behaviour).map(({ key, value }) => [key, value]));
 }
 
-function structured({ structured: fact }: HostBehaviour): Decision[] {
+function structured({ structured: fact, images: { is: images }, text: limit }: HostBehaviour): Decision[] {
   switch (fact.is) {
+    case 'both': {
+      // every image is a link, and the JSON with its base64 would be longer than the result may be
+      const isTooLong = images.reach === 'nothing' && limit?.is.per === 'result';
+      const because = 'it shows no image, and the copy of one in structuredContent takes the room of its link';
+      return isTooLong ? [decision('structured', 'drop', because, limit)] : [];
+    }
     case 'without-text':
       return [decision('structured', 'drop', 'it drops all text of a result that has structuredContent', fact)];
     case 'without-content':

@@ -134,6 +134,16 @@ describe('a host that hides content beside structuredContent', () => {
     expect(result.content).toEqual(RESULTS.small?.content);
   });
 
+  it('is shown none of it where images are links, and a result is short', async () => {
+    const { tools, call } = await open('github-copilot-developer', '1.0.87');
+    expect(tools.filter((tool) => tool.outputSchema)).toEqual([]);
+    const result = await call('small');
+    expect(result.structuredContent).toBeUndefined();
+    expect(JSON.stringify(result)).not.toContain(SMALL.slice(0, 40));
+    expect((await fetch(linkIn(result.content[1]))).status).toBe(200);
+    expect((await call('plain')).structuredContent).toEqual({ width: 1 });
+  });
+
   it('keeps a structuredContent without files, and drops that of an error with one', async () => {
     const { call } = await open('Visual Studio Code');
     expect((await call('plain')).structuredContent).toEqual({ width: 1 });

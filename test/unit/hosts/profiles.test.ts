@@ -56,7 +56,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'github-copilot-developer',
     '1.0.87',
     'copilot-cli',
-    { images: 'drop', blobs: 'drop', text: bytes(9216, 'result'), opensPages: false, curl: true },
+    { structured: 'drop', images: 'drop', blobs: 'drop', text: bytes(9216, 'result'), opensPages: false, curl: true },
   ],
   ...(['Visual Studio Code', 'Visual Studio Code - Insiders', 'Code - OSS'] as const).map(
     (name) =>
