@@ -12,7 +12,7 @@ const MOST_KEPT = 10_000;
 /** A token is not sent in its last minute, because it would end on its way; of a short one, in the second half of its life. */
 const MARGIN_MS = 60_000;
 
-/** How long a token without an end of its own is kept. */
+/** How long a token without an end of its own is used, where another can be had without a person. */
 const UNKNOWN_MS = 10 * 60_000;
 
 /** One set of tokens: who and what they are for. */
@@ -22,6 +22,8 @@ export interface TokenPlace {
   owner: Owner;
   /** How long they are kept without use: a refresh token's life, for example. */
   keptMs: number;
+  /** Only the person can get new ones when no refresh token is among them. */
+  isPersons?: boolean;
 }
 
 /** How long the login of a person who does not come back is kept. */
@@ -35,7 +37,7 @@ export function startOf({ server, settings }: GrantTarget): string {
 /** Where the tokens of one person for one server are kept. */
 export function placeOfPerson(target: GrantTarget, principal: string): TokenPlace {
   const { server } = target;
-  return { name: `${startOf(target)}${principal}`, owner: { server, principal }, keptMs: PERSON_MS };
+  return { name: `${startOf(target)}${principal}`, owner: { server, principal }, keptMs: PERSON_MS, isPersons: true };
 }
 
 interface Parts {
@@ -81,9 +83,13 @@ export class KeptTokens {
     return undefined;
   }
 
-  /** Keeps tokens that an authorization server has given. */
-  async put(place: TokenPlace, tokens: Tokens): Promise<void> {
+  /**
+   * Keeps tokens that an authorization server has given.
+   * @returns them with the end that they are given here, if they have none
+   */
+  async put(place: TokenPlace, given: Tokens): Promise<Tokens> {
     const { state } = this.#parts;
+    const tokens = this.#ending(given, place);
     const key = this.keyOf(place);
     const text = this.#sealed(key, tokens);
     const old = await state.read(key);
@@ -94,6 +100,7 @@ export class KeptTokens {
     // another replica was faster: what it has put there is as new
     if (isWritten) this.#here.set(place.name, tokens);
     else this.#here.delete(place.name);
+    return tokens;
   }
 
   /** Tokens that cannot be renewed: the authorization server is not asked again for each request of their person. */
@@ -116,8 +123,14 @@ export class KeptTokens {
     return this.#parts.keys.of('token', name);
   }
 
+  /** A login that no refresh token can renew lasts until the server refuses it: an end made up here would end the login. */
+  #ending(tokens: Tokens, { isPersons = false }: TokenPlace): Tokens {
+    const { expiresAt, refreshToken } = tokens;
+    if (expiresAt !== undefined || (isPersons && refreshToken === undefined)) return tokens;
+    return { ...tokens, expiresAt: this.#parts.clock.now() + UNKNOWN_MS };
+  }
+
   #sealed(key: string, tokens: Tokens): string {
-    const expiresAt = tokens.expiresAt ?? this.#parts.clock.now() + UNKNOWN_MS;
-    return this.#parts.keys.seal.close(key, JSON.stringify({ ...tokens, expiresAt }));
+    return this.#parts.keys.seal.close(key, JSON.stringify(tokens));
   }
 }

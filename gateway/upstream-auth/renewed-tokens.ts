@@ -84,9 +84,9 @@ export class RenewedTokens {
         await kept.end(place, old);
         return undefined;
       }
-      await kept.put(place, tokens);
-      kept.hold(place, tokens);
-      return tokens;
+      const put = await kept.put(place, tokens);
+      kept.hold(place, put);
+      return put;
     } finally {
       // only one's own: it may have run out, and be another replica's by now. One that cannot be given back runs out
       await state.replace(lock, mine, mine, 1).catch(() => undefined);

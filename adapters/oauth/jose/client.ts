@@ -22,6 +22,9 @@ const FINAL = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client',
 /** RFC 6749 §5.2: what an error code may consist of. */
 const CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 
+/** Longer ones are no time that a clock can tell. */
+const MOST_SECONDS = 1e10;
+
 /** Bytes of a token that a header can hold. */
 const LONGEST_TOKEN = 16 * 1024;
 
@@ -55,7 +58,7 @@ export class JoseClient implements TokenClient {
       throw this.#unreached(error);
     }
     const { status, body } = answer;
-    const { access_token: token, token_type: type, expires_in: seconds, refresh_token: refresh, error } = body ?? {};
+    const { access_token: token, token_type: type, expires_in: life, refresh_token: refresh, error } = body ?? {};
     if (status !== 200 || typeof token !== 'string') {
       const code = typeof error === 'string' && CODE.test(error) ? error : `HTTP ${status}`;
       if (code === 'invalid_client') await this.#parts.introduced?.unknown();
@@ -66,9 +69,10 @@ export class JoseClient implements TokenClient {
     // it becomes a part of a header
     if (token.length > LONGEST_TOKEN || !/^[\x21-\x7e]+$/.test(token))
       throw this.#failed('its authorization server gives a token that no header can hold', { isFinal: true });
+    const seconds = secondsOf(life);
     return {
       accessToken: token,
-      ...(typeof seconds === 'number' && seconds > 0 && { expiresAt: asked + seconds * 1000, givenAt: asked }),
+      ...(seconds !== undefined && { expiresAt: asked + seconds * 1000, givenAt: asked }),
       ...(typeof refresh === 'string' && { refreshToken: refresh }),
     };
   }
@@ -163,4 +167,10 @@ export class JoseClient implements TokenClient {
   #failed(reason: string, facts: { isFinal: boolean }, cause?: unknown): GatewayError {
     return new GatewayError('upstream_login_failed', { server: this.#parts.server, reason, ...facts }, cause);
   }
+}
+
+/** RFC 6749 §5.1: a number of seconds. Some write it as a string. Nothing, and what is no time to use a token in, is no end. */
+function secondsOf(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  return typeof seconds === 'number' && seconds > 0 && seconds < MOST_SECONDS ? seconds : undefined;
 }

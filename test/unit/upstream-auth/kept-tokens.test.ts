@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { create } from '../../../adapters/state/memory.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
+import type { Tokens } from '../../../gateway/ports/oauth.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { grantTarget } from '../../../gateway/upstream-auth/grant-target.js';
 import { KeptTokens, placeOfPerson } from '../../../gateway/upstream-auth/kept-tokens.js';
@@ -53,6 +54,27 @@ describe('the tokens of a server', () => {
       [false, true],
       [false, false],
     ]);
+    now = start;
+  });
+
+  it('without an end are used for ten minutes where others can be had, and a login that none can renew until it is refused', async () => {
+    const ofPerson = placeOfPerson(one, 'ada');
+    const ofWharf = { name: 'own', owner: { server: 'crm' }, keptMs: 1000_000 };
+    const given: [typeof ofPerson, Tokens][] = [
+      [ofWharf, { accessToken: 'own' }],
+      [ofPerson, { accessToken: 'with a refresh token', refreshToken: 'r' }],
+      [placeOfPerson(one, 'bob'), { accessToken: 'alone' }],
+    ];
+    for (const [place, tokens] of given) await renewed(one).get(place, async () => tokens);
+    const start = now;
+    const other = new KeptTokens({ state, clock, keys: new StateKeys(['a secret of the operator']) });
+    const readBy = async (kept: KeptTokens) => {
+      const found = await Promise.all(given.map(async ([place]) => kept.at(place) ?? (await kept.read(place))));
+      return found.map((tokens) => tokens !== undefined && kept.isGood(tokens));
+    };
+    for (const replica of [kept, other]) expect(await readBy(replica)).toEqual([true, true, true]);
+    now = start + 11 * 60_000;
+    for (const replica of [kept, other]) expect(await readBy(replica)).toEqual([false, false, true]);
     now = start;
   });
 
