@@ -1,4 +1,5 @@
 import type { Config, GrantConfig, PerUserConfig, ServerConfig } from '../config/config.js';
+import { clientGrant } from '../inspect/with-token.js';
 import { countText, timeText } from '../policy/amounts.js';
 import type { OAuth } from '../ports/oauth.js';
 import { parseJson } from '../wire/json/parse.js';
@@ -100,16 +101,6 @@ async function tokenFor(grant: GrantConfig, server: string, open: Open<OAuth>): 
   return { state: 'ok', text: `${hostOf(grant.issuer ?? grant.tokenUrl ?? '')} gives one${lasts}` };
 }
 
-/** The parameters of a client credentials grant (RFC 6749, 4.4). */
-export function clientGrant({ scope, resource, audience }: GrantConfig): Record<string, string> {
-  return {
-    grant_type: 'client_credentials',
-    ...(scope !== undefined && { scope }),
-    ...(resource !== undefined && { resource }),
-    ...(audience !== undefined && { audience }),
-  };
-}
-
 async function exchangeAt({ issuer }: GrantConfig, open: Open<OAuth>): Promise<Finding> {
   if (issuer === undefined) return { state: 'skipped', text: 'only a token of a caller shows whether tokenUrl works' };
   const { grant_types_supported: grants } = await metadataOf(open, issuer);
@@ -128,10 +119,18 @@ async function loginsAt(
     if (typeof metadata[name] !== 'string') throw new Error(`the metadata of ${hostOf(issuer)} has no ${name}`);
   if (!lists(metadata.code_challenge_methods_supported, 'S256'))
     throw new Error(`the metadata of ${hostOf(issuer)} does not offer PKCE with S256`);
-  if (clientId === undefined && !has(metadata.client_id_metadata_document_supported))
-    throw new Error(`${hostOf(issuer)} does not take a client ID metadata document, so that clientId is needed`);
+  // only an https address names such a document
+  const reads = has(metadata.client_id_metadata_document_supported) && publicUrl?.startsWith('https:');
   const known =
-    clientId === undefined ? `Wharf is known by a document at ${publicUrl}` : 'Wharf is known by its clientId';
+    clientId !== undefined
+      ? 'Wharf is known by its clientId'
+      : reads
+        ? `Wharf is known by a document at ${publicUrl}`
+        : typeof metadata.registration_endpoint === 'string'
+          ? 'Wharf registers itself at the first login'
+          : undefined;
+  if (known === undefined)
+    throw new Error(`${hostOf(issuer)} takes no client ID metadata document, and registers no clients: set clientId`);
   return { state: 'ok', text: `${hostOf(issuer)}: PKCE with S256; ${known}` };
 }
 

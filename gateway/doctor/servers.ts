@@ -1,36 +1,12 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
-import type { Config, ServerConfig, UpstreamAuthConfig } from '../config/config.js';
-import { toolsOf } from '../inspect/tools.js';
+import type { Config, ServerConfig } from '../config/config.js';
+import { hasStatus, isForPersons, toolsWithToken } from '../inspect/with-token.js';
 import { own } from '../json/value.js';
 import { countText } from '../policy/amounts.js';
 import { fitsAny } from '../policy/pattern.js';
 import type { OAuth } from '../ports/oauth.js';
 import type { Check } from './check.js';
-import { clientGrant } from './issuers.js';
 import type { Open } from './stores.js';
-
-/** The server, asked with Wharf's own token if it has one there. */
-async function withToken(server: ServerConfig, oauth: Open<OAuth>): Promise<ServerConfig> {
-  const grant = server.upstreamAuth?.clientCredentials;
-  if (!grant) return server;
-  const { accessToken } = await (await oauth()).client(grant, server.name).request(clientGrant(grant));
-  const headers = { ...Object(server.settings.headers), authorization: `Bearer ${accessToken}` };
-  return { ...server, settings: { ...server.settings, headers } };
-}
-
-/** A token of a caller's own opens it, and the doctor has none. */
-function asksForPerson({ tokenExchange, perUser, delegate }: UpstreamAuthConfig = {}): boolean {
-  return tokenExchange !== undefined || perUser !== undefined || delegate === true;
-}
-
-function isRefusal(error: unknown): boolean {
-  return hasStatus(error, 401) || hasStatus(error, 403);
-}
-
-function hasStatus(error: unknown, wanted: number): boolean {
-  const { status, facts } = Object(error) as { status?: unknown; facts?: { status?: unknown } };
-  return status === wanted || facts?.status === wanted;
-}
 
 /** Most hosts refuse a session whose tools have longer names. */
 const MOST_NAME = 64;
@@ -58,16 +34,15 @@ export function serverChecks(
     run: async (signal) => {
       const asked = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
       const names: string[] = [];
-      const { upstreamAuth } = server;
       try {
-        for await (const page of toolsOf(await withToken(server, oauth), { adapters, deps: asked, signal }))
+        for await (const page of toolsWithToken(server, oauth, { adapters, deps: asked, signal }))
           for (const { name } of page) names.push(String(name));
       } catch (error) {
         if (auth.use === 'passthrough' && hasStatus(error, 401)) {
           const text = `${server.transport}; it refuses a call without a token, as it should: callers log in there`;
           return { state: 'ok', text };
         }
-        if (!asksForPerson(upstreamAuth) || !isRefusal(error)) throw error;
+        if (!isForPersons(error, server)) throw error;
         return {
           state: 'skipped',
           text: `${server.transport}; it answers, and shows its tools to callers who have logged in`,

@@ -4,10 +4,11 @@ import { GatewayError } from '../errors.js';
 import { countText } from '../policy/amounts.js';
 import type { FileArgument } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
+import type { OAuth } from '../ports/oauth.js';
 import { redactText } from '../redact.js';
 import { propose, type ToolProposals } from './propose.js';
 import { type Inspected, inspectReport } from './report.js';
-import { toolsOf } from './tools.js';
+import { isForPersons, toolsWithToken } from './with-token.js';
 import { commentText } from './yaml.js';
 
 interface InspectOptions {
@@ -27,9 +28,18 @@ interface InspectOptions {
  */
 export async function inspect(options: InspectOptions): Promise<{ report: string; hasFailed: boolean }> {
   const inspected: Inspected[] = [];
-  for (const server of options.servers) {
-    if (options.signal.aborted) break;
-    inspected.push(await inspectServer(server, options));
+  let oauth: Promise<OAuth> | undefined;
+  const openOAuth = () => {
+    oauth ??= options.adapters.oauth.jose.create({}, options.deps);
+    return oauth;
+  };
+  try {
+    for (const server of options.servers) {
+      if (options.signal.aborted) break;
+      inspected.push(await inspectServer(server, options, openOAuth));
+    }
+  } finally {
+    await (await oauth)?.close();
   }
   return {
     report: inspectReport(inspected, options.isWhole),
@@ -37,17 +47,23 @@ export async function inspect(options: InspectOptions): Promise<{ report: string
   };
 }
 
-async function inspectServer(server: ServerConfig, options: InspectOptions): Promise<Inspected> {
+async function inspectServer(
+  server: ServerConfig,
+  options: InspectOptions,
+  openOAuth: () => Promise<OAuth>,
+): Promise<Inspected> {
   const { adapters, deps, progress, signal } = options;
   const tools: ToolProposals[] = [];
   progress(`${server.name}: asking for its tools (${server.transport}) …\n`);
   try {
     const own = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
-    for await (const page of toolsOf(server, { adapters, deps: own, signal })) {
+    for await (const page of toolsWithToken(server, openOAuth, { adapters, deps: own, signal })) {
       tools.push(...page.map((tool) => propose(tool, adapters.dialects, configuredOf(tool, server))));
     }
   } catch (error) {
-    const failure = `${textOf(error)}${adviceOn(error, server)}`;
+    const failure = isForPersons(error, server)
+      ? 'It answers, and shows its tools to callers who have logged in, which this command cannot.'
+      : `${textOf(error)}${adviceOn(error, server)}`;
     progress(`${server.name}: ${failure}\n`);
     return { server, tools, failure };
   }

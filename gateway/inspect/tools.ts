@@ -12,7 +12,7 @@ const MOST_PAGES = 1000;
 
 const CLIENT_INFO = { name: 'wharf-inspect', version: '1' };
 
-interface Asking {
+export interface Asking {
   adapters: AdapterList;
   deps: UpstreamDeps;
   signal: AbortSignal;

@@ -299,16 +299,24 @@ describe('wharf doctor, of logins,', () => {
       () => guarded.close(),
     );
     const perUser = { issuer: server.url };
-    const { of } = await doctor(
-      {
-        servers: { mail: { url: guarded.url, transport: 'streamable-http', upstreamAuth: { perUser } } },
-        auth: { use: 'apiKeys', keys: [{ name: 'ann', hash: `sha256:${'0'.repeat(64)}` }] },
-        publicUrl: 'http://127.0.0.1:1',
-        secret: SECRET,
-      },
-      ...['--only', 'auth', '--only', 'servers'],
-    );
+    const ask = (publicUrl: string) =>
+      doctor(
+        {
+          servers: { mail: { url: guarded.url, transport: 'streamable-http', upstreamAuth: { perUser } } },
+          auth: { use: 'apiKeys', keys: [{ name: 'ann', hash: `sha256:${'0'.repeat(64)}` }] },
+          publicUrl,
+          secret: SECRET,
+        },
+        ...['--only', 'auth', '--only', 'servers'],
+      );
+    const { of } = await ask('https://wharf.example');
     expect(of('logins for mail')).toMatchObject({ state: 'ok', text: expect.stringContaining('a document at') });
+    // an authorization server reads documents at https addresses alone
+    const plain = await ask('http://127.0.0.1:1');
+    expect(plain.of('logins for mail')).toMatchObject({
+      state: 'ok',
+      text: expect.stringContaining('registers itself'),
+    });
     expect(of('mail')).toMatchObject({ state: 'skipped', text: expect.stringContaining('have logged in') });
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startFixtureServer, stdioCommand } from '../conformance/fixture-server.js';
+import { startFakeUpstream } from '../helpers/fake-upstream.js';
 import { close, listen } from '../helpers/loopback.js';
 import { filesystemServer, startEverything } from '../helpers/sdk-servers.js';
 import { start, wharf } from './cli-process.js';
@@ -32,6 +33,31 @@ describe('wharf inspect', () => {
     expect(code).toBe(0);
     const checked = await wharf('check', '--config', await file('one.yaml', out));
     expect(checked).toMatchObject({ code: 0, err: '' });
+  });
+
+  it("asks a server with Wharf's own token for it, and says where one shows its tools to people alone", async () => {
+    let answer: object = { access_token: 'for-the-server', token_type: 'Bearer', expires_in: 300 };
+    const tokens = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+    const tokenUrl = `http://127.0.0.1:${await listen(tokens)}/token`;
+    const guarded = await startFakeUpstream({ transport: 'json' });
+    guarded.respond = ({ headers }) =>
+      headers.authorization === 'Bearer for-the-server' ? undefined : { status: 401, headers: {} };
+    const grant = { tokenUrl, clientId: 'wharf', clientSecret: 'a-secret-of-wharf' };
+    const of = (upstreamAuth: object) => ({ url: guarded.url, transport: 'streamable-http', upstreamAuth });
+    const servers = { own: of({ clientCredentials: grant }), mail: of({ delegate: true }) };
+    const auth = { use: 'apiKeys', keys: [{ name: 'ann', hash: `sha256:${'0'.repeat(64)}` }] };
+    const config = await file('tokens.yaml', JSON.stringify({ servers, auth }));
+    const { err } = await wharf('inspect', '--config', config);
+    expect(err).toMatch(/own: \d+ tools?, /);
+    expect(err).toContain('mail: It answers, and shows its tools to callers who have logged in');
+    answer = { access_token: 'another', token_type: 'Bearer' };
+    const refused = await wharf('inspect', '--config', config, 'own');
+    expect(refused.err).toContain('it does not accept what servers.own.upstreamAuth holds');
+    expect(refused.err + refused.out).not.toMatch(/another|a-secret-of-wharf/);
+    await Promise.all([close(tokens), guarded.close()]);
   });
 
   it('of a config asks every server, whichever fail', async () => {
