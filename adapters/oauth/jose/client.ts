@@ -22,7 +22,7 @@ const FINAL = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client',
 /** RFC 6749 §5.2: what an error code may consist of. */
 const CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 
-/** Longer ones are no time that a clock can tell. */
+/** A longer life, of some three hundred years, has no end that a clock could tell. */
 const MOST_SECONDS = 1e10;
 
 /** Bytes of a token that a header can hold. */
@@ -169,7 +169,7 @@ export class JoseClient implements TokenClient {
   }
 }
 
-/** RFC 6749 §5.1: a number of seconds. Some write it as a string. Nothing, and what is no time to use a token in, is no end. */
+/** RFC 6749 §5.1: a number of seconds, which some servers write as a text. */
 function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
   return typeof seconds === 'number' && seconds > 0 && seconds < MOST_SECONDS ? seconds : undefined;
