@@ -9,7 +9,7 @@ import type { Metrics } from '../ports/metrics.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import { type Remembered, SessionTable } from './session-table.js';
-import { Unanswered } from './unanswered.js';
+import { Resumable } from './unanswered.js';
 
 /** What every replica must know about a session; JSON under a key made from its id. */
 export interface SessionRecord {
@@ -77,8 +77,8 @@ export class Sessions {
   readonly #deps: SessionsDeps;
   readonly #table: SessionTable<Cached>;
   readonly #watchers = new Map<string, (session: Session) => void>();
-  /** What is kept of their requests whose streams have ended. */
-  readonly unanswered = new Unanswered();
+  /** What is kept of their requests whose streams are resumed. */
+  readonly resumable = new Resumable();
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
@@ -162,7 +162,7 @@ export class Sessions {
     const now = clock.ticks();
     const cached = this.#table.use(id, now);
     this.#table.delete(id);
-    this.unanswered.end(id);
+    this.resumable.end(id);
     if (cached?.isOurs) this.#told(cached, now);
     await Promise.all(keys.all('session', id).map((key) => state.remove(key)));
   }

@@ -1,6 +1,7 @@
 import { heapOf } from '../budget/heap-size.js';
 import { Ledger } from '../budget/ledger.js';
 import { RecentMap } from '../budget/recent-map.js';
+import { knownId } from '../mcp/responses.js';
 import type { PendingRequest } from './pending-request.js';
 
 /** Most requests of one session. */
@@ -28,8 +29,8 @@ interface Kept {
 const NONE: Requests = new Map();
 
 /**
- * Requests whose stream has ended before their answers. Their client resumes it by a GET, and what becomes of an answer
- * depends on its request (MCP 2025-11-25, Streamable HTTP: a server may close a stream at any time).
+ * Requests of streams that their clients resume by a GET: what becomes of an answer depends on its request (MCP 2025-11-25,
+ * Streamable HTTP: a server may close a stream at any time, and sends again what it has sent since an event).
  */
 export class Unanswered {
   readonly #ledger: Ledger;
@@ -112,6 +113,40 @@ export class Unanswered {
     const own = this.#byPrincipal.get(kept.principal);
     own?.delete(session);
     if (own?.size === 0) this.#byPrincipal.delete(kept.principal);
+  }
+}
+
+/** The requests of streams that clients resume. */
+export class Resumable {
+  readonly unanswered = new Unanswered();
+  /** Whether their clients have got the answers is not known: they may ask for them again. */
+  readonly #answered = new Unanswered();
+
+  /** Finds a request of a session by an id in an answer. */
+  of(session: Owner | undefined): (id: string) => PendingRequest | undefined {
+    const all = [this.unanswered.of(session), this.#answered.of(session)];
+    return (id) => {
+      for (const requests of all) {
+        const found = requests.get(knownId(requests, id));
+        if (found) return found;
+      }
+      return undefined;
+    };
+  }
+
+  /**
+   * These were answered, by their ids as JSON text.
+   * @param again those of them that were answered on a stream with event ids
+   */
+  answered(session: Owner | undefined, ids: readonly string[], again: readonly PendingRequest[]): void {
+    this.unanswered.forget(session, ids);
+    if (session) this.#answered.keep(session, again);
+  }
+
+  /** Forgets all of a session, by its id. */
+  end(session: string): void {
+    this.unanswered.end(session);
+    this.#answered.end(session);
   }
 }
 

@@ -71,7 +71,7 @@ export class AnswerRelay {
   constructor(answer: UpstreamAnswer, kind: Exclude<BodyKind, 'none'>, context: AnswerContext) {
     const { deps } = context;
     const { exchange, messages, session, client, inquire } = context.caller;
-    const earlier = deps.sessions.unanswered.of(messages ? undefined : session);
+    const earlier = deps.sessions.resumable.of(messages ? undefined : session);
     this.#context = context;
     this.#exchange = exchange;
     this.#answer = answer;
@@ -85,7 +85,7 @@ export class AnswerRelay {
       facts: exchange.facts,
       signal: exchange.signal,
       isFailure: answer.status >= 300,
-      answered: (id) => this.#pending.get(knownId(this.#pending, id)) ?? earlier.get(knownId(earlier, id)),
+      answered: (id) => this.#pending.get(knownId(this.#pending, id)) ?? earlier(id),
       onlyOpen: () => (this.#pending.size === 1 ? [...this.#pending.keys()][0] : undefined),
     };
     this.#reply = exchange.reply;
@@ -323,16 +323,17 @@ export class AnswerRelay {
 
   #answered(ids: readonly string[]): void {
     this.#forwarded += 1;
-    for (const id of ids) this.#pending.delete(knownId(this.#pending, id));
     const { deps, caller } = this.#context;
-    deps.sessions.unanswered.forget(caller.session, ids);
+    const again = this.#hasEventIds ? ids.flatMap((id) => this.#to.answered(id) ?? []) : [];
+    for (const id of ids) this.#pending.delete(knownId(this.#pending, id));
+    deps.sessions.resumable.answered(caller.session, ids, again);
   }
 
   /** Called at the end: a client asks for the rest of a stream that had ids. */
   #keepUnanswered(): void {
     const { session, messages } = this.#context.caller;
     if (!this.#hasEventIds || !session || !messages || this.#pending.size === 0) return;
-    this.#context.deps.sessions.unanswered.keep(session, this.#pending.values());
+    this.#context.deps.sessions.resumable.unanswered.keep(session, this.#pending.values());
   }
 
   #writeHead(): void {

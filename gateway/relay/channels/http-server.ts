@@ -153,7 +153,7 @@ export class HttpServer {
     // a server without that stream often has no route for it, and its next POST tells.
     const isForgotten = answer.status === 404 && messages !== undefined && session?.upstreamSession !== undefined;
     if (isForgotten) await this.#deps.sessions.end(session.id);
-    const requests = messages?.requests ?? [...this.#deps.sessions.unanswered.of(session).values()];
+    const requests = messages?.requests ?? [...this.#deps.sessions.resumable.unanswered.of(session).values()];
     const { kind } = answer;
     if (kind === 'none') {
       answer.body.resume();
@@ -162,7 +162,8 @@ export class HttpServer {
       return;
     }
     // an answer that is not declared as a message must be read before its type is known
-    const isSimple = isSmall(answer, this.#deps) && kind !== 'bytes';
+    const isReplay = messages === undefined && kind === 'sse';
+    const isSimple = isSmall(answer, this.#deps) && kind !== 'bytes' && !isReplay;
     let rest = answer;
     if (isSimple && !initialize && !mustBeRead(requests, this.#deps)) {
       // most answers came as a whole with their head, and are sent on in this turn
@@ -218,7 +219,7 @@ export class HttpServer {
    * @returns whether it did: false where something in it may need work
    */
   #passesAsItIs({ exchange, messages, session, client }: Caller, answer: UpstreamAnswer, body: Buffer): boolean {
-    const requests = messages?.requests ?? [...this.#deps.sessions.unanswered.of(session).values()];
+    const requests = messages?.requests ?? [...this.#deps.sessions.resumable.unanswered.of(session).values()];
     const { reply } = exchange;
     // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees
     const isWhole = reply.takesBodies && answer.headers['content-length'] !== undefined;

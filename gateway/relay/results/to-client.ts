@@ -5,7 +5,6 @@ import { patchText } from '../../json/patch.js';
 import { isObject } from '../../json/value.js';
 import { errorAnswer, errorAnswers } from '../../mcp/error-response.js';
 import { placesOf, RANGE, rangeAt } from '../../mcp/ranges.js';
-import { answersIn } from '../../mcp/responses.js';
 import type { JsonPatch } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { plainSize, Room } from '../client/room.js';
@@ -28,7 +27,7 @@ import { lookInside } from './inside/look-inside.js';
 import { linkFiles } from './link-files.js';
 import { OutgoingFiles } from './outgoing-files.js';
 import { mayBecomeTask } from './tool/tool-of-task.js';
-import { mayBeUnderTool, underTools } from './tool/under-tool.js';
+import { answersWithRequests, mayBeUnderTool, underTools } from './tool/under-tool.js';
 import { liftedFacts, mayRefuseFile, retoldError } from './upstream-refusals.js';
 import type { Work } from './work.js';
 
@@ -75,7 +74,7 @@ export function untouched(
   to: Addressee,
 ): Piece[] | undefined {
   if (message.slots.length > 0 || cuts.failure || isLongBatch(message, deps)) return undefined;
-  const requests = answersIn(message).map(({ id }) => to.answered(id));
+  const requests = answersWithRequests(message, to.answered).map(({ request }) => request);
   if (requests.some((request) => mayBeUnderTool(request, deps))) return undefined;
   const read = (start: number, end: number) => message.slice(start, end);
   if (requests.some(needsLook) || mayRefuseFile(requests, message.size, read)) return undefined;

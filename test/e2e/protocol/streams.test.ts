@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { noisePng } from '../../helpers/sdk-servers-bytes.js';
@@ -126,6 +127,7 @@ describe('an answer on a resumed stream', () => {
     content: [{ type: 'image', data: image, mimeType: 'image/png' }],
     structuredContent: { shot: image },
   });
+  const handlesIn = (text: string) => new Set(text.match(/mcp-file:\/\/[\w/-]+/g));
   const resume = async (): Promise<string> => (await open('GET', { 'last-event-id': 'r-1' })).text();
 
   it.each([
@@ -144,9 +146,46 @@ describe('an answer on a resumed stream', () => {
     const answer = await resume();
     expect(answer).toContain('"name":"harbour.png"');
     expect(answer).not.toContain(image.slice(1000, 2000));
-    // it is answered: what else has the number is another's
-    sse(`id: r-4\ndata: {"jsonrpc":"2.0","id":8,"result":${result}}\n\n`);
-    expect(await resume()).not.toContain('harbour');
+    // the client may have lost that too, and asks again
+    sse(`id: r-3\ndata: {"jsonrpc":"2.0","id":8,"result":${result}}\n\n`);
+    const again = await resume();
+    expect(again).not.toContain(image.slice(1000, 2000));
+    expect(handlesIn(again)).toEqual(handlesIn(answer));
+  });
+
+  it('is what it was on the stream that its client has lost after it, with the same file', async () => {
+    const params = { name: 'echo', arguments: { path: '/tmp/quay.png' } };
+    sse(`id: s-1\ndata:\n\nid: s-2\ndata: {"jsonrpc":"2.0","id":9,"result":${result}}\n\n`);
+    const { text } = await client.post({ jsonrpc: '2.0', id: 9, method: 'tools/call', params });
+    for (let count = 0; count < 3; count++) {
+      sse(`id: s-2\ndata: {"jsonrpc":"2.0","id":9,"result":${result}}\n\n`);
+      const answer = await resume();
+      expect(answer).toContain('"name":"quay.png"');
+      expect(answer).not.toContain(image.slice(1000, 2000));
+      expect(handlesIn(answer)).toEqual(handlesIn(text));
+    }
+  });
+
+  it('that lists tools shows no more than at first, whether or not its request is known', async () => {
+    const list = '{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"drop","inputSchema":{}}]}';
+    const restricted = await startWharf({
+      servers: { fake: { url: fake.url, transport: 'streamable-http', tools: { echo: { name: 'say' } } } },
+      config: { auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash('a-key'), tools: ['fake.echo'] }] } },
+    });
+    const own = await RawClient.connect(restricted.mcp, '2025-11-25', { headers: { authorization: 'Bearer a-key' } });
+    sse(`id: t-1\ndata: {"jsonrpc":"2.0","id":10,"result":${list}}\n\n`);
+    const { text } = await own.post({ jsonrpc: '2.0', id: 10, method: 'tools/list' });
+    const texts = [text];
+    for (const id of [10, 11]) {
+      sse(`id: t-1\ndata: {"jsonrpc":"2.0","id":${id},"result":${list}}\n\n`);
+      const headers = { ...own.headers(), accept: 'text/event-stream', 'last-event-id': 't-0' };
+      texts.push(await (await fetch(restricted.mcp, { headers })).text());
+    }
+    for (const shown of texts) {
+      expect(shown).toContain('"name":"say"');
+      expect(shown).not.toContain('drop');
+    }
+    await restricted.stop();
   });
 });
 

@@ -1,3 +1,4 @@
+import { RANGE, rangeAt } from '../../../mcp/ranges.js';
 import { answersIn } from '../../../mcp/responses.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
 import type { MessageCuts } from '../../cut/message-cuts.js';
@@ -16,6 +17,22 @@ export function mayBeUnderTool(request: PendingRequest | undefined, { toolLimits
   return method === 'tools/call' && toolLimits.lower(limits, [subject]) !== limits;
 }
 
+/**
+ * The answers in a message with their requests. A list of tools is one by its shape too: a client that resumes a stream at
+ * another replica, or after a restart, gets answers whose requests are not known here, and not every tool may be shown.
+ */
+export function answersWithRequests(message: HeldMessage, answered: Addressee['answered']): Work['answers'] {
+  return answersIn(message).map((answer) => {
+    const { base, id } = answer;
+    const request = answered(id);
+    const isList = !request && rangeAt(message, RANGE.tools, [...base, 'result', 'tools']) !== undefined;
+    return {
+      ...answer,
+      request: isList ? { id, method: 'tools/list', subject: undefined, params: {}, base: [] } : request,
+    };
+  });
+}
+
 type LimitDeps = Pick<ResultDeps, 'toolLimits' | 'limits'>;
 
 /**
@@ -28,7 +45,7 @@ export async function underTools(
   deps: ResultDeps,
   { principal, answered }: Addressee,
 ): Promise<{ deps: ResultDeps; answers: Work['answers'] }> {
-  const answers = answersIn(message).map((answer) => ({ ...answer, request: answered(answer.id) }));
+  const answers = answersWithRequests(message, answered);
   const { toolLimits, taskTools, server } = deps;
   if (!answers.some(({ request }) => mayBeUnderTool(request, deps))) return { deps, answers };
   try {
