@@ -25,7 +25,8 @@ interface OwnResourceDeps {
 /** Types that hosts can show; the library has verified them by the bytes. */
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 
-const WHY = {
+/** Why a URI of Wharf's own has no file. */
+export const NO_FILE_TEXTS = {
   pending: 'The file of this handle has not been uploaded yet.',
   expired: 'The file has expired. Run the tool that gave it, or upload it, again.',
   unknown: 'There is no such file of yours.',
@@ -104,9 +105,9 @@ export class OwnResources {
     const { library } = this.#deps;
     const era = eraOf(client.protocolVersion);
     const { uri } = own;
-    if ('why' in own) return notFound(uri, WHY[own.why], era);
+    if ('why' in own) return notFound(uri, NO_FILE_TEXTS[own.why], era);
     const found = await library.open(own.handle, principal, signal);
-    if (found.kind !== 'ready') return notFound(uri, WHY[found.kind], era);
+    if (found.kind !== 'ready') return notFound(uri, NO_FILE_TEXTS[found.kind], era);
     await library.touch(found.record.id);
     const contents = await this.#contents(uri, found.record, { client, signal });
     // it belongs to one caller, and expires with the file
@@ -117,7 +118,7 @@ export class OwnResources {
   async #watch(own: OwnUri, { principal, client }: Reader): Promise<LocalAnswer> {
     const kind = 'why' in own ? own.why : (await this.#deps.library.resolve(own.handle, principal)).kind;
     if (kind === 'ready' || kind === 'lazy' || kind === 'pending') return { result: {} };
-    return notFound(own.uri, WHY[kind], eraOf(client.protocolVersion));
+    return notFound(own.uri, NO_FILE_TEXTS[kind], eraOf(client.protocolVersion));
   }
 
   /** The content itself if a host can show it or a model can read it; otherwise where to get the file. */

@@ -12,6 +12,7 @@ import { CollectedReply } from '../client/collected-reply.js';
 import { answerLocally, onlyRequest } from '../client/local-answer.js';
 import type { Exchange } from '../exchange.js';
 import { noteOutcome, reportError } from '../exchange-log.js';
+import { NO_FILE_TEXTS } from '../local/own-resources.js';
 import { type OwnUri, ownUri } from '../local/own-uri.js';
 import type { AnswerEdit, PendingRequest } from '../pending-request.js';
 import type { Reply } from '../reply.js';
@@ -216,11 +217,13 @@ export class ResourceStreams {
   async #ownFile(own: OwnUri, { principal, signal }: Exchange): Promise<StreamItem> {
     const { library } = this.#deps.cut;
     const { uri } = own;
-    const found = 'handle' in own ? await library.open(own.handle, principal, signal) : own;
-    if (!('kind' in found) || found.kind !== 'ready' || !(await library.touch(found.record.id))) {
-      throw new GatewayError('stream_refused', { reason: 'resourceNotFound', uri, text: 'There is no such file.' });
-    }
+    const refusal = (why: keyof typeof NO_FILE_TEXTS) =>
+      new GatewayError('stream_refused', { reason: 'resourceNotFound', uri, text: NO_FILE_TEXTS[why] });
+    if ('why' in own) throw refusal(own.why);
+    const found = await library.open(own.handle, principal, signal);
+    if (found.kind !== 'ready') throw refusal(found.kind);
     const { record } = found;
+    if (!(await library.touch(record.id))) throw refusal('expired');
     return { ...inStore(record, library), name: record.name, mimeType: record.mimeType, record };
   }
 

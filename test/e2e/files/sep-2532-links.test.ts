@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash, sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
@@ -146,6 +147,24 @@ describe('links and handles', () => {
     const never = await errorOf(await stream(bob, 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA'));
     expect(foreign.code).toBe(-32002);
     expect({ ...foreign, data: { ...foreign.data, uri: '' } }).toEqual({ ...never, data: { ...never.data, uri: '' } });
+  });
+
+  it('of a file that has expired, the error says so, as resources/read does', async () => {
+    const short = await startLab({
+      methods: { 'tools/call': () => ({ content: [TOOL_IMAGE] }) },
+      config: { retention: '1s' },
+    });
+    const client = await short.client();
+    const { result } = await client.call('record');
+    const link = result?.content?.find(({ type }) => type === 'resource_link') as Json;
+    const uri = String(link.uri);
+    await sleep(1500);
+    const { error } = await client.request('resources/read', { uri });
+    const { code, message } = await errorOf(await stream(client, uri));
+    expect(code).toBe(-32002);
+    expect(message).toBe('The file has expired. Run the tool that gave it, or upload it, again.');
+    expect(error?.message).toContain(message);
+    await short.close();
   });
 
   it('a handle of another gateway is a URI of the server', async () => {
