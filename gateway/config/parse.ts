@@ -34,18 +34,23 @@ type ParseResult =
 export function parseConfig(file: object, adapters: AdapterList, environment: Environment): ParseResult {
   const { value: written, warnings, ...names } = withTodaysNames(file);
   const expanded = expand(written, environment);
-  if (expanded.problems.length > 0) return { ok: false, problems: expanded.problems };
   let found = parseSections(expanded.value as Record<string, unknown>, adapters);
   // A variable is always text. Where the schema wants a number or a boolean, text that spells one is accepted.
   if (convertExpanded(expanded.value, found.issues, expanded.fromEnvironment)) {
     found = parseSections(expanded.value as Record<string, unknown>, adapters);
   }
   const knownKeys = knownKeysOf(adapters);
-  const problems = [
-    ...names.problems,
+  const inSections = [
     ...found.issues.flatMap((issue) => explainIssue(issue, written, (path) => knownKeys(path, expanded.value))),
     ...found.problems,
-    ...crossCheck(found.parsed, namesOf(expanded.value)),
+  ];
+  const isWhole = expanded.problems.length === 0;
+  const problems = [
+    ...expanded.problems,
+    ...names.problems,
+    ...inSections.filter((one) => !expanded.problems.some((missing) => isAbout(one.path, missing.path))),
+    // what a missing value has to do with other settings is not known
+    ...(isWhole ? crossCheck(found.parsed, namesOf(expanded.value)) : []),
   ];
   if (problems.length > 0) {
     return { ok: false, problems: problems.map((one) => ({ ...one, path: pathAsWritten(one.path, names.written) })) };
@@ -55,6 +60,12 @@ export function parseConfig(file: object, adapters: AdapterList, environment: En
   const lives = { ...links, ttl: links?.ttl ?? LINK_TTL, lasting: links?.ttl === undefined && isPrivate(sections) };
   const config = { ...sections, links: lives, secrets, warnings };
   return { ok: true, config: config as unknown as Omit<Config, 'inheritedEnv' | 'sources'> };
+}
+
+/** Whether a setting is another one, holds it, or is held by it: without the value of that, nothing is known of it. */
+function isAbout(setting: string, other: string): boolean {
+  const holds = (whole: string, part: string) => part.startsWith(whole) && /^[.[]/.test(part.slice(whole.length));
+  return setting === other || holds(setting, other) || holds(other, setting);
 }
 
 /**

@@ -15,6 +15,7 @@ const MAX_DEPTH = 100;
 /** Reads a config file as plain values. YAML 1.2 core schema, which includes JSON. Does not expand variables. */
 export async function readConfigFile(file: string): Promise<FileRead> {
   const refuse = (message: string): FileRead => ({ ok: false, problems: [{ path: file, message }] });
+  if (file === '') return { ok: false, problems: [{ path: '--config', message: 'must name a file' }] };
   let bytes: Buffer;
   try {
     const handle = await open(file, 'r');

@@ -139,6 +139,7 @@ describe('wharf', () => {
     [['--upstream', 'http://x/', '--listen', 'here'], /^--listen: must be HOST:PORT/m],
     [['--upstream', 'http://x/', '--log-level', 'loud'], /^--log-level: must be one of/m],
     [['--upstream', 'http://x/', '--listen', '0.0.0.0:80'], /^--listen: .*allowPublic: true/m],
+    [['--config', ''], /^--config: must name a file$/m],
     [['--config', '/nowhere.yaml'], /^\/nowhere\.yaml: does not exist$/m],
     [['stdio', '--env', 'NOT_SET', '--', 'cat'], /^--env: needs the environment variable NOT_SET, which is not set$/m],
   ])('%j does not start', async (args, message) => {

@@ -802,6 +802,19 @@ describe('problems', () => {
     );
   });
 
+  it('come all at once where a variable is missing too, but for those about its own setting', async () => {
+    const text = `listen: x\nsecret: \${NONE}\nlimits: { file: "\${NONE}" }\nobjects: { use: s3, bucket: "\${NONE}" }\nservers: { a: { url: x, acepts: 1 } }\n`;
+    const problems = await problemsOf(text);
+    expect(problems.map(({ path, message }) => [path, message.includes('NONE')])).toEqual([
+      ['secret', true],
+      ['limits.file', true],
+      ['objects.bucket', true],
+      ['listen', false],
+      ['servers.a.url', false],
+      ['servers.a.acepts', false],
+    ]);
+  });
+
   it('show a plain value and never the value of a variable', async () => {
     const problems = await problemsOf(withServer(`logLevel: loud\ngatewayId: \${ID}`), { ID: `${SECRET} ` });
     expect(problems).toEqual([
