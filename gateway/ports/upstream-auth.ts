@@ -16,6 +16,8 @@ export interface UpstreamCredentials {
    * @throws GatewayError `upstream_login_failed`, `upstream_login_needed`
    */
   refused(identity: Identity | undefined, sent: Record<string, string>): Promise<Record<string, string> | undefined>;
+  /** The server has refused these too, which it was tried once more with. */
+  refusedAgain(identity: Identity | undefined, sent: Record<string, string>): void;
   /** Drops what this process keeps of them, because the server has gone. */
   forget(): void;
 }

@@ -30,7 +30,9 @@ export class AuthorizedUpstream implements ExchangeUpstream {
       try {
         return await this.#send(request, others, signal);
       } catch (again) {
-        throw isRefusal(again) ? this.#named(again, others) : again;
+        if (!isRefusal(again)) throw again;
+        if (again.facts.status === 401) this.#credentials.refusedAgain(identity, others);
+        throw this.#named(again, others);
       }
     }
   }

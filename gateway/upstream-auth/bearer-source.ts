@@ -17,6 +17,8 @@ export interface BearerSource {
    * @throws GatewayError `upstream_login_failed`, `upstream_login_needed`
    */
   another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined>;
+  /** The server has refused this one too, which another one was renewed for. Absent where nothing is renewed. */
+  refusedAgain?(identity: Identity | undefined, bearer: string): void;
   /** Drops what this process keeps for it, because the server has gone. Absent where nothing is kept. */
   forget?(): void;
 }

@@ -24,8 +24,12 @@ export class ClientCredentials implements BearerSource {
     return this.#tokens.at(this.#place)?.accessToken ?? this.#get();
   }
 
-  another(_: unknown, refused: string | undefined): Promise<string | undefined> {
-    return this.#get(refused);
+  async another(_: unknown, refused: string | undefined): Promise<string | undefined> {
+    return this.#tokens.isHopeless(this.#place, refused) ? undefined : this.#get(refused);
+  }
+
+  refusedAgain(_: unknown, bearer: string): void {
+    this.#tokens.refusedAgain(this.#place, bearer);
   }
 
   forget(): void {

@@ -24,9 +24,14 @@ export class Credentials implements UpstreamCredentials {
   }
 
   async refused(identity: Identity | undefined, sent: Record<string, string>) {
-    const old = sent.authorization?.replace(/^Bearer /, '');
+    const old = bearerOf(sent);
     const bearer = await this.#source?.another(identity, old);
     return bearer === undefined || bearer === old ? undefined : this.#headers(identity, bearer);
+  }
+
+  refusedAgain(identity: Identity | undefined, sent: Record<string, string>): void {
+    const bearer = bearerOf(sent);
+    if (bearer !== undefined) this.#source?.refusedAgain?.(identity, bearer);
   }
 
   forget(): void {
@@ -38,4 +43,8 @@ export class Credentials implements UpstreamCredentials {
     if (bearer === undefined) return told;
     return { ...told, authorization: this.#source?.isWhole ? bearer : `Bearer ${bearer}` };
   }
+}
+
+function bearerOf({ authorization }: Record<string, string>): string | undefined {
+  return authorization?.replace(/^Bearer /, '');
 }

@@ -32,10 +32,16 @@ export class PerUser implements BearerSource {
     // a person who is not there cannot log in
     if (!identity || identity.use === 'absent') return undefined;
     const { server } = this.#target;
+    // it was renewed just now, and another login would be as new
+    if (this.#tokens.isHopeless(placeOfPerson(this.#target, identity.principal), refused)) return undefined;
     const renewed = refused === undefined ? undefined : await this.#get(identity, refused);
     if (renewed !== undefined) return renewed;
     const { url, id } = await this.#logins.begin(identity.principal, server);
     throw new GatewayError('upstream_login_needed', { server, url, id });
+  }
+
+  refusedAgain(identity: Identity | undefined, bearer: string): void {
+    if (identity) this.#tokens.refusedAgain(placeOfPerson(this.#target, identity.principal), bearer);
   }
 
   forget(): void {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Tokens } from '../ports/oauth.js';
@@ -18,6 +19,15 @@ const LOOK_MS = 50;
 /** Asks for tokens. @param old the ones until now, of which a refresh token may be used; undefined: there are none */
 export type Renew = (old: Tokens | undefined) => Promise<Tokens | undefined>;
 
+/**
+ * A server that refuses a token which was renewed for it refuses the next one too: its authorization server, which may
+ * serve many others, is not asked for one for each request.
+ */
+const HOPELESS_MS = 10_000;
+
+/** Places whose new tokens are refused. */
+const MOST_HOPELESS = 1000;
+
 interface Parts {
   state: StateStore;
   clock: Clock;
@@ -32,11 +42,14 @@ interface Parts {
 export class RenewedTokens {
   readonly #parts: Parts;
   readonly #target: GrantTarget;
+  /** By the names of their places. */
+  readonly #hopeless: LRUCache<string, string>;
   readonly #running = new Map<string, Promise<Tokens | undefined>>();
 
   constructor(parts: Parts, target: GrantTarget) {
     this.#parts = parts;
     this.#target = target;
+    this.#hopeless = new LRUCache({ max: MOST_HOPELESS, ttl: HOPELESS_MS, perf: parts.clock, ttlResolution: 0 });
   }
 
   /** A good token that this process has, without a promise. */
@@ -56,6 +69,16 @@ export class RenewedTokens {
     const run = this.#find(place, renew, bad).finally(() => this.#running.delete(place.name));
     this.#running.set(place.name, run);
     return run;
+  }
+
+  /** The server has refused an access token that was renewed because it had refused the one before. */
+  refusedAgain({ name }: TokenPlace, accessToken: string): void {
+    this.#hopeless.set(name, accessToken);
+  }
+
+  /** True when another token would be refused like this one. */
+  isHopeless({ name }: TokenPlace, accessToken: string | undefined): boolean {
+    return accessToken !== undefined && this.#hopeless.get(name) === accessToken;
   }
 
   /** Nothing asks for them any longer. */

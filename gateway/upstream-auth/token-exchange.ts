@@ -31,8 +31,13 @@ export class TokenExchange implements BearerSource {
     return this.#tokens.at(place)?.accessToken ?? this.#get(identity);
   }
 
-  another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined> {
-    return this.#get(identity, refused);
+  async another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined> {
+    const place = this.#place(this.#callerOf(identity));
+    return this.#tokens.isHopeless(place, refused) ? undefined : this.#get(identity, refused);
+  }
+
+  refusedAgain(identity: Identity | undefined, bearer: string): void {
+    this.#tokens.refusedAgain(this.#place(this.#callerOf(identity)), bearer);
   }
 
   forget(): void {

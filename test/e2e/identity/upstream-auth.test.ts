@@ -119,6 +119,20 @@ describe("Wharf's own token for a server (client credentials)", () => {
     expect(fake.requests.length - before).toBe(2);
   });
 
+  it('is not asked for by each request to a server that refuses every one', async () => {
+    const wharf = await start(clientCredentials());
+    const client = await RawClient.connect(wharf.mcp);
+    fake.respond = () => ({ status: 401 });
+    const before = tokens.asked.length;
+    for (let count = 0; count < 5; count++) expect((await client.post(call)).status).toBe(502);
+    const statuses = await Promise.all(Array.from({ length: 10 }, async () => (await client.post(call)).status));
+    expect(new Set(statuses)).toEqual(new Set([502]));
+    expect(tokens.asked.length - before).toBe(1);
+    // it takes the token after all
+    fake.respond = undefined;
+    expect((await client.post(call)).status).toBe(200);
+  });
+
   it.each([
     [400, { error: 'invalid_client' }, 'invalid_client'],
     [500, {}, 'HTTP 500'],
