@@ -39,7 +39,7 @@ export interface StreamOrder {
   maxBytes: number | undefined;
 }
 
-/** A record is kept as long as its file, and a link's answer repeats the URI as a header. */
+/** Bytes of a URI in a header. Clients and proxies take heads of 4 to 16 KiB, and a record is kept as long as its file. */
 const MAX_URI = 2048;
 
 /** Gives a client one resource: its bytes as the body of the answer, or otherwise a link to them. */
@@ -57,10 +57,12 @@ export class StreamSender {
   }
 
   /**
-   * True when the body may have this type: clients read a JSON body as an error, and some accept only certain types.
+   * True when the answer may be a body of this type: clients read a JSON body as an error, some accept only certain types,
+   * and the head must hold the URI.
    */
   takes(mimeType: string | undefined): boolean {
     const type = typeOf(mimeType);
+    if (!fitsHead(this.order.uri)) return false;
     return !isJsonOrEvents(type) && accepts(single(this.#exchange.headers.accept), type);
   }
 
@@ -153,7 +155,7 @@ export class StreamSender {
     const { uri } = this.order;
     const types = limits.acceptResults;
     const { principal, signal } = this.#exchange;
-    const about = uri.length <= MAX_URI && { resource: uri };
+    const about = fitsHead(uri) && { resource: uri };
     const claims = { uri, ...(item.name && { name: item.name }), ...(item.mimeType && { mimeType: item.mimeType }) };
     if (!item.stored) {
       const limit = { name: 'limits.file', bytes: limits.file, path: uri };
@@ -189,4 +191,8 @@ function typeOf(mimeType: string | undefined): string {
 
 function nameOf(name: string | undefined, uri: string, type: string): string {
   return fileNameFor({ name, uri, owner: SUBJECT, index: 1, ext: extensionFor(type) });
+}
+
+function fitsHead(uri: string): boolean {
+  return uri.length <= MAX_URI && headerUri(uri).length <= MAX_URI;
 }

@@ -23,6 +23,8 @@ import {
 const PDF = 'docs://reports/q1.pdf';
 const NAMED = `docs://reports/${encodeURIComponent('Report (v2); final.pdf')}`;
 const UNICODE = `docs://reports/${encodeURIComponent('отчёт 文档.pdf')}`;
+const LONG = `docs://${'a'.repeat(20_000)}`;
+const LONG_UNICODE = `docs://${'漢'.repeat(1000)}`;
 const RAW_UNICODE = 'docs://reports/文档.pdf';
 
 const dataUri = (uri: string, bytes: Buffer) => ({
@@ -76,6 +78,8 @@ const RESOURCES: Record<string, Resource> = {
   },
   [NAMED]: blob(NAMED, F1, 'application/pdf'),
   [UNICODE]: blob(UNICODE, F1, 'application/pdf'),
+  [LONG]: blob(LONG, F1),
+  [LONG_UNICODE]: blob(LONG_UNICODE, F1),
   [RAW_UNICODE]: blob(RAW_UNICODE, F1, 'application/pdf'),
 };
 
@@ -162,6 +166,17 @@ describe('resources/stream in front of a server that only has resources/read', (
     expect(unicode.headers.get('content-disposition')).toMatch(
       /^attachment; filename="[\x20-\x7e]+"; filename\*=UTF-8''%D0%BE%D1%82%D1%87%D1%91%D1%82%20%E6%96%87%E6%A1%A3\.pdf$/i,
     );
+  });
+
+  it.each([
+    ['long', LONG],
+    ['long once it is encoded', LONG_UNICODE],
+  ])('a URI too %s for a head gets a link, which has it not either (2532-15)', async (_, uri) => {
+    const { downloadUrl, ...rest } = await resultOf(await stream(client, uri));
+    expect(rest).toMatchObject({ uri, size: F1.length });
+    const response = await fetch(String(downloadUrl));
+    expect([response.status, response.headers.get('mcp-resource-uri')]).toEqual([200, null]);
+    expect(await bytesOf(response)).toEqual(F1);
   });
 
   it('a URI that no header can hold is percent-encoded (2532-15)', async () => {
