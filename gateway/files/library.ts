@@ -106,7 +106,7 @@ export class Library {
     };
     // by server too: handoff rules depend on where a file came from
     const digestKey = `digest:${about.principal}:${about.server ?? ''}:${stored.digest}`;
-    const twin = await this.#livingTwin(digestKey, record);
+    const twin = await this.#livingTwin(digestKey, record, cause.isNameless);
     if (twin) {
       this.discard(stored.key, record, 'collapsed');
       return twin;
@@ -278,12 +278,13 @@ export class Library {
   async #livingTwin(
     digestKey: string,
     about: Pick<FileRecord, 'name' | 'mimeType' | 'resource' | 'scan'>,
+    isNameless = false,
   ): Promise<FileRecord | undefined> {
     const { state, settings } = this.#deps;
     const id = await state.read(digestKey);
     if (id === undefined) return undefined;
     const twin = await this.find(id);
-    if (!twin || twin.name !== about.name || twin.mimeType !== about.mimeType) return undefined;
+    if (!twin || !(isNameless || twin.name === about.name) || twin.mimeType !== about.mimeType) return undefined;
     if (twin.resource !== about.resource || twin.scan !== about.scan) return undefined;
     // the new object certainly exists, so a store that cannot check the old one does no harm
     if (!(await this.#isStored(twin).catch(() => false))) return undefined;

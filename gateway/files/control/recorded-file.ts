@@ -7,6 +7,8 @@ export interface FileCause {
   subject?: string;
   /** The operator who has made the call, if one has. */
   actor?: string | undefined;
+  /** Nothing names it, and what it answers is not known: an equal file of whatever name may be the same. */
+  isNameless?: boolean;
 }
 
 /**
@@ -18,9 +20,9 @@ export async function recordFile(
   audit: Pick<Audit, 'isOn' | 'record'> | undefined,
   { principal, server, tool, mimeType }: Pick<FileRecord, 'principal' | 'server' | 'tool' | 'mimeType'>,
   { digest, size }: Pick<FileRecord, 'digest' | 'size'>,
-  cause: FileCause,
+  { subject, actor }: FileCause,
 ): Promise<void> {
   if (server === undefined || !audit?.isOn) return;
-  const about = { principal, server, tool, from: server, ...cause };
+  const about = { principal, server, tool, from: server, subject, actor };
   await audit.record({ what: 'file', ...about, files: [{ digest, size, mimeType }], allowed: true });
 }

@@ -12,6 +12,7 @@ import { ImageRoom } from './host/image-room.js';
 import { ShownFiles } from './host/shown-file.js';
 import { mayBeUnshown, storeUnshown, unshownBlocks } from './host/unshown-blocks.js';
 import { announceLinks } from './lazy-links.js';
+import { NO_SUBJECT } from './outgoing-files.js';
 import { remoteEdits } from './remote-edits.js';
 import { type FetchedFile, fetchRemoteFiles, type ResultPlace, resultsIn } from './remote-files.js';
 import { keepShownResources } from './shown-resources.js';
@@ -36,7 +37,7 @@ export async function linkFiles(work: Work): Promise<void> {
   const requestAt = (path: readonly (string | number)[]) => answerAt(path)?.request;
   const mayHoldFiles = (path: readonly (string | number)[]) =>
     FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call');
-  const subject = (path: readonly (string | number)[]) => nameOf(requestAt(path), deps) ?? 'file';
+  const subject = (path: readonly (string | number)[]) => nameOf(requestAt(path), deps) ?? NO_SUBJECT;
   const refused = await RefusedFiles.of(work, {
     mayHoldFiles,
     subject,

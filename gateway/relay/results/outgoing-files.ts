@@ -11,6 +11,9 @@ import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 
+/** Takes the place of the tool where it is not known what an answer answers. */
+export const NO_SUBJECT = 'file';
+
 interface Owner {
   principal: string;
   server: string;
@@ -134,7 +137,9 @@ export class OutgoingFiles {
     const { principal, server } = this.#owner;
     const tool = this.#tools.has(subject) ? { tool: subject } : {};
     const about = { principal, server, ...tool, ...label };
-    const record = await this.#deps.library.publish(stored, about, { subject, actor: this.#actor });
+    // the answer may be one that was sent before, when it was known what it answers
+    const isNameless = subject === NO_SUBJECT && !isNamed(claims);
+    const record = await this.#deps.library.publish(stored, about, { subject, actor: this.#actor, isNameless });
     this.#cuts.settled(stored);
     return this.#refer(record, stored.head, stored.preview);
   }

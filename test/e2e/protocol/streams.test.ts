@@ -166,6 +166,16 @@ describe('an answer on a resumed stream', () => {
     }
   });
 
+  it('has the same file also where its request is not known, as at another replica', async () => {
+    const params = { name: 'echo', arguments: { path: '/tmp/pier.png' } };
+    sse(`id: u-1\ndata: {"jsonrpc":"2.0","id":20,"result":${result}}\n\n`);
+    const { text } = await client.post({ jsonrpc: '2.0', id: 20, method: 'tools/call', params });
+    sse(`id: u-1\ndata: {"jsonrpc":"2.0","id":21,"result":${result}}\n\n`);
+    const answer = await resume();
+    expect(handlesIn(answer)).toEqual(handlesIn(text));
+    expect(answer).toContain('"name":"pier.png"');
+  });
+
   it('that lists tools shows no more than at first, whether or not its request is known', async () => {
     const list = '{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"drop","inputSchema":{}}]}';
     const restricted = await startWharf({
