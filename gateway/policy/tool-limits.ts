@@ -113,6 +113,15 @@ export class ToolLimits {
     return sides.length === 0 ? limits : lowestOf(limits, ...sides);
   }
 
+  /** Limits for the result of a tool that is not known: it may have no file of a type that some tool may not return. */
+  ofUnknown(limits: ExchangeLimits): ExchangeLimits {
+    const acceptResults = this.#entries.flatMap((entry) => {
+      const types = entry.limits.acceptResults;
+      return types ? [{ types, source: this.#placeOf(entry, 'acceptResults') }] : [];
+    });
+    return acceptResults.length > 0 ? lowestOf(limits, { acceptResults }) : limits;
+  }
+
   /** The lowest limits that any tool may have. */
   least(limits: ExchangeLimits): ExchangeLimits {
     if (!this.isOn) return limits;

@@ -176,6 +176,26 @@ describe('an answer on a resumed stream', () => {
     expect(answer).toContain('"name":"pier.png"');
   });
 
+  it('has no file of a type that a tool may not return, where it is not known which tool has returned it', async () => {
+    const tools = { echo: { limits: { acceptResults: ['image/jpeg'] } } };
+    const strict = await startWharf({ servers: { fake: { url: fake.url, transport: 'streamable-http', tools } } });
+    const own = await RawClient.connect(strict.mcp, '2025-11-25');
+    const params = { name: 'echo', arguments: {} };
+    sse(`id: v-1\ndata: {"jsonrpc":"2.0","id":30,"result":${result}}\n\n`);
+    const texts = [(await own.post({ jsonrpc: '2.0', id: 30, method: 'tools/call', params })).text];
+    for (const id of [30, 31]) {
+      sse(`id: v-1\ndata: {"jsonrpc":"2.0","id":${id},"result":${result}}\n\n`);
+      const headers = { ...own.headers(), accept: 'text/event-stream', 'last-event-id': 'v-0' };
+      texts.push(await (await fetch(strict.mcp, { headers })).text());
+    }
+    for (const shown of texts) {
+      expect(shown).toContain('image/jpeg');
+      expect(shown).not.toMatch(/mcp-file:|\/d\//);
+      expect(shown).not.toContain(image.slice(1000, 2000));
+    }
+    await strict.stop();
+  });
+
   it('that lists tools shows no more than at first, whether or not its request is known', async () => {
     const list = '{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"drop","inputSchema":{}}]}';
     const restricted = await startWharf({

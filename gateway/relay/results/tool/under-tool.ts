@@ -11,7 +11,8 @@ import { RESULT_METHODS } from './tool-of-task.js';
 
 /** Whether the answer to a request may have limits of its own: those of the tool whose result it is. */
 export function mayBeUnderTool(request: PendingRequest | undefined, { toolLimits, limits }: LimitDeps): boolean {
-  if (!toolLimits.isOn || !request) return false;
+  if (!toolLimits.isOn) return false;
+  if (!request) return toolLimits.limitsResults;
   const { method, subject } = request;
   if (RESULT_METHODS.has(method)) return true;
   return method === 'tools/call' && toolLimits.lower(limits, [subject]) !== limits;
@@ -50,10 +51,10 @@ export async function underTools(
   if (!answers.some(({ request }) => mayBeUnderTool(request, deps))) return { deps, answers };
   try {
     const traced = await taskTools.traced(answers, { principal, server });
-    const limits = toolLimits.lower(
-      deps.limits,
-      traced.map(({ request }) => toolOf(request)),
-    );
+    const tools = traced.map(({ request }) => toolOf(request));
+    const known = toolLimits.lower(deps.limits, tools);
+    // a client that resumes a stream may have waited until its request was forgotten
+    const limits = traced.some(({ request }) => !request) ? toolLimits.ofUnknown(known) : known;
     if (limits === deps.limits) return { deps, answers: traced };
     await cuts.judge(limits);
     return { deps: underLimits(deps, limits), answers: traced };
