@@ -92,11 +92,12 @@ export class KeptTokens {
     const tokens = this.#ending(given, place);
     const key = this.keyOf(place);
     const text = this.#sealed(key, tokens);
+    const keptMs = this.#lifeOf(tokens, place);
     const old = await state.read(key);
     const isWritten =
       old === undefined
-        ? await state.create(key, text, place.keptMs, place.owner)
-        : await state.replace(key, old, text, place.keptMs);
+        ? await state.create(key, text, keptMs, place.owner)
+        : await state.replace(key, old, text, keptMs);
     // another replica was faster: what it has put there is as new
     if (isWritten) this.#here.set(place.name, tokens);
     else this.#here.delete(place.name);
@@ -121,6 +122,12 @@ export class KeptTokens {
   /** Its key in the state store. */
   keyOf({ name }: TokenPlace): string {
     return this.#parts.keys.of('token', name);
+  }
+
+  /** How long tokens are kept: after their end only a refresh token is of use. */
+  #lifeOf({ expiresAt, refreshToken }: Tokens, { keptMs }: TokenPlace): number {
+    if (refreshToken !== undefined || expiresAt === undefined) return keptMs;
+    return Math.max(1, Math.min(keptMs, Math.ceil(expiresAt - this.#parts.clock.now())));
   }
 
   /** A login that no refresh token can renew lasts until the server refuses it: an end made up here would end the login. */

@@ -78,6 +78,28 @@ describe('the tokens of a server', () => {
     now = start;
   });
 
+  it('are in the state store no longer than until their end, if nothing renews them', async () => {
+    const kept = new Map<string, number>();
+    const counting: StateStore = {
+      ...state,
+      create: async (key, value, ttlMs, owner) => {
+        kept.set(key, ttlMs);
+        return state.create(key, value, ttlMs, owner);
+      },
+    };
+    const keys = new StateKeys(['a secret of the operator']);
+    const store = new KeptTokens({ state: counting, clock, keys });
+    const life = async (tokens: Tokens, name: string) => {
+      const place = { name, owner: { server: 'crm' }, keptMs: 3_600_000 };
+      await store.put(place, tokens);
+      return kept.get(store.keyOf(place)) ?? 0;
+    };
+    const expiresAt = now + 300_000;
+    expect(await life({ accessToken: 'a', expiresAt }, 'short')).toBeLessThanOrEqual(300_000);
+    expect(await life({ accessToken: 'a', expiresAt: now - 5 }, 'over')).toBe(1);
+    expect(await life({ accessToken: 'a', expiresAt, refreshToken: 'r' }, 'renewed')).toBe(3_600_000);
+  });
+
   it('leave this process with their server, and those of other settings stay', async () => {
     const [own, others] = [placeOfPerson(one, 'ada'), placeOfPerson(other, 'ada')];
     await kept.put(own, tokens('of one'));
