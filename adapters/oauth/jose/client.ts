@@ -3,7 +3,7 @@ import { importPKCS8, SignJWT } from 'jose';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Clock } from '../../../gateway/ports/clock.js';
 import type { ClientSettings, Registered, TokenClient, Tokens } from '../../../gateway/ports/oauth.js';
-import { discover, endpointIn, type ServerMetadata } from './discovery.js';
+import { discover, endpointIn, type ServerMetadata, UnusableMetadata } from './discovery.js';
 import type { HttpJson, JsonAnswer } from './http-json.js';
 import type { Introduced } from './introduced.js';
 
@@ -161,7 +161,11 @@ export class JoseClient implements TokenClient {
 
   #unreached(error: unknown): GatewayError {
     if (error instanceof GatewayError) return error;
-    return this.#failed('its authorization server cannot be reached', { isFinal: false }, error);
+    const reason =
+      error instanceof UnusableMetadata
+        ? 'the metadata of its authorization server cannot be used'
+        : 'its authorization server cannot be reached';
+    return this.#failed(reason, { isFinal: false }, error);
   }
 
   #failed(reason: string, facts: { isFinal: boolean }, cause?: unknown): GatewayError {

@@ -3,6 +3,11 @@ import type { HttpJson } from './http-json.js';
 /** What an authorization server says of itself (RFC 8414 §2). */
 export type ServerMetadata = Readonly<Record<string, unknown>> & { readonly issuer: string };
 
+/** An authorization server has answered, and what it says of itself cannot be used. */
+export class UnusableMetadata extends Error {
+  override readonly name = 'UnusableMetadata';
+}
+
 /** Where its metadata may be: RFC 8414 §3.1 first, then OpenID Connect's place in both spellings. */
 function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
@@ -17,29 +22,32 @@ function metadataUrls(issuer: string): string[] {
 
 /**
  * Asks an authorization server for its metadata.
- * @throws Error when none of its places has a document that names this very issuer (RFC 8414 §3.3)
+ * @throws UnusableMetadata, or Error where it does not answer, when none of its places has a document that names this very issuer (RFC 8414 §3.3)
  */
 export async function discover(issuer: string, http: HttpJson): Promise<ServerMetadata> {
   const faults: string[] = [];
+  let hasAnswered = false;
   for (const url of metadataUrls(issuer)) {
     try {
       const { status, body } = await http.get(url);
+      hasAnswered = true;
       if (status === 200 && body?.issuer === issuer) return body as ServerMetadata;
       faults.push(`${url}: ${status === 200 ? 'it names another issuer' : `HTTP ${status}`}`);
     } catch (error) {
       faults.push(`${url}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  throw new Error(`no metadata of ${issuer}: ${faults.join('; ')}`);
+  const text = `no metadata of ${issuer}: ${faults.join('; ')}`;
+  throw hasAnswered ? new UnusableMetadata(text) : new Error(text);
 }
 
 /**
  * An address of the metadata, if Wharf may use it: never weaker than the issuer's own scheme.
- * @throws Error
+ * @throws UnusableMetadata
  */
 export function endpointIn(metadata: ServerMetadata, name: string): string {
   const value = metadata[name];
   const isSecure = (url: string) => new URL(url).protocol === 'https:' || new URL(metadata.issuer).protocol === 'http:';
   if (typeof value === 'string' && URL.canParse(value) && /^https?:/.test(value) && isSecure(value)) return value;
-  throw new Error(`the metadata of ${metadata.issuer} has no usable ${name}`);
+  throw new UnusableMetadata(`the metadata of ${metadata.issuer} has no usable ${name}`);
 }

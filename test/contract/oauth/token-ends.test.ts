@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { create } from '../../../adapters/oauth/jose.js';
 import type { OAuth } from '../../../gateway/ports/oauth.js';
@@ -26,6 +27,20 @@ beforeAll(async () => {
 afterAll(async () => {
   await oauth?.close();
   await close(server);
+});
+
+describe('an authorization server that gives no token', () => {
+  it('is told apart from one that is not there where its metadata is wrong', async () => {
+    const issuer = new URL(tokenUrl).origin;
+    const { port } = server.address() as AddressInfo;
+    const reasonOf = (url: string) =>
+      oauth
+        .client({ issuer: url, clientId: 'wharf' }, 'crm')
+        .request({ grant_type: 'client_credentials' })
+        .catch(({ facts }) => facts.reason);
+    expect(await reasonOf(issuer)).toBe('the metadata of its authorization server cannot be used');
+    expect(await reasonOf(issuer.replace(String(port), '1'))).toBe('its authorization server cannot be reached');
+  });
 });
 
 describe('the end of a token that an authorization server gives', () => {
