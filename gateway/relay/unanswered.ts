@@ -152,8 +152,9 @@ export class Resumable {
 
 /** What answers need of a request; undefined when even that is large. */
 function shortened(from: PendingRequest): { request: PendingRequest; bytes: number } | undefined {
-  const { id, method, subject, params, calledAs } = from;
-  const bare = { id, method, subject, params: {}, base: [], ...(calledAs !== undefined && { calledAs }) };
+  const { id, method, subject, params, calledAs, hasFiles } = from;
+  const found = { ...(calledAs !== undefined && { calledAs }), ...(hasFiles && { hasFiles }) };
+  const bare = { id, method, subject, params: {}, base: [], ...found };
   for (const request of [{ ...bare, params }, bare]) {
     const bytes = heapOf(request, MAX_BYTES);
     if (bytes <= MAX_BYTES) return { request, bytes };

@@ -27,10 +27,11 @@ describe('requests whose stream has ended before their answers', () => {
     expect(kept.used).toBe(0);
   });
 
-  it('keep the name under which their client calls the tool', () => {
+  it('keep the name under which their client calls the tool, and whether they had files, which a server may refuse', () => {
     const kept = new Unanswered();
-    kept.keep(session('one'), [{ ...call('1'), calledAs: 'ocr' }]);
-    expect(kept.of(session('one')).get('1')?.calledAs).toBe('ocr');
+    kept.keep(session('one'), [{ ...call('1'), calledAs: 'ocr', hasFiles: true }, call('2')]);
+    expect(kept.of(session('one')).get('1')).toMatchObject({ calledAs: 'ocr', hasFiles: true });
+    expect(kept.of(session('one')).get('2')).not.toHaveProperty('hasFiles');
   });
 
   it('are forgotten with their session', () => {
