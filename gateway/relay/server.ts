@@ -333,7 +333,8 @@ export class Server {
   }
 
   get(exchange: Exchange): Promise<void> {
-    const found = this.#session(exchange);
+    // a version without sessions ignores the header, and its server has no such stream
+    const found = namesStateless(exchange.headers['mcp-protocol-version']) ? undefined : this.#session(exchange);
     if (found instanceof Promise) return found.then((session) => this.#getIn(session, exchange));
     return this.#getIn(found, exchange);
   }

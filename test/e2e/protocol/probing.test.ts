@@ -209,4 +209,12 @@ describe('the revision without sessions', () => {
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
   });
+
+  it('has no stream to open, whatever session a client names', async () => {
+    const running = await serve((_request, _body, response) => response.writeHead(405, { allow: 'POST' }).end());
+    const url = await inFrontOf(running, '/mcp');
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-session-id': 'made-up', accept: 'text/event-stream' };
+    const response = await fetch(url, { headers });
+    expect(response.status).toBe(405);
+  });
 });
