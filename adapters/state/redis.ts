@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.js';
@@ -99,6 +100,7 @@ export async function create(
   }) as Redis & ScriptCommands;
   const watched = watch(client, deps.log);
   leaveWrongDatabase(client);
+  const order = watchOrder(client);
   const { maxKeys } = config;
   const created = maxKeys === undefined ? undefined : new CreatedKeys(maxKeys, deps.sharing, deps.clock);
 
@@ -106,7 +108,10 @@ export async function create(
   const opening = client.connect().catch(() => undefined);
   // Not the library's own command time-out: its timers fire before a busy process has read the answers.
   const patience = new Patience(deps.timeouts.state);
-  const late = () => new Error(`Redis did not answer within ${deps.timeouts.state} ms.`);
+  const late = () => {
+    order.look();
+    return new Error(`Redis did not answer within ${deps.timeouts.state} ms.`);
+  };
 
   const run = async <T>(step: () => Promise<T>): Promise<T> => {
     try {
@@ -193,6 +198,28 @@ function leaveWrongDatabase(client: Redis): void {
   client.on('error', (error: { command?: { name?: unknown } }) => {
     if (error.command?.name === 'select') client.disconnect(true);
   });
+}
+
+/**
+ * Finds out whether answers still belong to their commands. What stands between may drop a command without ending the
+ * connection; from then on each answer would be taken for that of an earlier command, and be of another caller's key.
+ * @returns looks, after a command without an answer, and gives up a connection whose answers have shifted
+ */
+function watchOrder(client: Redis): { look: () => void } {
+  let isLooking = false;
+  const look = () => {
+    if (isLooking || client.status !== 'ready') return;
+    isLooking = true;
+    const sent = randomUUID();
+    client
+      .ping(sent)
+      .then((answer) => answer !== sent && client.disconnect(true))
+      .catch(() => undefined)
+      .finally(() => {
+        isLooking = false;
+      });
+  };
+  return { look };
 }
 
 /**

@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export interface Fault {
   /** Milliseconds every chunk is held, in both directions. */
   latencyMs?: number;
+  /** What comes for the target is dropped, and the connection goes on. */
+  drop?: boolean;
   /** After this many bytes of a connection towards the target, it stalls or resets. */
   toTarget?: { afterBytes: number; how: 'stall' | 'reset' };
   /** The same towards the client. */
@@ -101,7 +103,7 @@ export class FaultProxy {
       from.on('error', () => to.destroy());
       from.on('end', () => to.end());
       from.on('data', (chunk: Buffer) => {
-        if (stalled) return;
+        if (stalled || (this.#fault.drop && direction === 'toTarget')) return;
         const { loseAnswerTo, loseTimes = Number.POSITIVE_INFINITY, latencyMs = 0 } = this.#fault;
         if (direction === 'toTarget' && loseAnswerTo?.test(chunk.toString('latin1', 0, 4096))) {
           losing = this.lost < loseTimes;

@@ -4,6 +4,7 @@ import { create, settings } from '../../../adapters/state/redis.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import type { LogFields } from '../../../gateway/ports/log.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { FaultProxy } from '../../helpers/fault-proxy.js';
 import { OwnRedis } from '../../helpers/own-redis.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { until } from '../../helpers/wait.js';
@@ -83,6 +84,22 @@ describe('redis state store when Redis', () => {
     await recover();
     expect(await store.read('before')).toBe('v');
     expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
+  });
+
+  it('loses commands on the way, and the connection goes on: no answer is taken for that of another', async () => {
+    const proxy = await FaultProxy.start(redis.url);
+    await store.close();
+    store = await open(proxy.url.replace('http:', 'redis:'));
+    await store.create('first', 'of the first', HOUR);
+    await store.create('second', 'of the second', HOUR);
+    proxy.set({ drop: true });
+    await expect(store.read('first')).rejects.toMatchObject(UNAVAILABLE);
+    proxy.set({});
+    const started = performance.now();
+    await recover();
+    expect(performance.now() - started).toBeLessThan(4 * STATE_TIMEOUT_MS);
+    expect(await store.read('second')).toBe('of the second');
+    await proxy.close();
   });
 
   it('answers in time, and this process is too busy to see it: nothing fails (H4)', async () => {
