@@ -50,7 +50,9 @@ export function guardSettings({
 export function createGuard(settings: GuardSettings): (request: IncomingMessage) => string | undefined {
   const hosts = new Set(settings.allowedHosts);
   const origins = new Set(settings.allowedOrigins);
-  const isAddress = (host: string) => settings.answersToAddresses && isIP(host.replace(/^\[|\]$/g, '')) !== 0;
+  // one with a zone (`%eth0`) is no host of a URL
+  const isAddress = (host: string) =>
+    settings.answersToAddresses && isIP(host.replace(/^\[|\]$/g, '')) !== 0 && URL.canParse(`http://${host}`);
   // nearly all requests name the one that the request before them has named
   let lastOwn: string | undefined;
   const isOwnHost = (given: string) => {
@@ -80,6 +82,8 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     if (host === undefined || occurrences(request, 'host') > 1 || !isOwnHost(host)) {
       throw new GatewayError('host_forbidden', { host: shown(host) });
     }
+    // the router takes an IPv6 address only in the spelling of a URL
+    if (host.startsWith('[') && URL.canParse(`http://${host}`)) request.headers.host = new URL(`http://${host}`).host;
     if (!settings.isReadByPages && isForeignForm(request))
       throw new GatewayError('origin_forbidden', { origin: shown(origin) });
     if (origin === undefined || LOGIN_DOCUMENTS.some((path) => target.startsWith(path))) return undefined;

@@ -9,6 +9,7 @@ import { FILE_ACTIONS, type FileAction, FilesPage } from '../console/files-page.
 import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js';
 import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
+import { takesAnything } from '../origin/browser-request.js';
 import { requestText } from '../short-body.js';
 import {
   ConsoleAccess,
@@ -40,6 +41,11 @@ const FILE_ID = /^f_[A-Za-z0-9_-]{22}$/;
 
 const isAction = (text: string): text is FileAction => FILE_ACTIONS.some((action) => action === text);
 
+/** What a console without users says in a terminal. */
+const NO_USERS = `This is the admin port of Wharf. Health is at /readyz, metrics at /metrics.
+The console has no users yet: opened in a browser, this page says how to make one.
+`;
+
 /** Refusals on the first page. */
 const NEWEST = 5;
 
@@ -54,7 +60,10 @@ export function consoleRoutes({
 }: Pick<ConsoleDeps, 'logins' | 'trying'> & { sources: ConsoleSources }): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   if (!logins) {
-    app.get('/', (c) => (isVisit(c) ? consolePage(<NoUsersPage />) : c.notFound()));
+    app.get('/', (c) => {
+      if (isVisit(c)) return consolePage(<NoUsersPage />);
+      return takesAnything(c.env.incoming.headers) ? c.text(NO_USERS) : c.notFound();
+    });
     return app;
   }
   const access = new ConsoleAccess(logins);

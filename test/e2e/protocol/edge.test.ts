@@ -178,7 +178,8 @@ describe('a page of another site', () => {
 
 describe('the admin port', () => {
   it('answers to any IP address, by which kubelets and Prometheus reach it, and to a page of its own there (U2)', async () => {
-    for (const host of ['10.1.2.3:18801', '203.0.113.7', '[2001:db8::7]:9090'])
+    const mapped = '[::ffff:10.1.2.3]';
+    for (const host of ['10.1.2.3:18801', '203.0.113.7', '[2001:db8::7]:9090', '[2001:DB8:0:0::7]:9090', mapped])
       expect(await statusOf(wharf.adminUrl, '/metrics', { host })).toBe(200);
     expect(await statusOf(wharf.adminUrl, '/metrics', { host: '10.1.2.3:9090', origin: 'http://10.1.2.3:9090' })).toBe(
       200,
@@ -188,6 +189,12 @@ describe('the admin port', () => {
     );
     expect(await statusOf(wharf.adminUrl, '/metrics', { host: 'evil.example:9090' })).toBe(403);
     expect(await statusOf(port, '/mcp', { host: '10.1.2.3:18801' })).toBe(403);
+  });
+
+  it('says in a terminal what it is; a program that asks for JSON is told that there is nothing', async () => {
+    const answer = await fetch(wharf.adminUrl);
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('metrics at /metrics')]);
+    expect((await fetch(wharf.adminUrl, { headers: { accept: 'application/json' } })).status).toBe(404);
   });
 
   it('says that it lives, is ready, and what it has done', async () => {
