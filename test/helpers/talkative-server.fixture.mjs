@@ -43,6 +43,10 @@ const tools = {
     setTimeout(() => say({ id: 'later', method: 'roots/list' }), 100);
     return text('will ask');
   },
+  'ask-often-later': ({ times }) => {
+    setTimeout(() => process.stdout.write('{"jsonrpc":"2.0","id":"often","method":"roots/list"}\n'.repeat(times)), 100);
+    return text('will ask');
+  },
   'what-came-back': () => text(cameBack),
   cancelled: () => text(cancelled.length),
   // what a server may write that logs the request it got, or a progress of it

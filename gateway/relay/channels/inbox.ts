@@ -27,6 +27,12 @@ import { namesBack } from './rename-ids.js';
 import { ShortLines } from './short-lines.js';
 import type { ChannelStreams, Target } from './streams.js';
 
+/**
+ * Most messages that wait their turn while reading continues, because one before them waits for a stream, or Wharf for an
+ * answer of the server. Their bytes count against `limits.held`; this bounds their other costs.
+ */
+const MOST_QUEUED = 2000;
+
 /** Takes the result of an `initialize`; returns the session it opens, undefined for an error. */
 export type OpenShared = (result: HeldMessage) => Promise<Session | undefined>;
 
@@ -61,6 +67,8 @@ export class ChannelInbox {
   /** Of the client's session: where its tools are kept. */
   #view: string | undefined;
   #tail: Promise<void> | undefined;
+  /** Messages whose turn has not come. */
+  #queued = 0;
   /** When a message of the server last reached its client's stream, by the stopwatch. */
   lastHeard = 0;
   #asking = 0;
@@ -147,7 +155,7 @@ export class ChannelInbox {
 
   /** Reading stops while a message is being finished, unless that waits for an answer on this same channel. */
   #backlog(): Promise<unknown> | undefined {
-    if (!this.#tail || this.#asking > 0) return undefined;
+    if (!this.#tail || (this.#asking > 0 && this.#queued < MOST_QUEUED)) return undefined;
     const asked = new Promise<void>((resolve) => {
       this.#resumeReading = resolve;
     });
@@ -157,7 +165,9 @@ export class ChannelInbox {
   #onMessage(message: HeldMessage, cuts: MessageCuts): void {
     if (isNoMessage(message) || this.#parts.own.takes(message, cuts.failure !== undefined)) cuts.release();
     else if (isRpc(message)) {
-      if (!this.#passes(message, cuts)) this.#queue(() => this.#deliver(message, cuts));
+      if (this.#passes(message, cuts)) return;
+      const readAt = this.#options.deps.clock.ticks();
+      this.#queue(() => this.#deliver(message, cuts, readAt));
     } else {
       this.#noise(message.size);
       if (message.slots.length === 0) cuts.release();
@@ -211,7 +221,11 @@ export class ChannelInbox {
   }
 
   #queue(task: () => Promise<void>): void {
-    const run = (this.#tail ?? Promise.resolve()).then(task);
+    this.#queued += 1;
+    const run = (this.#tail ?? Promise.resolve()).then(() => {
+      this.#queued -= 1;
+      return task();
+    });
     const tail = run
       .catch((error) => this.#options.deps.log.error({ err: error }, 'a message was lost'))
       .finally(() => {
@@ -220,12 +234,12 @@ export class ChannelInbox {
     this.#tail = tail;
   }
 
-  async #deliver(message: HeldMessage, cuts: MessageCuts): Promise<void> {
+  async #deliver(message: HeldMessage, cuts: MessageCuts, readAt: number): Promise<void> {
     await breathe();
     if (this.#early && answersIn(message).length === 0) return this.#early.take(message, cuts);
     // malformed JSON cannot be passed on, but the request that waits for it is known
     if (message.malformed) cuts.fail(new GatewayError('upstream_invalid', { reason: message.malformed.reason }));
-    const target = await this.#targetOf(message);
+    const target = await this.#targetOf(message, readAt);
     if (!target || target.gone) {
       await dismiss(cuts);
       await this.#undelivered(message, target);
@@ -300,12 +314,15 @@ export class ChannelInbox {
     }
   }
 
-  async #targetOf(message: HeldMessage): Promise<Target | undefined> {
-    const target = this.#parts.streams.targetOf(message);
+  async #targetOf(message: HeldMessage, readAt: number): Promise<Target | undefined> {
+    const { streams, signal } = this.#parts;
+    const target = streams.targetOf(message);
     if (target || !isRequest(message)) return target;
+    // one after the other, those that came together would wait for hours
+    const left = STREAM_WAIT_MS - (this.#options.deps.clock.ticks() - readAt);
     // the answer to other messages may open a stream, so reading continues
-    await this.meanwhile(() => this.#parts.streams.arrival(STREAM_WAIT_MS));
-    return this.#parts.streams.targetOf(message);
+    if (left > 0) await this.meanwhile(() => streams.arrival(left, signal));
+    return streams.targetOf(message);
   }
 
   /** A message found no stream: refuses a request, keeps the change of a list for the next stream, counts all else. */

@@ -129,16 +129,19 @@ export class ChannelStreams {
     return this.#get ?? this.#onlyPost();
   }
 
-  /** Resolves when a stream arrives that takes general messages, or after `ms`. */
-  arrival(ms: number): Promise<void> {
+  /** Resolves when a stream arrives that takes general messages, after `ms`, or when none will any longer arrive. */
+  arrival(ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const arrived = () => {
         clearTimeout(timer);
         this.#arrived.delete(arrived);
+        signal.removeEventListener('abort', arrived);
         resolve();
       };
       const timer = setTimeout(arrived, ms);
       this.#arrived.add(arrived);
+      signal.addEventListener('abort', arrived, { once: true });
     });
   }
 

@@ -146,6 +146,26 @@ describe('a session over stdio', () => {
     expect(result?.content?.[0]?.text).toMatch(/no stream open/);
   });
 
+  it('answers those that come together with an error, 5 s after they came', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const before = await dropped();
+    const begun = performance.now();
+    await client.call('ask-often-later', { times: 4 });
+    await until(async () => (await dropped()) >= before + 4);
+    expect(performance.now() - begun).toBeLessThan(9000);
+  });
+
+  it('reads no more of them than it may keep, and forgets them with the session', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    await client.call('ask-often-later', { times: 200_000 });
+    const held = () => gauge(wharf.adminUrl, 'wharf_held_bytes');
+    await until(async () => (await held()) > 0);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(await held()).toBeLessThan(4_000_000);
+    await fetch(wharf.mcp, { method: 'DELETE', headers: client.headers() });
+    await until(async () => (await held()) === 0);
+  });
+
   it('ends the stream of a call that its client cancelled, and lets its id go', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const call = (ms: number, say: string) =>
