@@ -49,6 +49,7 @@ export class CutReader {
   /** The cuts of the current message. */
   #current: MessageCuts | undefined;
   #skipped = 0;
+  #isAbandoned = false;
 
   constructor(
     kind: Extract<BodyKind, 'json' | 'sse' | 'lines'>,
@@ -139,6 +140,8 @@ export class CutReader {
 
   /** @returns what is left of it after so many messages that others have a turn first */
   #feedPiece(chunk: Buffer): Buffer | undefined {
+    // the rest of a chunk whose turn comes after the end would begin a message that nothing ends
+    if (this.#isAbandoned) return undefined;
     let rest: Buffer | undefined;
     try {
       rest = this.#reader.feed(chunk);
@@ -168,8 +171,9 @@ export class CutReader {
     return this.#current?.settle();
   }
 
-  /** Gives the body up and removes everything of an unfinished message. */
+  /** Gives the body up and removes everything of an unfinished message. Nothing that follows is read. */
   abandon(): void {
+    this.#isAbandoned = true;
     const current = this.#current;
     this.#current = undefined;
     if (!current) return;

@@ -73,3 +73,23 @@ describe('a string that finds no part memory free', () => {
     expect(await lab.leaks()).toMatchObject({ parts: 0, queued: 0 });
   });
 });
+
+describe('a body that is given up in the midst of a packet of many messages', () => {
+  it('is read no further: the message that then begins would be held for ever', async () => {
+    const lab = new RelayLab({ partSize: PART, limits: { partMemory: PART } });
+    const reader = new CutReader(
+      'lines',
+      lab.deps.cut,
+      { message: (_, cuts) => cuts.release() },
+      { owner: OWNER, signal: never },
+    );
+    const [unfinished] = answer(64);
+    const packet = Buffer.from('{"jsonrpc":"2.0","method":"m"}\n'.repeat(1500) + unfinished?.toString().slice(0, -9));
+    const rest = reader.feed(packet);
+    expect(rest).toBeInstanceOf(Promise);
+    reader.abandon();
+    await rest;
+    expect(reader.inMessage).toBe(false);
+    expect(await lab.leaks()).toMatchObject({ held: 0, parts: 0, queued: 0 });
+  });
+});
