@@ -50,7 +50,7 @@ export function guardSettings({
 export function createGuard(settings: GuardSettings): (request: IncomingMessage) => string | undefined {
   const hosts = new Set(settings.allowedHosts);
   const origins = new Set(settings.allowedOrigins);
-  // one with a zone (`%eth0`) is no host of a URL
+  // a URL cannot have an address with a zone (`%eth0`)
   const isAddress = (host: string) =>
     settings.answersToAddresses && isIP(host.replace(/^\[|\]$/g, '')) !== 0 && URL.canParse(`http://${host}`);
   // nearly all requests name the one that the request before them has named
