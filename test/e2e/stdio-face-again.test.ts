@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { isRunning } from '../contract/upstream/subject.js';
+import { isRunning } from '../helpers/is-running.js';
 import { until } from '../helpers/wait.js';
 import { FaceProcess } from './stdio-face-process.js';
 

@@ -4,10 +4,11 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { fixture, isRunning, stdioServer } from '../contract/upstream/subject.js';
+import { fixture, stdioServer } from '../contract/upstream/subject.js';
 import { recordDigest } from '../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
 import { blobDigest } from '../helpers/fake-upstream-blob.js';
+import { isRunning } from '../helpers/is-running.js';
 import { until } from '../helpers/wait.js';
 import { FaceProcess } from './stdio-face-process.js';
 

@@ -8,18 +8,10 @@ import { type FaultStores, filesystemStores, s3Stores } from '../helpers/fault-s
 import { sweep } from '../helpers/fault-sweep.js';
 import { type FaultUpstream, startFaultUpstream, stdioServers } from '../helpers/fault-upstream.js';
 import { type Gateway, startGateway } from '../helpers/gateway-process.js';
+import { isRunning } from '../helpers/is-running.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { until } from '../helpers/wait.js';
 import { STORES } from '../helpers/wharf.js';
-
-const isRunning = (pid: number) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 describe.each(STORES)('a gateway with %s that is killed in the middle of a file', (kind) => {
   let folder: string;
@@ -46,6 +38,7 @@ describe.each(STORES)('a gateway with %s that is killed in the middle of a file'
     const answer = client.call('blob', BLOB);
     await untilStoring(gateway.adminUrl, stores);
     const children = stdioServers(gateway.pid);
+    expect(children).toHaveLength(transport === 'stdio' ? 1 : 0);
     process.kill(gateway.pid, 'SIGKILL');
     await expect(answer).rejects.toThrow();
     await until(() => !children.some(isRunning));

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
-import { fixture, fixtureFile, isRunning } from '../contract/upstream/subject.js';
+import { fixture, fixtureFile } from '../contract/upstream/subject.js';
+import { isRunning } from '../helpers/is-running.js';
 import { until } from '../helpers/wait.js';
 
 /** Runs a process that fronts a stdio server and ends as told; gives the server's pid. */

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/upstream/stdio.js';
 import type { SharedConnection, SharedUpstream } from '../../../gateway/ports/upstream.js';
+import { isRunning } from '../../helpers/is-running.js';
 import type { Taken } from '../../helpers/taking-server.js';
 import { until } from '../../helpers/wait.js';
 import { describeSharedUpstream, describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
@@ -14,7 +15,6 @@ import {
   failureOf,
   fixture,
   fixtureFile,
-  isRunning,
   type LogLine,
   type Overrides,
   recordingLog,

@@ -69,12 +69,3 @@ export async function failureOf(promise: Promise<unknown>): Promise<GatewayError
   }
   throw new Error('did not reject');
 }
-
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

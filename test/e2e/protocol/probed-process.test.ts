@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { isRunning } from '../../contract/upstream/subject.js';
+import { isRunning } from '../../helpers/is-running.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { gauge } from '../../helpers/fault-checks.js';
+import { isRunning } from '../../helpers/is-running.js';
 import { RawClient, type RawMessage, readAnswer } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -15,14 +16,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => wharf?.stop());
-
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 /** Reads a stream's messages as they come. */
 async function* messagesOf(response: Response): AsyncGenerator<RawMessage> {
@@ -255,7 +248,7 @@ describe('a session over stdio', () => {
     const { result } = await client.call('pid', {});
     const pid = Number(result?.content?.[0]?.text);
     expect(await client.delete()).toBe(204);
-    await until(async () => !isThere(pid));
+    await until(async () => !isRunning(pid));
     expect((await client.post({ jsonrpc: '2.0', id: 9, method: 'ping' })).status).toBe(404);
   });
 
