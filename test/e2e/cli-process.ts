@@ -30,9 +30,13 @@ export function start(
   return watch(process.execPath, [program, ...args], cwd, { ...process.env, ...env });
 }
 
+export function startScript(script: string, args: string[], env: NodeJS.ProcessEnv): Running {
+  return watch(script, args, ROOT, env);
+}
+
 /** Runs a script to its end. */
-export async function shell(script: string, args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
-  return watch(script, args, ROOT, env).ended;
+export async function runScript(script: string, args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  return startScript(script, args, env).ended;
 }
 
 function watch(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Running {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
-import { ROOT, type Running, shell, start } from './cli-process.js';
+import { ROOT, type Running, runScript, start } from './cli-process.js';
 
 let folder: string;
 let fake: FakeUpstream;
@@ -46,7 +46,7 @@ const ping = (id: number) => ({
 it('`wharf` says that the folder in which it is started is gone', async () => {
   const gone = await mkdtemp(join(folder, 'gone-'));
   const script = `cd '${gone}' && rmdir '${gone}' && exec "$0" "$@"`;
-  const { code, err } = await shell(
+  const { code, err } = await runScript(
     '/bin/sh',
     ['-c', script, process.execPath, `${ROOT}dist/gateway/main.js`, '--', 'x'],
     {},

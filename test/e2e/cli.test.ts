@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ROOT, shell, start, wharf } from './cli-process.js';
+import { until } from '../helpers/wait.js';
+import { ROOT, runScript, start, startScript, wharf } from './cli-process.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -68,20 +69,20 @@ describe('wharf', () => {
     'says in one line that a disk is full, and a gateway goes on',
     async () => {
       const main = [process.execPath, `${ROOT}dist/gateway/main.js`];
-      const full = await shell('sh', ['-c', 'exec "$0" "$@" >/dev/full', ...main, 'schema'], process.env);
+      const full = await runScript('sh', ['-c', 'exec "$0" "$@" >/dev/full', ...main, 'schema'], process.env);
       expect(full).toEqual({
         code: 1,
         out: '',
         err: 'The output cannot be written: ENOSPC: no space left on device, write\n',
       });
       const gateway = [...main, '--listen', '127.0.0.1:0', '--', 'cat'];
-      const running = await shell(
-        'sh',
-        ['-c', '"$0" "$@" >/dev/full & sleep 3; kill $!; wait $!', ...gateway],
-        process.env,
-      );
-      expect(running.err).toContain('Draining');
-      expect(running.code).toBe(0);
+      const running = startScript('sh', ['-c', 'exec "$0" "$@" >/dev/full', ...gateway], process.env);
+      // what it prints once it is up
+      await until(() => running.err().includes('The output cannot be written'));
+      running.child.kill('SIGTERM');
+      const { code, err } = await running.ended;
+      expect(err).toContain('Draining');
+      expect(code).toBe(0);
     },
   );
 
@@ -241,7 +242,7 @@ describe('a reader that has enough', () => {
   ])('wharf %s | true ends quietly, with the code it always has (U15)', async (args, expected) => {
     const program = join(ROOT, 'dist/gateway/main.js');
     const script = `"${process.execPath}" "${program}" ${args} | true; exit "\${PIPESTATUS[0]}"`;
-    const { code, err } = await shell('/bin/bash', ['-c', script], process.env);
+    const { code, err } = await runScript('/bin/bash', ['-c', script], process.env);
     expect([code, err]).toEqual([expected, '']);
   });
 });

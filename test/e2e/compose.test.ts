@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../helpers/bytes.js';
 import { EICAR } from '../helpers/own-clamd.js';
-import { ROOT, shell } from './cli-process.js';
+import { ROOT, runScript } from './cli-process.js';
 
 /**
  * docker-compose.yml as a user brings it up, on ports of its own. Without a Docker engine podman runs it, and images
@@ -18,7 +18,7 @@ const env = {
   WHARF_ADMIN_PORT_2: String(ADMIN_PORTS[1]),
   WHARF_S3_PORT: '19000',
 };
-const compose = (...args: string[]) => shell(`${ROOT}deploy/test-services/compose.sh`, args, env);
+const compose = (...args: string[]) => runScript(`${ROOT}deploy/test-services/compose.sh`, args, env);
 const MCP = `http://127.0.0.1:${PORT}/everything/mcp`;
 
 const SERVICES = ['balancer', 'gateway-1', 'gateway-2', 'everything', 'ocr', 'redis', 's3', 'clamav'];
