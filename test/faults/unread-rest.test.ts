@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { gauge } from '../helpers/fault-checks.js';
 import { RawClient } from '../helpers/raw-client.js';
+import { roomToWrite } from '../helpers/room-to-write.js';
 import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
@@ -46,19 +47,6 @@ async function start(type: string, rest: (to: ServerResponse, id: number) => Pro
   return wharf.mcp;
 }
 
-/** Resolves when more may be written, or nobody reads any more. */
-function taken(to: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      to.off('drain', done);
-      to.off('close', done);
-      resolve();
-    };
-    to.on('drain', done);
-    to.on('close', done);
-  });
-}
-
 const CALL = '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"t","arguments":{}}}';
 
 /** Sends a call, and never reads a byte of its answer. */
@@ -93,7 +81,7 @@ describe('a server that says nothing for ever, and a client that does not read',
       });
       while (!isOver && sent < 4 * MOST_ON_THE_WAY) {
         sent += piece.length;
-        if (!to.write(piece)) await taken(to);
+        if (!to.write(piece)) await roomToWrite(to);
         // a server in the same process must leave room for others
         else await new Promise((resolve) => setImmediate(resolve));
       }
@@ -114,7 +102,7 @@ it('65,536 blanks in chunks of their own behind an answer cost nobody anything (
   const mcp = await start('application/json', async (to, id) => {
     to.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${text}"}]}}`);
     for (let count = 0; count < TAIL; count++) {
-      if (!to.write(' ')) await taken(to);
+      if (!to.write(' ')) await roomToWrite(to);
     }
     to.end();
   });

@@ -15,6 +15,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { type McpMessage, mcpReplies, type Piece, pieceBytes, pieceLength } from './fake-upstream-mcp.js';
+import { roomToWrite } from './room-to-write.js';
 
 /** An answer written exactly as told. */
 export interface ScriptedAnswer {
@@ -98,18 +99,8 @@ const OWN_REQUEST = '"id":"wharf-';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Resolves when more may be written, or when nobody listens any more. */
 async function writeAll(to: ServerResponse, bytes: Buffer): Promise<void> {
-  if (to.destroyed || to.write(bytes)) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      to.off('drain', done);
-      to.off('close', done);
-      resolve();
-    };
-    to.on('drain', done);
-    to.on('close', done);
-  });
+  if (!to.destroyed && !to.write(bytes)) await roomToWrite(to);
 }
 
 async function cutConnection(socket: Socket, how: ScriptedAnswer['cut']): Promise<void> {

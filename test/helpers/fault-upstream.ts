@@ -5,6 +5,7 @@ import { processTree } from '../bench/lib/proc.js';
 import type { TransportName } from './cut-upstreams.js';
 import type { McpMessage } from './fake-upstream-mcp.js';
 import { answerInParts, Stop } from './fault-answer.js';
+import { roomToWrite } from './room-to-write.js';
 
 /** Compiled, this file is dist/test/helpers/fault-upstream.js. */
 const STDIO_SERVER = fileURLToPath(new URL('./fault-stdio-server.js', import.meta.url));
@@ -139,16 +140,6 @@ class HttpFaults implements FaultUpstream {
   }
 }
 
-/** Resolves when more may be written, or when nobody listens any more. */
 async function writeAll(to: ServerResponse, bytes: Buffer): Promise<void> {
-  if (to.destroyed || to.write(bytes)) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      to.off('drain', done);
-      to.off('close', done);
-      resolve();
-    };
-    to.on('drain', done);
-    to.on('close', done);
-  });
+  if (!to.destroyed && !to.write(bytes)) await roomToWrite(to);
 }

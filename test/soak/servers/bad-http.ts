@@ -2,6 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setPriority } from 'node:os';
+import { roomToWrite } from '../../helpers/room-to-write.js';
 import { tell } from '../messages.js';
 import { JSON_ANSWERS, type Outlet, opening, STREAM_ANSWERS } from './bad-answers.js';
 
@@ -16,17 +17,9 @@ function outletTo(response: ServerResponse): Outlet {
     get isOpen() {
       return !response.destroyed;
     },
-    write: (bytes) =>
-      new Promise((resolve) => {
-        if (response.destroyed || response.write(bytes)) return resolve();
-        const done = () => {
-          response.off('drain', done);
-          response.off('close', done);
-          resolve();
-        };
-        response.on('drain', done);
-        response.on('close', done);
-      }),
+    write: async (bytes) => {
+      if (!response.destroyed && !response.write(bytes)) await roomToWrite(response);
+    },
   };
 }
 
