@@ -37,6 +37,8 @@ export interface ScriptedAnswer {
   chunk?: number;
   gapMs?: number;
   headDelayMs?: number;
+  /** Nothing of it is written before this has come. */
+  after?: Promise<unknown>;
   /** After this many body bytes … */
   cutAfter?: number;
   /** … close (default), reset, or go silent. */
@@ -124,6 +126,7 @@ async function play(answer: ScriptedAnswer, request: IncomingMessage, to: Server
   const socket = request.socket;
   if (answer.never) return;
   if (answer.headDelayMs !== undefined) await sleep(answer.headDelayMs);
+  await answer.after;
   if (answer.reset) {
     socket.resetAndDestroy();
     return;

@@ -1,4 +1,6 @@
 // A raw MCP server on stdio that answers by one of these scripts: node scripted-stdio.fixture.mjs SCRIPT [ARGUMENT]
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const [, , name, argument] = process.argv;
@@ -33,10 +35,17 @@ const scripts = {
     'files/authorizeUpload': () => ({ file, upload: { transport: 'https', method: 'PUT', url: argument } }),
     'resources/read': ({ uri }) => ({ contents: [{ uri, text: 'Hello world!' }] }),
   },
-  /** It lists its tool after ARGUMENT milliseconds, and the tool says how often it was called. */
+  /**
+   * Asked for its tool, it makes the file `asked` in the folder ARGUMENT, and lists it once `go` is there. The tool says
+   * how often it was called.
+   */
   counting: {
     initialize: opening({ tools: {} }),
-    'tools/list': () => new Promise((resolve) => setTimeout(() => resolve(listed('count')), Number(argument))),
+    'tools/list': async () => {
+      writeFileSync(join(argument, 'asked'), '');
+      while (!existsSync(join(argument, 'go'))) await new Promise((resolve) => setTimeout(resolve, 10));
+      return listed('count');
+    },
     'tools/call': () => {
       calls += 1;
       return { content: [{ type: 'text', text: String(calls) }] };

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { startFaultUpstream } from '../../helpers/fault-upstream.js';
+import { gate } from '../../helpers/gate.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { freshName, redisUrl } from '../../helpers/services.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf } from '../../helpers/wharf.js';
 
 describe('draining', () => {
@@ -11,16 +13,11 @@ describe('draining', () => {
     const fake = await startFakeUpstream({ transport: 'sse', session: true });
     const wharf = await startWharf({ servers: { fake: { url: fake.url, transport: 'streamable-http' } } });
     const client = await RawClient.connect(wharf.mcp);
-    const frame = 'data: {"jsonrpc":"2.0","id":5,"result":{"content":[]}}\n\n';
-    fake.queue.push({
-      contentType: 'text/event-stream',
-      framing: 'chunked',
-      body: `: wait\n\n${frame}`,
-      chunk: 8,
-      gapMs: 40,
-    });
+    const body = 'data: {"jsonrpc":"2.0","id":5,"result":{"content":[]}}\n\n';
+    const refusing = gate();
+    fake.queue.push({ contentType: 'text/event-stream', framing: 'chunked', body, after: refusing.opened });
     const running = client.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'echo' } });
-    while (!fake.requests.at(-1)?.body.includes('"id":5')) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => fake.requests.at(-1)?.body.includes('"id":5') ?? false);
     fake.queue.push({
       contentType: 'text/event-stream',
       framing: 'chunked',
@@ -30,10 +27,11 @@ describe('draining', () => {
     });
     const stream = await fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
     const stopped = wharf.stop();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(async () => (await fetch(`${wharf.adminUrl}/readyz`)).status === 503);
     // a connection that was kept alive is told so, a new one is not accepted
     const refused = await client.post({ jsonrpc: '2.0', id: 6, method: 'ping' }).catch(() => undefined);
     if (refused) expect(refused).toMatchObject({ status: 503, messages: [{ error: { data: { code: 'draining' } } }] });
+    refusing.open();
     expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
     await stream.text();
     await stopped;
@@ -44,10 +42,11 @@ describe('draining', () => {
     const fake = await startFakeUpstream({ transport: 'sse', session: true });
     const wharf = await startWharf({ servers: { fake: { url: fake.url, transport: 'streamable-http' } } });
     const client = await RawClient.connect(wharf.mcp);
-    const body = ': wait\n\ndata: {"jsonrpc":"2.0","id":5,"result":{"content":[]}}\n\n';
-    fake.queue.push({ contentType: 'text/event-stream', framing: 'chunked', body, chunk: 8, gapMs: 60 });
+    const body = 'data: {"jsonrpc":"2.0","id":5,"result":{"content":[]}}\n\n';
+    const asking = gate();
+    fake.queue.push({ contentType: 'text/event-stream', framing: 'chunked', body, after: asking.opened });
     const running = client.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'echo' } });
-    while (!fake.requests.at(-1)?.body.includes('"id":5')) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => fake.requests.at(-1)?.body.includes('"id":5') ?? false);
     const stopped = wharf.stop();
     // each on a connection of its own, as probes do
     const asked = async (path: string) => {
@@ -58,6 +57,7 @@ describe('draining', () => {
     expect([ready[0], JSON.parse(ready[1])]).toMatchObject([503, { status: 'draining' }]);
     expect([alive[0], metrics[0]]).toEqual([200, 200]);
     expect(metrics[1]).toContain('wharf_open_exchanges 1');
+    asking.open();
     expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
     await stopped;
     await expect(asked('/healthz')).rejects.toThrow();
@@ -93,7 +93,7 @@ describe('draining', () => {
     });
     const running = client.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'echo' } });
     running.catch(() => {});
-    while (!fake.requests.at(-1)?.body.includes('"id":5')) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => fake.requests.at(-1)?.body.includes('"id":5') ?? false);
     await wharf.stop();
     expect(wharf.lines).toContainEqual({
       level: 'warn',
