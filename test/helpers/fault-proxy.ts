@@ -43,12 +43,6 @@ export class FaultProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** New connections go to another target from now on. */
-  aim(target: string): void {
-    const { hostname, port } = new URL(target);
-    this.#target = { host: hostname, port: Number(port) };
-  }
-
   /** From now on, also on connections that are open. */
   set(fault: Fault): void {
     this.#fault = fault;

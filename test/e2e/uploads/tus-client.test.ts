@@ -111,7 +111,7 @@ describe('tus-js-client and a gateway that ends', () => {
             process.kill(first.pid, signal);
             kept = await offsetAt(second, ticket);
             front.set({});
-            front.aim(second.url);
+            front.pointTo(second.url);
           },
         });
         expect(told.at(-1)).toEqual({ handle: uri });
@@ -144,7 +144,7 @@ describe('tus-js-client and a gateway that ends', () => {
           kills.shift();
           process.kill(gateway.pid, 'SIGKILL');
           gateway = await start();
-          front.aim(gateway.url);
+          front.pointTo(gateway.url);
         },
       });
       expect(told.at(-1)).toEqual({ handle: uri });
