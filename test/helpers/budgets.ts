@@ -7,12 +7,12 @@ export function heldBudget(total: number, sharing: Sharing = UNSHARED): HeldBudg
   return new HeldBudget(new Ledger({ limit: 'limits.held', total, sharing }));
 }
 
-/** A budget of part buffers, for one owner unless `sharing` says otherwise. */
 /** What counts short files, of which as many are kept as fit into so many bytes. */
 export function shortLedger(total: number): Ledger {
   return new Ledger({ limit: 'limits.shortFiles', total, sharing: UNSHARED });
 }
 
+/** A budget of part buffers, for one owner unless `sharing` says otherwise. */
 export function partBudget(total: number, waitMs: number, sharing: Sharing = UNSHARED): PartBudget {
   return new PartBudget(new Ledger({ limit: 'limits.partMemory', total, sharing }), waitMs);
 }
