@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../../helpers/bytes.js';
+import { type FaultStores, filesystemStores } from '../../helpers/fault-stores.js';
 import { F1, F2, F4, inTurn, type Lab, lab, type Row, refuses, sends } from './recording-lab.js';
 import { bytesOf, dataUri, declared, handleIn, PDF, tool } from './sep-2356-lab.js';
 
@@ -27,10 +28,13 @@ const TOOLS = [
 
 describe('SEP-2356: what servers that declare file arguments get', () => {
   let servers: Lab;
+  let stores: FaultStores;
   let handle: unknown;
 
   beforeAll(async () => {
+    stores = await filesystemStores();
     servers = await lab(TOOLS, {
+      config: stores.config,
       server: { tools: { named: { files: { file: { encoding: 'dataUri', name: 'filename' } } } } },
       methods: {
         'tools/call': ({ name }) =>
@@ -44,7 +48,10 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
     handle = handleIn(result);
   });
 
-  afterAll(() => servers.stop());
+  afterAll(async () => {
+    await servers?.stop();
+    await stores.close();
+  });
 
   it('a handle becomes a data: URI with the whole file in it (P3) (2356-14)', async () => {
     const { file } = await servers.sent('now', { file: handle });
@@ -182,8 +189,13 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
 
   it('of a file that came inside a call nothing is kept (2356-54)', async () => {
     const file = dataUri('application/octet-stream', F4);
+    const before = await stores.objects();
+    expect(before).not.toEqual([]);
     const { result } = await servers.client.call('now', { file });
+    expect(servers.upstream.lastArguments).toEqual({ file });
     expect(JSON.stringify(result)).not.toContain('mcp-file:');
+    expect(await stores.objects()).toEqual(before);
+    expect(await stores.unfinished()).toBe(0);
     expect(servers.wharf.logged()).not.toContain('AAEC/f7/');
   });
 });
