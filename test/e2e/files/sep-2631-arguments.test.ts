@@ -73,7 +73,8 @@ describe('file arguments of clients that speak SEP-2631', () => {
     });
   });
 
-  it('and what the server has seen are its own methods only (BR-01, P3)', () => {
+  it('and what the server has seen are its own methods only (BR-01, P3)', async () => {
+    await reader.sent('read', { any: await upload(client, F2) });
     expect(reader.upstream.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
   });
 
