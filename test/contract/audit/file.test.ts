@@ -22,6 +22,7 @@ import { verifyFiles } from '../../../gateway/audit/verify.js';
 import { filesOf } from '../../../gateway/audit/verify-command.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import type { Audit, AuditEntry, AuditPlace } from '../../../gateway/ports/audit.js';
+import { auditLines } from '../../helpers/audit-lines.js';
 import { mountSmallDisk } from '../../helpers/fault-disk.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
@@ -50,14 +51,6 @@ async function open(more: Record<string, unknown> = {}): Promise<Audit> {
   return audit;
 }
 
-async function linesIn(file: string): Promise<Record<string, unknown>[]> {
-  const text = await readFile(file, 'utf8');
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-}
-
 /** The lines as they are read back, each with its place. */
 async function linesFrom(audit: Audit, before?: AuditPlace): Promise<AuditPlace[]> {
   const places: AuditPlace[] = [];
@@ -75,7 +68,7 @@ describe('an audit log in a file', () => {
     const audit = await open();
     await audit.record(CALL);
     await audit.record({ ...CALL, files: [{ id: 'f_1', digest: 'abc', size: 3, mimeType: 'image/png' }] });
-    expect(await linesIn(path)).toMatchObject([
+    expect(await auditLines(path)).toMatchObject([
       { seq: 1, time: '2026-11-22T00:00:00.000Z', ...CALL },
       { seq: 2, files: [{ id: 'f_1', digest: 'abc', size: 3, mimeType: 'image/png' }] },
     ]);
@@ -142,7 +135,7 @@ describe('an audit log in a file', () => {
     await audit.close();
     await rm(path);
     await (await open()).record(CALL);
-    expect((await linesIn(path))[0]).toMatchObject({ seq: 2 });
+    expect((await auditLines(path))[0]).toMatchObject({ seq: 2 });
   });
 
   it('is read on from a line, in whichever file that is by then, and from none that is gone (12.10)', async () => {
@@ -186,7 +179,7 @@ describe('an audit log in a file', () => {
     await rename(`${path}.away`, path);
     await audit.record(CALL);
     expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 2 }] });
-    expect((await linesIn(path))[1]).toMatchObject({ missed: 1 });
+    expect((await auditLines(path))[1]).toMatchObject({ missed: 1 });
   });
 
   it('refuses while its disk is full, leaves no half line, and goes on when there is room (12.7)', async () => {
@@ -244,7 +237,7 @@ describe('an audit log in a file', () => {
     expect((await verdict()).faults).toEqual([]);
     await first.close();
     await (await open()).record(CALL);
-    expect(await linesIn(path)).toHaveLength(3);
+    expect(await auditLines(path)).toHaveLength(3);
   });
 
   it('is taken over from a process that was killed', async () => {

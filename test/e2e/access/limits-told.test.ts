@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { auditLines } from '../../helpers/audit-lines.js';
 import { keyHash } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
@@ -141,11 +142,16 @@ const limitCount = async (name: Name) => {
   const text = await fetch(`${wharf.adminUrl}/metrics`).then((answer) => answer.text());
   return Number(new RegExp(`wharf_limits_total\\{limit="limits\\.${name}"\\} (\\d+)`).exec(text)?.[1] ?? 0);
 };
-const entries = async (name: Name) =>
-  (await readFile(join(folder, 'audit.jsonl'), 'utf8'))
-    .split('\n')
-    .filter((line) => line.includes(`"principal":"${name}"`) && line.includes('"allowed":false'))
-    .map((line) => JSON.parse(line) as { rule?: string; code?: string; what?: string });
+const entries = async (name: Name) => {
+  const lines = await auditLines<{
+    principal?: string;
+    allowed?: boolean;
+    rule?: string;
+    code?: string;
+    what?: string;
+  }>(join(folder, 'audit.jsonl'));
+  return lines.filter(({ principal, allowed }) => principal === name && allowed === false);
+};
 
 interface Told {
   refuse: () => Promise<Refusal>;

@@ -1,9 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ChainEnd, newChain, nextLine } from '../../../gateway/audit/chain.js';
+import { auditLines } from '../../helpers/audit-lines.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { until } from '../../helpers/wait.js';
 
@@ -81,10 +82,7 @@ describe('an audit log on standard output', () => {
     const path = join(folder, 'out.jsonl');
     await writeFile(path, out);
     expect(await verify(path)).toMatchObject({ code: 0, out: expect.stringContaining('2 lines, 1 to 2') });
-    const [started, login] = (await readFile(path, 'utf8'))
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const [started, login] = await auditLines(path);
     expect(started).toMatchObject({ what: 'config', subject: 'started' });
     expect(login).toMatchObject({ what: 'login', client: 'desk' });
   });

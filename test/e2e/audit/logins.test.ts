@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
+import { auditLines } from '../../helpers/audit-lines.js';
 import { type AuthorizationServer, startAuthorizationServer } from '../../helpers/authorization-server.js';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
@@ -28,14 +29,7 @@ beforeAll(async () => {
   idp = await startAuthorizationServer();
   issuer = await Issuer.start();
   fake = await startFakeUpstream({ transport: 'json', session: true });
-  const jwt = { issuers: [{ issuer: idp.url }, { issuer: issuer.url }], scopes: { '*': ['mcp'] } };
-  wharf = await startWharf({
-    servers: { hr: { url: fake.url }, web: { url: fake.url } },
-    config: {
-      auth: { use: ['apiKeys', 'jwt'], keys: [{ name: 'ci', hash: keyHash('a-key-of-ci') }], jwt },
-      audit: { use: 'file', path },
-    },
-  });
+  wharf = await start();
 }, 60_000);
 
 afterAll(async () => {
@@ -46,15 +40,20 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+function start(): Promise<Wharf> {
+  const jwt = { issuers: [{ issuer: idp.url }, { issuer: issuer.url }], scopes: { '*': ['mcp'] } };
+  return startWharf({
+    servers: { hr: { url: fake.url }, web: { url: fake.url } },
+    config: {
+      auth: { use: ['apiKeys', 'jwt'], keys: [{ name: 'ci', hash: keyHash('a-key-of-ci') }], jwt },
+      audit: { use: 'file', path },
+    },
+  });
+}
+
 const at = (server: string) => `${wharf.url}/${server}/mcp`;
 
-async function lines(): Promise<Line[]> {
-  const text = await readFile(path, 'utf8');
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Line);
-}
+const lines = () => auditLines<Line>(path);
 
 /** What a block of work has added to the log about logins. */
 async function added(work: () => Promise<unknown>): Promise<Line[]> {
@@ -154,10 +153,12 @@ describe('the audit log of clients that log in', () => {
     ]);
   });
 
-  it('has one line for a thousand guesses of one address, and one with their number (12.7)', async () => {
+  it('has one line for a hundred guesses of one address, and one with their number (12.7)', async () => {
     const before = (await lines()).length;
     for (let n = 0; n < 100; n++) await ask({ authorization: `Bearer guessed-${n}` }, 'web');
+    // the number is written when its minute is over, or at the end
     await wharf.stop();
+    wharf = await start();
     const about = (await lines()).slice(before).filter(({ server }) => server === 'web');
     const reason = 'it is not a credential that is known here';
     const guess = { what: 'login', allowed: false, address: '127.0.0.1', rule: 'auth', reason };
@@ -166,8 +167,11 @@ describe('the audit log of clients that log in', () => {
   });
 
   it('holds no token and no key, and is one whole chain (12.7)', async () => {
+    expect(await ask(await bearer({}))).toBe(200);
     const text = await readFile(path, 'utf8');
-    for (const one of sent.filter((each) => each.length > 8)) expect(text).not.toContain(one);
+    const rights = sent.filter((each) => each.length > 8);
+    expect(rights).not.toEqual([]);
+    for (const one of rights) expect(text).not.toContain(one);
     expect((await verifyFiles([path])).faults).toEqual([]);
   });
 });

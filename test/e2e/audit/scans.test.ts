@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
+import { auditLines } from '../../helpers/audit-lines.js';
 import { sha256Url } from '../../helpers/bytes.js';
 import { MARKER, OwnClamd } from '../../helpers/own-clamd.js';
 import { RawClient } from '../../helpers/raw-client.js';
@@ -41,11 +42,7 @@ async function start(name: string, antivirus: Record<string, unknown> = {}) {
   });
   running.push(wharf);
   const client = await RawClient.connect(wharf.mcp);
-  const scans = async (): Promise<Line[]> =>
-    (await readFile(path, 'utf8'))
-      .split('\n')
-      .filter((line) => line.includes('"what":"scan"'))
-      .map((line) => JSON.parse(line) as Line);
+  const scans = () => auditLines<Line>(path, 'scan');
   /** The lines about scans that some work adds: a note does not wait for its line. */
   const added = async (count: number, work: () => Promise<unknown>): Promise<Line[]> => {
     const before = (await scans()).length;

@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
+import { auditLines } from '../../helpers/audit-lines.js';
 import { sha256Url } from '../../helpers/bytes.js';
 import type { RawClient } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
@@ -45,12 +46,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function downloads(): Promise<Line[]> {
-  return (await readFile(path, 'utf8'))
-    .split('\n')
-    .filter((line) => line.includes('"what":"download"'))
-    .map((line) => JSON.parse(line) as Line);
-}
+const downloads = () => auditLines<Line>(path, 'download');
 
 /** The line that some work adds: it is written once the bytes are over. */
 async function added(work: () => Promise<unknown>): Promise<Line> {

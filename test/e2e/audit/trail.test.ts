@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
+import { auditLines } from '../../helpers/audit-lines.js';
 import { keyHash, sha256Url } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
@@ -71,13 +72,7 @@ async function connect(server: string): Promise<Client> {
   return client;
 }
 
-async function lines(): Promise<Line[]> {
-  const text = await readFile(path, 'utf8');
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Line);
-}
+const lines = () => auditLines<Line>(path);
 
 describe('the audit log of one file', () => {
   it('says by its digest where it came from, who fetched it, and to which server it went or might not go (12.7)', async () => {
@@ -146,6 +141,8 @@ describe('the audit log of one file', () => {
   });
 
   it('is one whole chain (12.7)', async () => {
+    await (await connect('camera')).callTool({ name: 'blob', arguments: { size: 700_000, type: 'image' } });
+    expect((await lines()).length).toBeGreaterThan(2);
     expect((await verifyFiles([path])).faults).toEqual([]);
   });
 });
