@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { auditLines } from '../../helpers/audit-lines.js';
 import { followLogin, startAuthorizationServer } from '../../helpers/authorization-server.js';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
+import { linkIn, openLogin } from '../../helpers/person.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RotatingServer } from '../../helpers/rotating-server.js';
 import { freshName, redisUrl } from '../../helpers/services.js';
@@ -65,15 +67,13 @@ const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'ech
 async function tryCall(client: RawClient): Promise<true | string> {
   const { text, messages } = await client.post(call);
   if (messages[0]?.result && messages[0].result.isError !== true) return true;
-  return new RegExp(`${BASE}/oauth/login/[\\w-]{43}`).exec(text)?.[0] ?? text;
+  return linkIn(text) || text;
 }
 
 /** The person reads the page, logs in, and comes back. @param change what the browser comes back with */
 async function logIn(wharf: { local: string }, link: string | true, change: (back: URL) => void = () => undefined) {
-  const page = await fetch(String(link).replace(BASE, wharf.local));
-  const [, href = ''] = /href="([^"]+)" rel="noreferrer"/.exec(await page.text()) ?? [];
-  const cookie = page.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const back = await followLogin(href.replaceAll('&amp;', '&'), `${BASE}/oauth/callback`);
+  const { href, cookie } = await openLogin(String(link).replace(BASE, wharf.local));
+  const back = await followLogin(href, `${BASE}/oauth/callback`);
   change(back);
   return (await fetch(back.href.replace(BASE, wharf.local), { headers: { cookie } })).status;
 }
@@ -190,10 +190,7 @@ describe('the audit log of logins at servers', () => {
     expect((await fetch(`${wharf.local}/oauth/callback?state=made-up&code=x`)).status).toBe(404);
     expect(await logIn(wharf, await tryCall(client))).toBe(200);
     expect(await tryCall(client)).toBe(true);
-    const about = (await readFile(path, 'utf8'))
-      .split('\n')
-      .filter((line) => line.includes('"what":"consent"'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const about = await auditLines(path, 'consent');
     const who = { principal: 'ada', server: 'crm', address: '127.0.0.1' };
     const begun = { ...who, subject: 'login begun', allowed: true };
     const refused = { ...who, subject: 'login finished', allowed: false };
@@ -292,17 +289,12 @@ describe('Wharf, where an authorization server was not told of it', () => {
           config: { publicUrl },
         });
         const client = await connect(wharf);
-        const { text } = await client.post(call);
-        const link = new RegExp(`${publicUrl}/oauth/login/[\\w-]{43}`).exec(text)?.[0] ?? '';
-        const page = await fetch(link.replace(publicUrl, wharf.local));
-        const [, href = ''] = /href="([^"]+)" rel="noreferrer"/.exec(await page.text()) ?? [];
-        const cookie = page.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-        const back = await followLogin(href.replaceAll('&amp;', '&'), `${publicUrl}/oauth/callback`);
+        const link = linkIn((await client.post(call)).text);
+        expect(link).toMatch(`${publicUrl}/`);
+        const { href, cookie } = await openLogin(link.replace(publicUrl, wharf.local));
+        const back = await followLogin(href, `${publicUrl}/oauth/callback`);
         const end = await fetch(back.href.replace(publicUrl, wharf.local), { headers: { cookie } });
-        seen.push([
-          end.status,
-          new URL(href.replaceAll('&amp;', '&')).searchParams.get('client_id') === about.client_id,
-        ]);
+        seen.push([end.status, new URL(href).searchParams.get('client_id') === about.client_id]);
         expect((await client.post(call)).messages[0]?.result?.isError ?? false).toBe(false);
       }
       expect(seen).toEqual([
