@@ -64,7 +64,7 @@ async function commit(bytes: number): Promise<void> {
 }
 
 describe('a commit to the filesystem', () => {
-  it('puts all bytes on disk before they get their name (seeded 2)', async () => {
+  it('puts all bytes on disk before they get their name', async () => {
     await commit(1_500_001);
     const { ino } = await stat(target);
     expect(synced.filter(({ what }) => what === 'file')).toEqual([

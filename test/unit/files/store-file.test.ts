@@ -38,7 +38,7 @@ describe('a file that is fetched', () => {
     expect(await lab.bytesOf(record.key)).toEqual(HELLO);
   });
 
-  it('of other bytes than its digest says is refused, and nothing of it stays (seeded 4)', async () => {
+  it('of other bytes than its digest says is refused, and nothing of it stays', async () => {
     await expect(store(OTHER, { expect: { size: HELLO.length, digest: HELLO_DIGEST } })).rejects.toMatchObject({
       code: 'upload_digest_differs',
       facts: { reason: 'digestMismatch' },

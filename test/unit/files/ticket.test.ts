@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 describe('the ticket of a download', () => {
-  it('is good until the moment at which it ends, whatever the state store still keeps (seeded 5b)', async () => {
+  it('is good until the moment at which it ends, whatever the state store still keeps', async () => {
     const { ticket, expiresAt } = await tickets.mintDownload('f_1', TTL, {});
     expect(expiresAt).toBe(lab.time.now + TTL);
     lab.time.now += TTL - 1;

@@ -43,7 +43,7 @@ describe.each([
   });
 
   it.each(Object.entries(ways))(
-    '%s: a byte more is refused by name, and nothing stays (seeded 3) (G10)',
+    '%s: a byte more is refused by name, and nothing stays (G10)',
     async (_way, request) => {
       const { url } = await server.authorize(intent);
       const before = await server.keys();
