@@ -138,4 +138,12 @@ export const HANDOFF: readonly Mutant[] = [
     suites: ['unit/files/ingest', 'unit/files/lazy'],
     tests: 'two servers',
   },
+  {
+    name: 'bytes-forgotten-early',
+    fault: 'The bytes of a server are forgotten with its file, and go where a rule keeps them from.',
+    file: 'gateway/files/flow/origins.ts',
+    find: 'Math.max(LEAST_MS, retentionMs)',
+    replace: 'Math.min(LEAST_MS, retentionMs)',
+    suites: ['unit/files/flow/origins'],
+  },
 ];

@@ -128,4 +128,20 @@ export const IDENTITY: readonly Mutant[] = [
     replace: 'issuer !== null && issuer !== target.issuer',
     suites: ['e2e/identity/kept-logins'],
   },
+  {
+    name: 'console-login-without-end',
+    fault: 'A login at the console is good for ever.',
+    file: 'gateway/http/console/console-logins.ts',
+    find: 'login.until <= this.#clock.now()',
+    replace: 'login.until <= 0',
+    suites: ['unit/http/console-logins'],
+  },
+  {
+    name: 'old-key-still-in',
+    fault: 'A login at the console outlives the key that it was made with.',
+    file: 'gateway/http/console/console-logins.ts',
+    find: "login.digest === digest.toString('base64url')",
+    replace: "login.digest.length === digest.toString('base64url').length",
+    suites: ['unit/http/console-logins'],
+  },
 ];

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Seal } from '../../../gateway/files/seal.js';
+import { ConsoleLogins } from '../../../gateway/http/console/console-logins.js';
+import type { AuditEntry } from '../../../gateway/ports/audit.js';
+import type { ConsoleUser } from '../../../gateway/ports/console.js';
+
+const HOUR = 3_600_000;
+const ADDRESS = '192.0.2.1';
+const KEY = 'the key of ann';
+const SECRET = 'the secret of this test';
+
+const user = (name: string, key: string): ConsoleUser => ({
+  name,
+  role: 'operator',
+  digest: createHash('sha256').update(key).digest(),
+});
+
+let now: number;
+let recorded: AuditEntry[];
+
+beforeEach(() => {
+  now = 1_800_000_000_000;
+  recorded = [];
+});
+
+const open = (users = [user('ann', KEY)], secret = SECRET) =>
+  new ConsoleLogins(users, {
+    seal: new Seal([secret]),
+    clock: { now: () => now, ticks: () => now },
+    audit: { record: async (entry) => void recorded.push(entry), note: () => {} },
+  });
+
+/** What a browser sends back of a `Set-Cookie`. */
+const sentBack = (set: string) => ({ cookie: `theme=dark; ${set.split(';')[0]}` });
+const found = (logins: ConsoleLogins, headers: { cookie?: string; authorization?: string }) => {
+  try {
+    return logins.find(headers, ADDRESS).name;
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+};
+
+describe('a login at the console', () => {
+  it('is good for eight hours', async () => {
+    const logins = open();
+    const set = await logins.logIn(KEY, ADDRESS);
+    expect(set).toContain(`; Max-Age=${8 * 3600}`);
+    now += 8 * HOUR - 1;
+    expect(found(logins, sentBack(set))).toBe('ann');
+    now += 1;
+    expect(found(logins, sentBack(set))).toBe('console_login');
+  });
+
+  it('is a cookie that no script reads and no other site sends', async () => {
+    const attributes = (await open().logIn(KEY, ADDRESS)).split('; ').slice(1);
+    expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'SameSite=Strict', 'Path=/']));
+  });
+
+  it('ends with the key that it was made with, and with its user', async () => {
+    const cookie = sentBack(await open().logIn(KEY, ADDRESS));
+    expect(found(open(), cookie)).toBe('ann');
+    expect(found(open([user('ann', 'a new key')]), cookie)).toBe('console_login');
+    expect(found(open([user('bob', KEY)]), cookie)).toBe('console_login');
+    expect(found(open([user('ann', KEY)], 'a new secret of the gateway'), cookie)).toBe('console_login');
+  });
+
+  it('is nothing that a browser could make or change', async () => {
+    const logins = open([user('ann', KEY), user('bob', 'the key of bob')]);
+    const set = await logins.logIn(KEY, ADDRESS);
+    const [pair = ''] = set.split(';');
+    const [name = '', sealed = ''] = pair.split('=');
+    const bob = JSON.stringify({ name: 'bob', digest: '', until: now + HOUR });
+    const elsewhere = new Seal([SECRET]).close('another place', bob);
+    const flipped = (sealed[20] === 'A' ? 'B' : 'A') + sealed.slice(21);
+    for (const made of ['', bob, Buffer.from(bob).toString('base64url'), elsewhere, sealed.slice(0, 20) + flipped])
+      expect([made, found(logins, { cookie: `${name}=${made}` })]).toEqual([made, 'console_login']);
+    expect(found(logins, { cookie: `not-${pair}` })).toBe('console_login');
+    expect(found(logins, {})).toBe('console_login');
+  });
+
+  it('is recorded before its cookie is given, and a wrong key gets none', async () => {
+    const logins = open();
+    await expect(logins.logIn('the key of bob', ADDRESS)).rejects.toMatchObject({ code: 'console_login' });
+    expect(recorded).toEqual([]);
+    await logins.logIn(KEY, ADDRESS);
+    expect(recorded).toMatchObject([{ what: 'login', actor: 'ann', address: ADDRESS, allowed: true }]);
+    const users = [user('ann', KEY)];
+    const unwritten = new ConsoleLogins(users, {
+      seal: new Seal([SECRET]),
+      clock: { now: () => now, ticks: () => now },
+      audit: { record: () => Promise.reject(new Error('the disk is full')), note: () => {} },
+    });
+    await expect(unwritten.logIn(KEY, ADDRESS)).rejects.toThrow('the disk is full');
+  });
+
+  it('is not needed by a program that sends the key itself', () => {
+    expect(found(open(), { authorization: `Bearer ${KEY.replaceAll(' ', '-')}` })).toBe('console_login');
+    expect(found(open([user('ci', 'key-of-ci')]), { authorization: 'bearer key-of-ci' })).toBe('ci');
+  });
+});
