@@ -32,7 +32,7 @@ async function linkOf(client: RawClient): Promise<string> {
 }
 
 describe('wharf in front of a server that is given the working directory', () => {
-  it('keeps nothing where the server’s tools reach, and serves nothing that was changed behind it (safety 15)', async () => {
+  it('keeps nothing where the server’s tools reach, and serves nothing that was changed behind it (safety 15) (G33)', async () => {
     const state = join(folder, '../', `${folder.split('/').at(-1)}-state`);
     gateway = await startGateway({ args: ['--', ...server()], cwd: folder, env: { XDG_STATE_HOME: state } });
     const client = await RawClient.connect(gateway.mcp());

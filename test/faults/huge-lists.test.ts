@@ -89,7 +89,7 @@ describe('a server with a list of tools without end', () => {
       }),
     ],
   ])(
-    '%s: one call reads limits.response of it, and all views together keep limits.catalog (safety 8)',
+    '%s: one call reads limits.response of it, and all views together keep limits.catalog (safety 8) (G29)',
     async (_, filler) => {
       const evil = await startLister(PAGES, filler);
       await start({ evil });

@@ -46,7 +46,7 @@ describe('one caller cannot take what another needs:', () => {
     await fake.close();
   });
 
-  it('memory for messages, by POSTs that are never finished (safety 12)', async () => {
+  it('memory for messages, by POSTs that are never finished (safety 12) (G36)', async () => {
     await start({ limits: { ...MESSAGES, held: '8MiB' } });
     const head = { ...bearer('mallory'), 'Content-Type': 'application/json', Accept: 'text/event-stream' };
     const answers: Promise<string>[] = [];

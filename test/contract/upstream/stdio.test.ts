@@ -110,7 +110,7 @@ describe('stdio', () => {
 
   afterEach(() => upstream.close());
 
-  it('gives the child five variables of its own environment and those of the config', async () => {
+  it('gives the child five variables of its own environment and those of the config (G40)', async () => {
     const connection = await open(fixture('env'), { env: { LANG: 'C', API_KEY: 'k' }, cwd: '/' });
     await connection.send(request(1, 'ping'));
     const told = await firstLine(connection.body);

@@ -141,7 +141,7 @@ describe('a content coding nobody asked for', () => {
   });
 
   it.each(['gzip', 'br', 'deflate'] as const)(
-    'is cut short when %s expands beyond limits.codingRatio',
+    'is cut short when %s expands beyond limits.codingRatio (G39)',
     async (coding) => {
       let bytes = 0;
       const bomb = Buffer.alloc(64 * MIB, 0x20);

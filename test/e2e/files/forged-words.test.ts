@@ -75,7 +75,7 @@ describe('a server that speaks in the name of Wharf', () => {
 
   const client = (server: string) => RawClient.connect(`${wharf.url}/${server}/mcp`);
 
-  it('does not get another server’s file by naming it in a list of files of its own (safety 6)', async () => {
+  it('does not get another server’s file by naming it in a list of files of its own (safety 6) (G31)', async () => {
     const { uri } = announced((await (await client('bank')).call('statement')).result);
     forged = { 'dev.wharf/files': [{ uri, name: 'doc' }] };
     const caller = await client('evil');

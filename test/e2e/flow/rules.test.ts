@@ -74,7 +74,7 @@ describe.each(STORES)('With deny: { from: hr, to: web }, over %s, a file of hr',
 
   const denied = { reason: 'handoffDenied', isSent: false };
 
-  it('does not reach web by its handle', async () => {
+  it('does not reach web by its handle (G32)', async () => {
     expect(await take(wharf, 'web', handle)).toMatchObject(denied);
   });
 

@@ -137,7 +137,7 @@ describe("a person's own login at a server", () => {
     expect(String(fake.requests.at(-1)?.body)).not.toMatch(/inputResponses|wharf-login/);
   });
 
-  it("is not taken from another browser than the one that has begun it, so that no link moves a login to another's name (SEC-16)", async () => {
+  it("is not taken from another browser than the one that has begun it, so that no link moves a login to another's name (SEC-16, G42)", async () => {
     const client = await connect('dora');
     const link = linkIn((await client.post(call(2))).text);
     const end = await logIn(link, 'wharf-login=of-another-browser');

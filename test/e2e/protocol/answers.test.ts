@@ -261,7 +261,7 @@ describe('an answer deeper than limits.depth', () => {
 });
 
 describe('Wharf’s own answers', () => {
-  it('have the same headers on both ports, whatever the route and the method (safety 1)', async () => {
+  it('have the same headers on both ports, whatever the route and the method (safety 1) (G27)', async () => {
     const routes: [string, string][] = [
       [wharf.url, '/'],
       [wharf.url, '/nothing'],
@@ -349,7 +349,7 @@ describe('what a browser sends to an MCP endpoint', () => {
       403,
     ],
     ['a stream for another site', { ...listening, 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'cross-site' }, 403],
-  ])('for %s is refused, and the server hears nothing (safety 1)', async (_what, headers, status) => {
+  ])('for %s is refused, and the server hears nothing (safety 1) (G34)', async (_what, headers, status) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       if (method !== 'GET' && !Object.keys(headers).some((name) => name.startsWith('sec-'))) continue;
       // what gets through all the same is answered at once

@@ -60,7 +60,7 @@ describe('an answer that holds no file', () => {
     expect(await client.post(LIST)).toMatchObject({ status: 502, text: '<h1>Bad gateway</h1>' });
   });
 
-  it('passes only listed headers', async () => {
+  it('passes only listed headers (G26)', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const headers = {
       'set-cookie': 'a=b',

@@ -303,7 +303,7 @@ describe.each(STORES)('uploads by tus into %s', (stores) => {
     expect(await refusal(await patch(url, 0, Buffer.from('hello')))).toEqual([404, 'uploadNotFound']);
   });
 
-  it('of two requests at once let one win, whole', async () => {
+  it('of two requests at once let one win, whole (G37)', async () => {
     const { url, uri } = await server.authorize();
     const location = await begin(url, 8_000_000);
     const files = [randomBytes(8_000_000), randomBytes(8_000_000)];

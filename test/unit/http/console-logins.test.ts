@@ -42,7 +42,7 @@ const found = (logins: ConsoleLogins, headers: { cookie?: string; authorization?
 };
 
 describe('a login at the console', () => {
-  it('is good for eight hours', async () => {
+  it('is good for eight hours (G41)', async () => {
     const logins = open();
     const set = await logins.logIn(KEY, ADDRESS);
     expect(set).toContain(`; Max-Age=${8 * 3600}`);
@@ -52,7 +52,7 @@ describe('a login at the console', () => {
     expect(found(logins, sentBack(set))).toBe('console_login');
   });
 
-  it('is a cookie that no script reads and no other site sends', async () => {
+  it('is a cookie that no script reads and no other site sends (G41)', async () => {
     const attributes = (await open().logIn(KEY, ADDRESS)).split('; ').slice(1);
     expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'SameSite=Strict', 'Path=/']));
   });

@@ -159,7 +159,7 @@ describe('whatever a peer said, on the page', () => {
     '\u2028\u202e<svg/onload=alert(1)>',
     'x" autofocus onfocus="alert(1)',
     '\0<\0script>',
-  ])('is text: %j', async (nasty) => {
+  ])('is text: %j (G28)', async (nasty) => {
     const state: UploadState = {
       kind: 'open',
       fileId: 'f',

@@ -25,7 +25,7 @@ describe('which servers have given a caller which bytes', () => {
   it.each([
     ['seven days, however short files are kept', DAY / 24, 7],
     ['as long as files are kept, where that is longer', 30 * DAY, 30],
-  ])('is known for %s', async (_how, retentionMs, days) => {
+  ])('is known for %s (G32)', async (_how, retentionMs, days) => {
     const origins = new Origins(state, KEYS, retentionMs);
     await origins.note({ principal: 'ann', server: 'hr' }, DIGEST);
     now += days * DAY - 1;
