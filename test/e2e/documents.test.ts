@@ -12,10 +12,7 @@ import { filesystemServer } from '../helpers/sdk-servers.js';
 import { ROOT } from './cli-process.js';
 
 const pages = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'CONFIG.md',
-  'SECURITY.md',
+  ...(await readdir(ROOT)).filter((name) => /^[A-Z]+\.md$/.test(name) && name !== 'CHANGELOG.md'),
   ...(await readdir(join(ROOT, 'docs'), { recursive: true }))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),
@@ -50,7 +47,8 @@ describe('in the documents, every command', () => {
     const parsed = parseCommandLine(args, '0.0.0');
     // a name without its options stands for the command in a sentence
     const isName =
-      /Say which|required option|give either/.test(parsed.err) && args.every((word) => /^[a-z]+$|^--$/.test(word));
+      /Say which|required option|missing required argument|give either/.test(parsed.err) &&
+      args.every((word) => /^[a-z]+$|^--$/.test(word));
     expect(isName ? '' : parsed.err).toBe('');
   });
 
