@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sha256Url } from '../../helpers/bytes.js';
-
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { STORES } from '../../helpers/wharf.js';
 
@@ -69,6 +68,9 @@ describe.each(STORES)('uploads by tus into %s', (stores) => {
   beforeAll(async () => {
     server = await startUploadServer({ stores, fileLimit: LIMIT });
   });
+
+  // what other tests have begun, so that each sees what itself leaves
+  beforeEach(() => server.objects.removeUnfinished(Date.now() + 60_000));
 
   afterAll(() => server?.stop());
 
