@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
+import { until } from '../helpers/wait.js';
 import { ROOT, type Running, runScript, start } from './cli-process.js';
 
 let folder: string;
@@ -162,7 +163,7 @@ describe('a signal', () => {
     const { process, mcp } = await startWharf();
     const seen = fake.requests.length;
     const answer = fetch(mcp, ping(5));
-    while (fake.requests.length === seen) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => fake.requests.length > seen);
     process.child.kill('SIGTERM');
     expect(await (await answer).json()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
     expect((await process.ended).code).toBe(0);
@@ -177,9 +178,9 @@ describe('a signal', () => {
     const { process, mcp } = await startWharf();
     const seen = fake.requests.length;
     const answer = fetch(mcp, ping(5));
-    while (fake.requests.length === seen) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => fake.requests.length > seen);
     process.child.kill('SIGHUP');
-    while (!process.err().includes('SIGHUP')) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => process.err().includes('SIGHUP'));
     expect(process.err()).toMatch(/^\{"level":"warn".*"signal":"SIGHUP".*no config file to reload/m);
     expect(await (await answer).json()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
     process.child.kill('SIGTERM');
@@ -191,10 +192,10 @@ describe('a signal', () => {
     const { process, mcp } = await startWharf();
     const seen = fake.requests.length;
     const answer = fetch(mcp, ping(5)).catch(() => 'cut off');
-    while (fake.requests.length === seen) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => fake.requests.length > seen);
     process.child.kill('SIGTERM');
     // The log says when the first one has arrived; two signals of one kind would else count as one.
-    while (!process.err().includes('Draining')) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => process.err().includes('Draining'));
     process.child.kill('SIGTERM');
     expect((await process.ended).code).toBe(1);
     expect(await answer).toBe('cut off');

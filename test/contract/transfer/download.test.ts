@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Transfer } from '../../../gateway/ports/transfer.js';
+import { until } from '../../helpers/wait.js';
 import { bytesOf, calm, failureOf, fileOf, type Handler, type Peer, rules, startPeer, transferTo } from './peer.js';
 
 let peer: Peer;
@@ -129,7 +130,7 @@ describe('a download', () => {
     });
     const failure = await failureOf(bytesOf(transfer, peer.https, rules(peer, { maxBytes: 100_000 })));
     expect(failure).toMatchObject({ code: 'fetch_too_large', facts: { limit: 'limits.file', allowed: 100_000 } });
-    while (!aborted) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => aborted);
   });
 
   it('a file of exactly the limit passes', async () => {
@@ -298,7 +299,7 @@ describe('time', () => {
   it('the total time ends a body that nobody reads, and the process lives on', async () => {
     peer.answer((_request, response) => response.write('x'));
     const { body } = await transfer.download({ url: peer.http, rules: within({ total: 200 }) }, calm());
-    while (!body.destroyed) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => body.destroyed);
     expect(await failureOf(body.toArray())).toMatchObject({ code: 'fetch_timeout' });
   });
 });
@@ -330,7 +331,7 @@ describe('an ending from outside', () => {
     await transfer.upload(upload, signal);
     const forbidden = { ...upload, url: 'https://127.0.0.1/' };
     expect((await failureOf(transfer.upload(forbidden, signal))).code).toBe('fetch_forbidden');
-    while (!body.closed) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => body.closed);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 

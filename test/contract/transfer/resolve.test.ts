@@ -2,6 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { askNameServers, askSystem } from '../../../adapters/transfer/https/resolve.js';
+import { until } from '../../helpers/wait.js';
 import { calm } from './peer.js';
 
 /** What the name server has, by name and record type (1 is A, 28 is AAAA). A name without an entry gets no answer. */
@@ -63,7 +64,7 @@ describe('asking name servers', () => {
     const controller = new AbortController();
     asked = [];
     const waiting = askNameServers('silent.example', controller.signal, servers);
-    while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => asked.length >= 2);
     controller.abort();
     await expect(waiting).rejects.toMatchObject({ code: 'ECANCELLED' });
   });

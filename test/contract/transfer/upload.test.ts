@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Transfer, UploadRequest } from '../../../gateway/ports/transfer.js';
 import { sha256 } from '../../helpers/bytes.js';
+import { until } from '../../helpers/wait.js';
 import { calm, failureOf, fileOf, type Peer, rules, startPeer, transferTo } from './peer.js';
 
 let peer: Peer;
@@ -216,7 +217,7 @@ describe('an upload that goes wrong', () => {
       ...fileOf(FILE),
       async *read() {
         yield Buffer.from('Hello');
-        while (seen === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+        await until(() => seen !== undefined);
         throw error;
       },
     };
@@ -251,14 +252,14 @@ describe('an upload that goes wrong', () => {
       ...fileOf(FILE),
       async *read() {
         yield Buffer.from(FILE);
-        while (!text().endsWith(`\r\n\r\n${FILE}`)) await new Promise((resolve) => setTimeout(resolve, 5));
+        await until(() => text().endsWith(`\r\n\r\n${FILE}`));
         yield Buffer.from('GET /secret HTTP/1.1\r\n\r\n');
         // long enough to have been sent
         await new Promise((resolve) => setTimeout(resolve, 100));
       },
     };
     await failureOf(upload({ url, file, rules: rules(peer, { ownOrigin: url }) }));
-    while (!ended) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => ended);
     server.close();
     expect(text()).toMatch(/\r\n\r\nHello world!$/);
   });
@@ -290,7 +291,7 @@ describe('an upload that goes wrong', () => {
     };
     const answer = await upload({ file, rules: rules(peer, { maxBytes: size }) });
     expect(answer).toEqual({ status: 413, body: Buffer.from('too big for us') });
-    while (!returned || !closed) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => returned && closed);
     expect(given).toBeLessThan(size);
   });
 
@@ -313,7 +314,7 @@ describe('an upload that goes wrong', () => {
     const answer = await upload({ url, file: fileOf(Buffer.alloc(50_000_000), 'x', 'a/b', 5_000_000), rules: limits });
     expect(answer).toEqual({ status: 413, body: Buffer.from('no') });
     // the peer's own end stays
-    while (sockets() > before + 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => sockets() <= before + 1);
     open();
     server.close();
   });

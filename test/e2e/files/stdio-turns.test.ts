@@ -49,7 +49,7 @@ async function handOver(label: string, file: string, id: number): Promise<{ answ
   const before = handed();
   const params = { name: 'take', arguments: { label, file } };
   const answered = client.post({ jsonrpc: '2.0', id, method: 'tools/call', params });
-  while (handed() === before) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => handed() > before);
   return { answered };
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RawClient, readAnswer } from '../../helpers/raw-client.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 let fake: FakeUpstream;
@@ -252,9 +253,9 @@ describe('2026-07-28', () => {
     });
     request.catch(() => {});
     const before = fake.requests.length;
-    while (fake.requests.length === before) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => fake.requests.length > before);
     gone.abort();
-    while (!fake.requests.at(-1)?.abandoned) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => fake.requests.at(-1)?.abandoned === true);
     expect(fake.requests.at(-1)?.abandoned).toBe(true);
   });
 });

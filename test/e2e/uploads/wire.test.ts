@@ -3,6 +3,7 @@ import { sha256Url } from '../../helpers/bytes.js';
 import { PRINCIPAL } from '../../helpers/file-parts.js';
 import { RawSocket } from '../../helpers/raw-socket.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
+import { until } from '../../helpers/wait.js';
 import { bodyOf, CONTENT_TYPE, field, file } from '../../unit/http/multipart-bodies.js';
 
 const HELLO = Buffer.from('Hello world!');
@@ -22,7 +23,7 @@ const isPending = async (uri: string) => (await server.library.resolve(uri, PRIN
 
 /** Until the server has seen that a client is gone. */
 async function settled(): Promise<void> {
-  while (server.open.count > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => server.open.count === 0);
 }
 
 describe('Expect: 100-continue', () => {

@@ -19,6 +19,7 @@ import { type DownloadDeps, downloads, type TicketAnswer } from '../../../gatewa
 import type { ObjectRead } from '../../../gateway/ports/object-store.js';
 import { runs } from '../../helpers/effort.js';
 import { silentLog } from '../../helpers/silent-log.js';
+import { until } from '../../helpers/wait.js';
 
 const NOW = 1_800_000_000_000;
 const BYTES = Buffer.from(Array.from({ length: 1000 }, (_, at) => at % 251));
@@ -419,7 +420,7 @@ describe('a download that breaks off', () => {
 
   /** The client can see the end of a connection before the gateway has counted it. */
   async function outcome(): Promise<string | undefined> {
-    while (world.outcomes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => world.outcomes.length > 0);
     return world.outcomes[0];
   }
 
@@ -508,7 +509,7 @@ describe('a download that breaks off', () => {
     expect(headers['retry-after']).toBeDefined();
     expect(deps.streams.used).toBe(MOST_STREAMS);
     for (const one of streaming) one.on('error', () => {}).destroy();
-    while (deps.streams.used > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => deps.streams.used === 0);
     world.body = (bytes) => Readable.from([bytes]);
     expect((await ask()).status).toBe(200);
   });
