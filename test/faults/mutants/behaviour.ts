@@ -130,7 +130,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   },
   {
     name: 'long-argument-breaks-off',
-    fault: 'A call with too much base64 is refused before its id has come, and nobody hears of it.',
+    fault: 'A call with too much base64 is refused before its id has come, and its client never hears of it.',
     file: 'gateway/relay/client/incoming-body.ts',
     find: "if (!(error instanceof GatewayError) || error.code !== 'argument_too_large') throw error;",
     replace: 'if (!(error instanceof TypeError)) throw error;',

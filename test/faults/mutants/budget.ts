@@ -97,7 +97,7 @@ export const BUDGET: readonly Mutant[] = [
   },
   {
     name: 'catalog-never-given-back',
-    fault: 'Lists that are forgotten keep their room, until nothing is kept any more.',
+    fault: 'Lists that are forgotten keep their room, until there is room for none.',
     file: KEPT,
     find: 'this.#ledger.give(content.bytes, { server });',
     replace: 'this.#ledger.give(0, { server });',

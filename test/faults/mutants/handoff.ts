@@ -5,7 +5,7 @@ const INCOMING = 'gateway/relay/arguments/incoming-files.ts';
 const RULES = 'gateway/policy/flow.ts';
 const WORDS = 'gateway/relay/upstream/own-words.ts';
 
-/** A file goes to nobody but its owner's servers, and to no server that a rule keeps it from. */
+/** A file goes only to its owner's servers, and to no server that a rule keeps it from. */
 export const HANDOFF: readonly Mutant[] = [
   {
     name: 'handle-of-anybody',
@@ -22,7 +22,7 @@ export const HANDOFF: readonly Mutant[] = [
     find: "if (lazy) return lazy.principal === principal ? this.#resolveLazy(id, lazy) : { kind: 'unknown' };",
     replace: 'if (lazy) return this.#resolveLazy(id, lazy);',
     suites: ['unit/files/lazy'],
-    tests: 'nobody else',
+    tests: 'no other caller',
   },
   {
     name: 'pending-handle-of-anybody',

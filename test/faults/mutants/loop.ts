@@ -6,7 +6,7 @@ const EVENT_LOOP = ['property/event-loop'];
 export const LOOP: readonly Mutant[] = [
   {
     name: 'no-turn-for-others',
-    fault: 'Work over a long message is one turn of the event loop, and nobody else is served.',
+    fault: 'Work over a long message is one turn of the event loop, and no other client is served.',
     file: 'gateway/budget/turn.ts',
     find: '  return isTurnOver() ? nextTurn() : undefined;',
     replace: '  return isTurnOver() && begunAt < 0 ? nextTurn() : undefined;',

@@ -118,7 +118,7 @@ export const ORIGIN: readonly Mutant[] = [
   },
   {
     name: 'any-address-on-the-public-port',
-    fault: 'The public port answers to addresses that nobody has listed.',
+    fault: 'The public port answers to addresses that are not listed.',
     file: GUARD,
     find: 'settings.answersToAddresses && isIP(',
     replace: 'settings.answersToAddresses !== undefined && isIP(',

@@ -127,7 +127,7 @@ describe('an audit log', () => {
     await audit.record(CALL);
   });
 
-  it('lets nobody wait longer than audit.wait, and records nothing as done that was refused for it (12.7)', async () => {
+  it('lets no call wait longer than audit.wait, and records nothing as done that was refused for it (12.7)', async () => {
     const { journal: audit, sink } = journal({ wait: 20 });
     sink.isHeld = true;
     const first = audit.record(CALL);

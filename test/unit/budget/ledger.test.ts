@@ -78,7 +78,7 @@ describe('a ledger', () => {
     expect(held.add(12, ann)).toBeUndefined();
   });
 
-  it('forgets an owner that has nothing any more', () => {
+  it('forgets an owner that has nothing left', () => {
     const held = ledger(UNSHARED);
     held.take(5, ann);
     held.give(5, ann);

@@ -64,7 +64,7 @@ describe('a line', () => {
   });
 });
 
-/** Many come and leave, so that there is always somebody in the line. */
+/** Many come and leave, so that the line is never empty. */
 function pass(line: Line<object>, first: Place<object>): WeakRef<object>[] {
   let last = first;
   const later = Array.from({ length: 100 }, () => {

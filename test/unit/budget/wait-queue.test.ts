@@ -26,7 +26,7 @@ describe('a queue for a ledger', () => {
     jest.useRealTimers();
   });
 
-  it('passes over an owner whose share is full, and holds up nobody behind it (safety 12)', async () => {
+  it('passes over an owner whose share is full, and holds up no other behind it (safety 12)', async () => {
     const { queue: parts, ledger } = queue(4, SHARED);
     parts.take(2, ann, never);
     const waits = parts.take(1, ann, never);
@@ -99,7 +99,7 @@ describe('a queue for a ledger', () => {
     expect(parts.length).toBe(0);
   });
 
-  it('gives up nobody because the process itself was busy', async () => {
+  it('gives up no waiter because the process itself was busy', async () => {
     const { queue: parts } = queue(1);
     parts.take(1, ann, never);
     const wait = parts.take(1, ann, never)?.then(() => 'granted');

@@ -120,7 +120,7 @@ describe('a store in a folder that a stdio server is given', () => {
   });
 });
 
-describe('a store that nobody has chosen', () => {
+describe('a store that is not chosen', () => {
   const server = { command: ['server'] };
 
   it('lies in the user’s state folder, never in the working directory (safety 15)', async () => {

@@ -26,7 +26,7 @@ describe('a result that may name files which its server keeps', () => {
     '{"content":[],"structuredContent":{"file":"a","uri":"docs://a","text":"a"}}',
     '{"content":[{"type":"file","file":{"uri":"https://example.com/a"}},{"type":"file"},{"type":"file","file":7}]}',
     '{"content":7,"structuredContent":[[[{"uri":7,"digest":{}}]]]}',
-  ])('asks nobody and keeps every byte where it names none: %s', async (result) => {
+  ])('asks no server and keeps every byte where it names none: %s', async (result) => {
     const { text, asked } = await relayed(result);
     expect(text).toBe(`{"jsonrpc":"2.0","id":1,"result":${result}}`);
     expect(asked).toBe(0);

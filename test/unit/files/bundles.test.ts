@@ -80,7 +80,7 @@ describe('a link for several files', () => {
     expect(await lab.objects.removeUnfinished(Number.POSITIVE_INFINITY)).toBe(0);
   });
 
-  it('is finished once, whoever says so first', async () => {
+  it('is finished once, whichever replica says so first', async () => {
     const { put, finish, given, state } = await begin();
     const ids = [await put('1'), await put('2')];
     const ends = await Promise.allSettled([finish(...ids), finish(...ids.toReversed()), finish()]);

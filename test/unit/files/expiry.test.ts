@@ -59,7 +59,7 @@ describe('expired files', () => {
     expect(removed).toEqual([]);
   });
 
-  it('live on as long as somebody uses them', async () => {
+  it('live on as long as they are used', async () => {
     const { add, records, removed, time, expiry } = setUp();
     add('a');
     for (time.now = RETENTION; time.now < 5 * RETENTION; time.now += RETENTION / 4) await expiry.look();

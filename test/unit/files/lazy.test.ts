@@ -53,7 +53,7 @@ function store(
   return storeFile(file, { ingest, library }, NEVER);
 }
 
-/** Somebody is about to use the handle. */
+/** A caller is about to use the handle. */
 async function found({ library }: Lab, uri: string): Promise<(signal: AbortSignal) => Promise<FileRecord>> {
   const resolved = await library.resolve(uri, 'ann');
   if (resolved.kind !== 'lazy') throw new Error(`the handle is ${resolved.kind}`);
@@ -202,7 +202,7 @@ describe('a handle of what a server has linked to', () => {
 });
 
 describe('whose a file is', () => {
-  it('a lazy handle is nobody else’s, and nothing is read for them (HO-06)', async () => {
+  it('a lazy handle is no other caller’s, and nothing is read for them (HO-06)', async () => {
     const { lab, reads } = process();
     const uri = await lab.library.announce(LAZY);
     expect(await lab.library.resolve(uri, 'bob')).toEqual({ kind: 'unknown' });

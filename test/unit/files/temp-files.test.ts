@@ -39,7 +39,7 @@ describe('a file on the local disk', () => {
     expect(uri).toMatch(/^file:\/\/\/[!-~]+$/);
   });
 
-  it('can be read by nobody else', async () => {
+  it('can be read by no other user', async () => {
     const { path } = await files.write(fileOf(F4), LIMIT, NEVER);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect((await stat(dirname(path))).mode & 0o777).toBe(0o700);

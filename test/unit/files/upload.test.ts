@@ -226,7 +226,7 @@ describe('an upload', () => {
 });
 
 describe('a ticket that is revoked', () => {
-  it('takes no file any more, and says so', async () => {
+  it('takes no more files, and says so', async () => {
     const { ticket } = await lab.authorize();
     await lab.uploads.revoke(ticket);
     await lab.uploads.revoke(ticket);

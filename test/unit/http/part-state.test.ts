@@ -18,7 +18,7 @@ function part() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the state of a part', () => {
-  it('is what it last said, and nobody waits for more (U3)', async () => {
+  it('is what it last said, and nothing waits for more (U3)', async () => {
     const { state, answers, time } = part();
     expect(await state.look(1)).toBe(UNKNOWN);
     answers[0]?.reject(refused());

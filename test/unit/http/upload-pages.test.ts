@@ -44,7 +44,7 @@ describe('the upload page', () => {
     expect(html).toMatch(/<input id="file" name="file" type="file" required="" accept="image\/png,.pdf"\/>/);
   });
 
-  it('lets in its own script and style alone, is framed and cached by nobody, and sends its address nowhere', async () => {
+  it('lets in its own script and style alone, is neither framed nor cached, and sends its address nowhere', async () => {
     const { url } = await server.authorize();
     const response = await fetch(url, { headers: BROWSER });
     const html = await response.text();

@@ -139,7 +139,7 @@ describe('a hostile schema', () => {
     expect(pathsOf(written)).toEqual(expect.arrayContaining(['first.data', 'first.next.data']));
   });
 
-  it('has more properties than anybody reads', () => {
+  it('has more properties than are read', () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`base64_${n}`, { type: 'string' }]));
     expect(pathsOf(tool(many)).length).toBeLessThan(1000);
   });

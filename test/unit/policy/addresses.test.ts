@@ -33,7 +33,7 @@ describe('URLs that are never asked (2631-59, OAI-10)', () => {
     ['gopher://files.example/x', NOT_HTTPS],
     ['javascript:alert(1)', NOT_HTTPS],
     ['unix:/var/run/docker.sock', NOT_HTTPS],
-    // who is asked, hidden behind what looks like somebody else
+    // who is asked, hidden behind what looks like another host
     ['https://user:pass@files.example/x', /user name or password/],
     ['https://user@files.example/x', /user name or password/],
     ['https://@files.example/x', /user name or password/],
@@ -141,7 +141,7 @@ describe('URLs that may be asked', () => {
     ['//twice//x', '//twice//x'],
     ['?only=query', '/?only=query'],
     ['/with#fragment', '/with'],
-    // not legal in a URL, so nobody can have signed it so
+    // not legal in a URL, so it cannot have been signed so
     ['/ä?ö=ü', '/%C3%A4?%C3%B6=%C3%BC'],
     ['/<x>', '/%3Cx%3E'],
   ])('path and query stay as they were written: %j (1306-18)', (written, sent) => {
@@ -177,7 +177,7 @@ describe('allowed hosts (OAI-18)', () => {
     expect(reason(url, rules)).toMatch(/not among the allowed/);
   });
 
-  it('an empty list allows nobody, a listed address must be public all the same', () => {
+  it('an empty list allows no host, a listed address must be public all the same', () => {
     expect(reason('https://files.example/', { allowedHosts: [] })).toMatch(/not among/);
     expect(reason('https://10.0.0.1/', { allowedHosts: ['10.0.0.1'] })).toMatch(NOT_PUBLIC);
     expect(judgeAddresses(allowed('https://files.example/', rules), ['10.0.0.1'])).toBeDefined();
@@ -245,7 +245,7 @@ describe('the own origin (X-06)', () => {
     expect(judge('https://10.0.0.7:8443/x')).toMatch(NOT_PUBLIC);
   });
 
-  it('is never one of Wharf’s own ports, whoever names it (safety 14)', () => {
+  it('is never one of Wharf’s own ports, whatever names it (safety 14)', () => {
     const rules = { origins: ['http://127.0.0.1:9090', 'http://inside.example:9090'], ownPorts: [8080, 9090] };
     const judge = own('http://127.0.0.1:3001', rules);
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '127.9.9.9'])

@@ -115,7 +115,7 @@ describe('the name in a data: URI', () => {
     expect(read('data:image/png;base64;name=a.png,QUJD')).toEqual({ mimeType: 'image/png', bytes: 'ABC' });
   });
 
-  it('does not change the type, and is left as it was sent for whoever cleans it (2356o-11)', () => {
+  it('does not change the type, and is left as it was sent, to be cleaned later (2356o-11)', () => {
     expect(read('data:text/plain;name=x.png;base64,QUJD')).toMatchObject({ mimeType: 'text/plain' });
     expect(nameOf('data:a/b;name=..%2F..%2Fetc%2Fpasswd;base64,QUJD')).toBe('../../etc/passwd');
     expect(nameOf('data:a/b;name=%zz;base64,QUJD')).toBe('%zz');

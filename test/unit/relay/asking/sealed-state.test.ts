@@ -52,7 +52,7 @@ describe('a sealed state', () => {
     expect(openState(seal, sealed, bound, 1000)).toEqual({ kind: 'over' });
   });
 
-  it('is nobody else’s to make, to change or to read', () => {
+  it('is not for others to make, to change or to read', () => {
     const bytes = Buffer.from(sealed, 'base64url');
     bytes[20] = (bytes[20] as number) ^ 1;
     for (const forged of [

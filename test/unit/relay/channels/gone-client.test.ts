@@ -22,7 +22,7 @@ async function gone(): Promise<Asked> {
   body.destroy();
   await new Promise((resolve) => body.once('close', resolve));
   const refuse = () => {
-    throw new Error('nothing is to be said any more');
+    throw new Error('nothing is to be said now');
   };
   const unheard = { writeHead: refuse, flushHeaders: refuse, setTimeout: refuse, headersSent: false };
   const response: HttpResponse = Object.assign(body, unheard);
@@ -53,15 +53,15 @@ describe('a stream to a client that left before it began', () => {
 describe('a message that cannot be delivered', () => {
   it.each([
     ['is told to the operator', false, ['file_too_large']],
-    ['is nobody’s fault once the client has left', true, []],
+    ['is no peer’s fault once the client has left', true, []],
   ])('%s', async (_what, hasLeft, expected) => {
     const lab = new RelayLab({ limits: { file: 1000 } });
     const told: unknown[] = [];
     const deps = { ...lab.deps, log: { ...silentLog, warn: ({ code }: { code?: unknown }) => told.push(code) } };
     const gone = new AbortController();
     const to = {
-      identity: absentCaller('somebody'),
-      principal: 'somebody',
+      identity: absentCaller('ann'),
+      principal: 'ann',
       client: { protocolVersion: '2025-06-18', capabilities: {} },
       answered: () => call('1'),
       inquire: async () => ({ result: { tools: [] } }),

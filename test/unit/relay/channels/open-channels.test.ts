@@ -15,7 +15,7 @@ function channels(...list: { principal?: string; restingSince: number | undefine
 }
 
 describe('the channel that is spared when there is no room for another', () => {
-  it('is one that nobody listens to before one with a silent stream (U4)', () => {
+  it('is one without a listener before one with a silent stream (U4)', () => {
     const { open, all } = channels({ restingSince: 0, hasStream: true }, { restingSince: 9 * MINUTE });
     expect(open.spare('me', false, 10 * MINUTE)).toBe(all[1]);
   });
@@ -26,7 +26,7 @@ describe('the channel that is spared when there is no room for another', () => {
     expect(open.spare('me', false, 10 * MINUTE)).toBe(all[1]);
   });
 
-  it('belongs to nobody who has fewer than who asks (safety 12)', () => {
+  it('belongs to no caller that has fewer than the one that asks (safety 12)', () => {
     const { open } = channels(
       { restingSince: undefined },
       { restingSince: undefined },

@@ -72,7 +72,7 @@ describe('what is written to a client that takes nothing', () => {
     reply.end();
   });
 
-  it('is not waited for any more once the client has gone (H1)', async () => {
+  it('is waited for no longer once the client has gone (H1)', async () => {
     const response = new SlowResponse();
     const wait = begun(response, 'values').space(BLANK);
     response.destroy();

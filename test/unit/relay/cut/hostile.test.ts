@@ -68,7 +68,7 @@ describe('a result with a file in it', () => {
     ['a foreign id', answer(image(), '"somebody else"')],
     ['an id that is no scalar', answer(image(), '{"id":1}')],
     ['an id of 1 MiB', answer(image(), `"${'i'.repeat(1 << 20)}"`)],
-  ])('and %s is cut for whoever it may reach', (_, body) =>
+  ])('and %s is cut for the client that it may reach', (_, body) =>
     everyWay(body, ({ text }) => expect(filesOf(text)).toHaveLength(1)),
   );
 });

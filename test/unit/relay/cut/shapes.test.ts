@@ -109,7 +109,7 @@ describe('what looks like a file elsewhere', () => {
     ['icons', `{"result":{"tools":[{"name":"t","icons":[{"src":"data:image/png;base64,${LONG}"}]}]},"id":1}`],
   ])('%s: nothing is changed', (_, body) => everyWay(body, ({ text }) => expect(text).toBe(body)));
 
-  it("a completion is nobody's file, whatever it looks like", () => {
+  it('a completion is not a file, whatever it looks like', () => {
     const body = result(block);
     return everyWay(body, ({ text }) => expect(text).toBe(body), [request('1', 'completion/complete')]);
   });

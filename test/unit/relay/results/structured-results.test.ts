@@ -174,7 +174,7 @@ describe('a string in structuredContent that repeats a file of the same result',
       tool({ type: 'string', minLength: 1000 }),
     ));
 
-  it('a file known from before is put back from where it is kept, if a block nobody knows repeats it', async () => {
+  it('a file known from before is put back from where it is kept, if a block of an unknown kind repeats it', async () => {
     const lab = new RelayLab({ limits: LIMITS });
     const known = `{"result":{"content":[${BLOCK}]},"id":1}`;
     await lab.relay([Buffer.from(known)]);
@@ -185,7 +185,7 @@ describe('a string in structuredContent that repeats a file of the same result',
     expect(await lab.leaks()).toEqual(NO_LEAKS);
   });
 
-  it('a string nobody claims beside a file in the same block goes with the block', () => {
+  it('a string that no dialect claims beside a file in the same block goes with the block', () => {
     const block = `{"type":"image","data":"${DATA}","resource":{"blob":"${OTHER.toString('base64')}"}}`;
     return everyPiece(`{"result":{"content":[${block}]},"id":1}`, async ({ text }, lab) => {
       expect(text).toContain('dev.wharf/files');

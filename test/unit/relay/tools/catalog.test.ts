@@ -94,8 +94,8 @@ describe('what is known of a server’s tools', () => {
     expect(await slotsOf('ocr')).toEqual([['file']]);
   });
 
-  it('is asked for by one of many at a time; who waits for somebody that has gone asks himself', async () => {
-    // the first client goes: nobody knows what the server would have answered
+  it('is asked for by one of many at a time; one that waits for a client that has gone asks itself', async () => {
+    // the first client goes: it is not known what the server would have answered
     const list: OwnAnswer = { result: { tools: [taking('ocr')] } };
     answer = async () => (asked.length === 1 ? undefined : list);
     const [first, ...others] = await Promise.all([1, 2, 3, 4].map(() => slotsOf('ocr')));

@@ -21,7 +21,7 @@ const toolOf = (inputSchema: JsonObject): JsonObject => ({ name: 'take', inputSc
 
 /** Tools that would stop everybody's work for minutes or for ever if their cost were not bounded. */
 describe('a hostile tool', () => {
-  it('whose unions all lead back to themselves has no file arguments that anybody could count', () => {
+  it('whose unions all lead back to themselves has no file arguments that could be counted', () => {
     const back = { $ref: '#/$defs/n' };
     const schema = {
       type: 'object',
@@ -51,7 +51,7 @@ describe('a hostile tool', () => {
 });
 
 describe('a hostile call', () => {
-  it('with a million items keeps nothing of those that nobody looks for', () => {
+  it('with a million items keeps nothing of those that are not looked for', () => {
     const items = 1_000_000;
     const text = Buffer.from(`{"list":[${'1,'.repeat(items - 1)}2]}`);
     const document = JsonDocument.of(text).find([['list', items - 1]]);

@@ -189,7 +189,7 @@ describe('canonicalChars', () => {
     }
   });
 
-  it('needs no search when nobody asks', () => {
+  it('needs no search when it is not asked for', () => {
     const decoder = new Base64Decoder({ trackCanonical: false });
     const raw = Buffer.from(LONG);
     const out = Buffer.alloc(raw.length);

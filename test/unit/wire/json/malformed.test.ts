@@ -60,7 +60,7 @@ describe('what is no JSON', () => {
     }
   });
 
-  it('is opaque to its end: nothing is cut, watched or captured any more', () => {
+  it('is opaque to its end: nothing more is cut, watched or captured', () => {
     const json = `{"id":1,,"data":"${DATA}","id":2}  {"id":3}\n`;
     const message = readOne('json', TREE, json);
     expect(message).toMatchObject({ slots: [], captures: { id: '1' }, malformed: 8, whole: json });

@@ -24,7 +24,7 @@ describe('the weight of a JSON text', () => {
           const weight = weigh(Buffer.from(json), { depth, values });
           const isHeavy = valuesOf(value) + 1 > values;
           const isDeep = depthOf(value) > depth;
-          // which of them is seen first is nobody's concern
+          // which of them is seen first does not matter
           if (isHeavy && isDeep) expect(weight).not.toBe('light');
           else expect(weight).toBe(isDeep ? 'deep' : isHeavy ? 'heavy' : 'light');
         },
