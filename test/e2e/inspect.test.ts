@@ -81,7 +81,7 @@ describe('wharf inspect', () => {
     expect(err).toMatch(/silent: The server "silent" did not answer within 1\.5 s\. \[timeouts\.upstream\]/);
   });
 
-  it('waits for an answer no longer than somebody would, says what to do and asks the next server', async () => {
+  it('waits for an answer no longer than a person would, says what to do and asks the next server', async () => {
     const mute = createServer();
     const url = `http://127.0.0.1:${await listen(mute)}/mcp`;
     const servers = { sleeps: { command: ['sleep', '100'] }, mute: { url }, good: { command: listing('pages') } };

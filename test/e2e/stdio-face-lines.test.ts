@@ -64,7 +64,7 @@ describe('wharf stdio', () => {
     ]);
   });
 
-  it('serves its links, and nothing else, on a loopback port, to whoever names it rightly', async () => {
+  it('serves its links, and nothing else, on a loopback port, to requests that name it rightly', async () => {
     await start('--', ...stdioServer());
     await face.initialize();
     face.request(1, 'tools/call', { name: 'blob', arguments: { size: 2_000_000, type: 'audio' } });

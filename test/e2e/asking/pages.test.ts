@@ -91,7 +91,7 @@ describe('a call that lacks its file, of a client that opens pages', () => {
     // a late answer is not the server's either
     await call.client.post({ jsonrpc: '2.0', id: question.id, result: { action: 'decline' } });
     expect(upstream.requests.slice(before).filter(({ method }) => method === undefined)).toEqual([]);
-    // and one that Wharf does not know is nobody else's
+    // and one that Wharf does not know is the server's
     await call.client.post({ jsonrpc: '2.0', id: `wharf-${'x'.repeat(24)}`, result: { action: 'decline' } });
     expect(upstream.requests.slice(before).filter(({ method }) => method === undefined)).toHaveLength(1);
   });

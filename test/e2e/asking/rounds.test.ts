@@ -136,7 +136,7 @@ describe('a client that is asked by results', () => {
     expect(other.error).toMatchObject({ code: -32602, message: expect.stringContaining('another call') });
     const odd = await take({ requestState, inputResponses: 'x' });
     expect(odd.error?.code).toBe(-32602);
-    // what nobody here has sealed is the server's
+    // what Wharf has not sealed is the server's
     const before = calls();
     await take({ arguments: { file: `data:image/png;base64,${BASE64}` }, requestState: 'foreign' });
     expect(calls()).toBe(before + 1);

@@ -237,7 +237,7 @@ describe('a server that asks in binary mode', () => {
     await until(() => wharf().logged().includes('held_full'));
   });
 
-  it('is not told of binary mode where nobody can be asked for a file (1306-01)', async () => {
+  it('is not told of binary mode where no user can be asked for a file (1306-01)', async () => {
     await start({ mode: 'form', message: 'a word', requestedSchema: { type: 'object', properties: {} } });
     const { call, question, answer } = await ask({ elicitation: { form: {} } });
     await answer((await question()).id, { action: 'decline' });

@@ -123,7 +123,7 @@ describe('a server that wants a file by binary elicitation, on 2026-07-28', () =
     expect(lab.uploads).toEqual([]);
   });
 
-  it('hears cancel where nobody can be asked, after the client has called again at once (BR-13)', async () => {
+  it('hears cancel where no user can be asked, after the client has called again at once (BR-13)', async () => {
     const lab = await start({ scan: ask(binary()), bad: ask({ ...binary(), uploadEndpoints: {} }) });
     const client = clientOf(lab, { elicitation: { form: {} } });
     const { requestState, ...rest } = wanted(await call(client));

@@ -89,7 +89,7 @@ export function throttle({ cdp }: Watched, bytesPerSecond: number): Promise<unkn
   });
 }
 
-/** Whatever keeps anybody from using the page as it is now, and whatever went wrong on it. */
+/** Whatever keeps a person from using the page as it is now, and whatever went wrong on it. */
 export async function faults({ cdp, complaints }: Watched): Promise<string[]> {
   // by the debugger: the page's own policy lets no such script in
   const { result: there } = await cdp.send('Runtime.evaluate', { expression: 'typeof axe' });

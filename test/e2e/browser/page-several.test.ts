@@ -245,7 +245,7 @@ describe('a page that takes several files', () => {
     expect(await given(uri)).toEqual(digests(...names.map((name) => Buffer.alloc(200_000, name))));
   });
 
-  it('learns that the files are not wanted any more, and nothing of them is left', async () => {
+  it('learns that the files are no longer wanted, and nothing of them is left', async () => {
     const { ticket, uri } = await visit();
     const there = (await server.keys()).length;
     await pick([fileOf('one', 'one.txt'), fileOf('two', 'two.txt')]);

@@ -259,7 +259,7 @@ describe('the upload page, in Chromium', () => {
     expect(await faults(watched)).toEqual([]);
   });
 
-  it('learns that nobody wants the file any more, also while it is on its way', async () => {
+  it('learns that the file is no longer wanted, also while it is on its way', async () => {
     const { page, watched, start, url, uri } = await visit();
     await page.getByLabel('Choose a file').setInputFiles(BIG);
     await throttle(watched, SLOW);
@@ -305,7 +305,7 @@ describe('the upload page, in Chromium', () => {
     expect(await faults(watched)).toEqual([]);
   });
 
-  it('asks who leaves while a file is on its way, and nobody else', async () => {
+  it('asks a person who leaves while a file is on its way, and no other', async () => {
     const { page, watched, start } = await visit();
     const asked: string[] = [];
     page.on('dialog', async (dialog) => {

@@ -11,7 +11,7 @@ import { SPEAKS, upload } from './sep-2631-lab.js';
 const outOf = ({ result }: RawMessage): string =>
   (result?.structuredContent as { out?: { uri: string } } | undefined)?.out?.uri ?? '';
 
-/** Another service of this machine: whoever reaches it is let in, as is usual on loopback. */
+/** Another service of this machine: what reaches it is let in, as is usual on loopback. */
 let neighbour: Server;
 let neighbourUrl: string;
 const heard: string[] = [];

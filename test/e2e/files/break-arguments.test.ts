@@ -68,7 +68,7 @@ describe('calls of a hostile client', () => {
     ['without files', 'take', ODD],
     ['to a tool without slots', 'plain', `${ODD},"a":"${HANDLE}","b":"data:,x","c":"file:///etc/passwd"`],
     ['with what only looks like files, beside the slots', 'take', `${ODD},"a":"${HANDLE}","b":["data:,x"]`],
-    ['to a tool that nobody declared', 'constructor', `${ODD},"a":"${HANDLE}"`],
+    ['to a tool that is not declared', 'constructor', `${ODD},"a":"${HANDLE}"`],
   ])('a call %s reaches the server byte for byte (BR-16)', async (_, name, args) => {
     const body = callOf(name, args);
     expect(await post(body)).toMatchObject({ status: 200, message: { id: 7, result: {} } });

@@ -36,7 +36,7 @@ describe('a list of tools that caches could keep', () => {
   const list = async (server: string, capabilities: Record<string, unknown>) =>
     (await RawClient.stateless(`${wharf.url}/${server}/mcp`, MODERN, { capabilities }).request('tools/list')).result;
 
-  it.each(Object.entries(CLIENTS))('is nobody else’s where it takes files: %s (B10)', async (_, capabilities) => {
+  it.each(Object.entries(CLIENTS))('is no other client’s where it takes files: %s (B10)', async (_, capabilities) => {
     expect(await list('taking', capabilities)).toMatchObject({ cacheScope: 'private', ttlMs: 0 });
   });
 

@@ -79,7 +79,7 @@ describe('a file that stands in a call itself', () => {
         expect.objectContaining({ origin: 'unknown', argument: 'file', to: 's', size: 6, principal: 'anonymous' }),
       ]);
     }
-    // it has been stored for its link, and is no more somebody's choice for that
+    // it has been stored for its link, and is not a user's choice for that
     expect(await told({ link: SMALL_URI })).toEqual([expect.objectContaining({ origin: 'unknown', argument: 'link' })]);
   });
 

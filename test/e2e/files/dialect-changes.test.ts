@@ -74,7 +74,7 @@ describe('a server that changes how its files are to come (BR-15)', () => {
     expect(sha256(taken())).toBe(sha256(PICTURE));
   });
 
-  it('takes no files any more: what was one goes as it came', async () => {
+  it('takes files no longer: what was one goes as it came', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const { uri } = announced((await client.call('give')).result);
     declared = 'none';

@@ -39,7 +39,7 @@ const reasonOf = (result: Json | undefined) =>
 describe.each([
   ['2025-06-18', () => RawClient.connect(wharf.mcp, '2025-06-18')],
   ['2026-07-28', async () => RawClient.stateless(wharf.mcp, '2026-07-28', {})],
-])('the first call of a tool that nobody has listed (%s)', (_version, connect) => {
+])('the first call of a tool that was never listed (%s)', (_version, connect) => {
   it('is held to what the tool declares, as the second is', async () => {
     await start();
     const client = await connect();
@@ -51,7 +51,7 @@ describe.each([
     expect(upstream.with('tools/list')).toHaveLength(2);
   });
 
-  it('is known to a server that tells of files only to whoever knows them (2356o-26)', async () => {
+  it('is known to a server that names files only to clients that know them (2356o-26)', async () => {
     const image = { type: 'string', format: 'uri' };
     const tool = { name: 'draw', inputSchema: { type: 'object', properties: { image } } };
     let declared: Json | undefined;

@@ -152,7 +152,7 @@ describe('a resource that a result only links to', () => {
   it('stands for nothing before that: what it is then, is what the server gives at its first use (HO-05)', async () => {
     const { uri, size } = announced(await call('a', 'small'));
     expect(size).toBe(SMALL.length);
-    // the size that the link told was the server's claim, and nobody has seen a byte
+    // the size that the link told was the server's claim, and no byte has been seen
     small = Buffer.from('changed between the result and the use of it');
     await call('b', 'read', { file: uri });
     expect(taken().toString()).toBe(small.toString());
@@ -191,7 +191,7 @@ describe('a resource that a result only links to', () => {
     expect(taking.with('tools/call')).toHaveLength(before);
   });
 
-  it('is nobody else’s (HO-06)', async () => {
+  it('is no other caller’s (HO-06)', async () => {
     const { uri } = announced(await call('a', 'small'));
     const before = reads();
     const result = await call('b', 'read', { file: uri }, KEYS[1]);

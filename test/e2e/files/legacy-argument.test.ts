@@ -74,7 +74,7 @@ describe('a legacy base64 argument that the operator configured', () => {
     ['another type', `data:text/plain,hello`, 'mimeTypeNotAccepted'],
     ['a path', '/etc/passwd', 'schemeNotAllowed'],
     ['an address', 'https://example.com/a.png', 'schemeNotAllowed'],
-    ['a handle of nobody', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
+    ['a handle of no file', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
     ['a handle of another gateway', 'mcp-file://other/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
   ])('refuses %s before the server is asked', async (_what, value, reason) => {
     const before = ocr.upstream.with('tools/call').length;

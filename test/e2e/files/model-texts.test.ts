@@ -107,7 +107,7 @@ describe('what a model reads of a file', () => {
     expect(text).toMatch(/^The user can open the link as long as the file is kept, at least 24 hours\.$/m);
     expect(file.uri).toMatch(/^mcp-file:/);
     expect((await fetch(linkIn(text))).status).toBe(200);
-    // nobody else can make one
+    // nothing else can make one
     const other = linkIn(text).replace(/.$/, (last) => (last === 'A' ? 'Q' : 'A'));
     expect((await fetch(other)).status).toBe(404);
   });

@@ -78,7 +78,7 @@ describe('a call that was meant to hold a file', () => {
     ['a file: address', 'file:///home/me/pic.png'],
     ['an address that is not followed', 'https://example.com/pic.png'],
     ['a name', 'pic.png'],
-    ['a handle of nobody', NOBODYS],
+    ['a handle of no file', NOBODYS],
     ['a handle that broke off', 'mcp-file://wharf/f_AAAA'],
   ])('with %s is answered with a link to upload it (U8)', async (_what, image_base64) => {
     const before = calls();

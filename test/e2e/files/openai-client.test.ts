@@ -131,7 +131,7 @@ describe('what a client of OpenAI sees of file arguments', () => {
     expect(join?.inputSchema.properties.parts).toMatchObject({ type: 'array', items: { type: 'string' } });
   });
 
-  it('on 2026-07-28 a list made for such a client is nobody else’s (X-31)', async () => {
+  it('on 2026-07-28 a list made for such a client is no other client’s (X-31)', async () => {
     const ask = async (name: string) => {
       const client = RawClient.stateless(wharf.mcp, '2026-07-28', { name });
       return (await client.request('tools/list')).result;

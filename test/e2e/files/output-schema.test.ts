@@ -194,7 +194,7 @@ describe('base64 in structuredContent, for clients that hold it against the outp
     });
   });
 
-  it('a tool that nobody has listed is asked for before its result is changed (B2)', async () => {
+  it('a tool that was never listed is asked for before its result is changed (B2)', async () => {
     const fresh = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
     for (const name of ['a copy, longer than links', 'a copy, any text']) {
       const client = await RawClient.connect(fresh.mcp);
@@ -203,7 +203,7 @@ describe('base64 in structuredContent, for clients that hold it against the outp
     await fresh.stop();
   });
 
-  it('where the list cannot be had any more, structuredContent stays as it came (B2)', async () => {
+  it('where the list can no longer be had, structuredContent stays as it came (B2)', async () => {
     const fresh = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
     const client = await RawClient.connect(fresh.mcp);
     isListing = false;

@@ -155,7 +155,7 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
       await uploaded('pending.txt', undefined),
     ])
       expect(await ask(ada, uri)).toMatchObject({ code: -32002, data: { uri } });
-    // of another caller's file nobody hears more than of none
+    // of another caller's file a caller hears no more than of none
     const of = async (uri: string) => ({ ...(await ask(bob, uri)), data: undefined });
     expect(await of(hers)).toEqual(await of('mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA'));
     expect(upstream.with('resources/read')).toEqual([]);

@@ -140,7 +140,7 @@ describe('a link that does not work', () => {
   it.each([
     ['of Wharf’s', 'filesystem+memory', 'gateway'],
     ['of the store’s', 's3+redis', 'presigned'],
-  ] as const)('%s any more, because the file has gone, says so', async (_what, stores, style) => {
+  ] as const)('%s no longer, because the file has gone, says so', async (_what, stores, style) => {
     const own = await startWharf({
       servers: { camera: { url: upstream.url, transport: 'streamable-http' } },
       stores,

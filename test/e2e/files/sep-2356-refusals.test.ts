@@ -73,7 +73,7 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
     expect(await refusing.refused('image', { image })).toMatchObject({ reason, argument: 'image' });
   });
 
-  it("nobody asks for an address, not even the server's own (2356-18)", async () => {
+  it("no address is asked for, not even the server's own (2356-18)", async () => {
     const before = refusing.upstream.requests.length;
     await refusing.refused('image', { image: `${refusing.upstream.origin}/a.png` });
     expect(refusing.upstream.requests).toHaveLength(before);
@@ -247,7 +247,7 @@ describe('SEP-2356: files that the server refuses', () => {
     expect((await answering.client.call('early', {})).error).toMatchObject({ code: -32602 });
   });
 
-  it('a server on stdio is understood as well, whoever shares its process (2356o-15)', async () => {
+  it('a server on stdio is understood as well, whichever clients share its process (2356o-15)', async () => {
     const fixture = fileURLToPath(new URL('../../../../test/helpers/scripted-stdio.fixture.mjs', import.meta.url));
     const wharf = await startWharf({ servers: { early: { command: [process.execPath, fixture, 'refusing'] } } });
     const clients = [await RawClient.connect(wharf.mcp), RawClient.stateless(wharf.mcp, '2026-07-28', {})];

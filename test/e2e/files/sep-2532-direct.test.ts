@@ -105,7 +105,7 @@ describe('resources/stream in front of a server that only has resources/read', (
     expect(await bytesOf(response)).toEqual(F1);
   });
 
-  it('nobody stores, sniffs or compresses it (2532-58, 2532-59)', async () => {
+  it('nothing on the way stores, sniffs or compresses it (2532-58, 2532-59)', async () => {
     const response = await stream(client, PDF, { ...ANY, 'accept-encoding': 'gzip, br' });
     expect(response.headers.get('cache-control')).toBe('no-store, no-transform');
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');

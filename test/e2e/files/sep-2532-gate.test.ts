@@ -227,7 +227,7 @@ describe('a server that dies', () => {
     }
   });
 
-  it('the first byte is there before the server has sent its last, 2532-63: and a client that goes ends it (2532-22)', async () => {
+  it('the first byte is there before the server has sent its last, and a client that goes ends it (2532-22, 2532-63)', async () => {
     const lab = await startLab({
       resources: { 'docs://dying': (message) => ({ ...rpc(message, { result }), cutAfter: HALF, cut: 'stall' }) },
     });

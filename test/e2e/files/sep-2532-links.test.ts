@@ -87,7 +87,7 @@ describe('links and handles', () => {
     expect(response.headers.get('mcp-resource-uri')).toBe('docs://a.json');
   });
 
-  it('nobody stores, sniffs or compresses what the link gives, whole or in part (2532-58, 2532-59)', async () => {
+  it('nothing on the way stores, sniffs or compresses what the link gives, whole or in part (2532-58, 2532-59)', async () => {
     const url = await linkFor('docs://a.json');
     for (const range of ['', 'bytes=2-5']) {
       const headers = { 'accept-encoding': 'gzip', ...(range && { range }) };

@@ -44,7 +44,7 @@ describe.each(STORES)('resources/stream with %s', (kind) => {
       expect(await stores.objects()).toEqual([]);
     });
 
-    it('a link gives the same, and tells nobody anything (2532-29, 2532-34, 2532-54, 2532-55)', async () => {
+    it('a link gives the same, and tells nothing to others (2532-29, 2532-34, 2532-54, 2532-55)', async () => {
       const links: string[] = [];
       for (const size of SIZES) {
         const { answer, result } = await client.request('resources/stream', { uri: uriOf(size) });

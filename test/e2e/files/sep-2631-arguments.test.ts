@@ -101,7 +101,7 @@ describe('file arguments of clients that speak SEP-2631', () => {
     ['one with a query (2631-19)', async () => `${await upload(client, F1)}?x=1`, 'fileNotFound'],
     ['a path (2631-41)', async () => '/tmp/x', 'schemeNotAllowed'],
     ['an address of a store (2631-41)', async () => 's3://b/k', 'schemeNotAllowed'],
-    ['somebody’s file id (2631-41)', async () => 'file-abc', 'malformedUri'],
+    ['a file id of another service (2631-41)', async () => 'file-abc', 'malformedUri'],
     ['nothing uploaded yet (2631-69)', async () => (await authorizeUpload(client)).file.uri, 'uploadIncomplete'],
   ])('%s is refused before the server is asked', async (_what, value, reason) => {
     expect(await reader.refused('read', { small: await value() })).toMatchObject({ reason });

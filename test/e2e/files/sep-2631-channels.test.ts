@@ -88,7 +88,7 @@ describe('resources that a client takes for files', () => {
     },
   );
 
-  it('but not where nobody asks for files (2631-70)', async () => {
+  it('but not where no client asks for files (2631-70)', async () => {
     embedded = { uri: 'custom://unasked', text: 'a' };
     await (await RawClient.connect(server.wharf.mcp)).call('show');
     const { error } = await client.request('files/authorizeDownload', { uri: 'custom://unasked' });

@@ -58,7 +58,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     expect(descriptor).toMatchObject({ method: 'POST' });
   });
 
-  it('a parameter nobody knows is tolerated (BASE-16)', async () => {
+  it('a parameter that is not known is tolerated (BASE-16)', async () => {
     expect((await authorizeUpload(client, { foo: 1, name: 'a' })).file.name).toBe('a');
   });
 
@@ -182,7 +182,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     expect(ocr.upstream.with('resources/read')).toEqual([]);
   });
 
-  it('whoever opens the address of an upload reads which server it is for (2631-61)', async () => {
+  it('a person who opens the address of an upload reads which server it is for (2631-61)', async () => {
     const { upload: descriptor } = await authorizeUpload(client, FILE);
     const page = await fetch(descriptor.url, { headers: { accept: 'text/html' } });
     expect(await page.text()).toContain('ocr');
@@ -199,7 +199,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     expect(ocr.upstream.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
   });
 
-  it('a method of files that nobody knows is the server’s to refuse (2631-54)', async () => {
+  it('a method of files that is not known is the server’s to refuse (2631-54)', async () => {
     expect(await error('files/list', {})).toMatchObject({ code: -32601 });
   });
 

@@ -358,7 +358,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(asked('files/authorizeDownload')).toBe(1);
   });
 
-  it('objects with URIs of other kinds are nobody’s files', async () => {
+  it('objects with URIs of other kinds are not files', async () => {
     const structuredContent = {
       links: [
         { uri: 'https://example.com/a', digest: digestValue(F1) },

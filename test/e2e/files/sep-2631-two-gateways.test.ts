@@ -91,7 +91,7 @@ describe('two gateways in a row', () => {
     },
   );
 
-  it('a large resource is a link for whoever knows no handles (BR-14, 2631-53)', async () => {
+  it('a large resource is a link for a client that knows no handles (BR-14, 2631-53)', async () => {
     const client = await RawClient.connect(outer.mcp, '2025-11-25');
     const { result } = await client.request('resources/read', { uri: 'docs://huge' });
     const item = (result?.contents as Json[] | undefined)?.[0];

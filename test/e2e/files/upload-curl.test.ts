@@ -99,7 +99,7 @@ describe('the curl lines', () => {
     expect(words.map((word) => word?.replace('file=@', ''))).toEqual(words.map(() => expected));
   });
 
-  it('stand for a file whose name nobody said as FILE', async () => {
+  it('stand for a file without a name as FILE', async () => {
     const offer = await offered({});
     await writeFile(join(folder, 'FILE'), 'hello');
     expect(JSON.parse(await shell(offer.curl, folder))).toMatchObject({ status: 'completed' });

@@ -156,7 +156,7 @@ describe('before a session is open', () => {
     ]);
   });
 
-  it('lines that are no message reach nobody and are counted (B1)', async () => {
+  it('lines that are not a message reach no client and are counted (B1)', async () => {
     const url = await inFrontOf(['pino', 'winston', 'broken', 'array', 'plain', 'echo', 'half', 'number']);
     const answer = await RawClient.stateless(url.href, '2025-06-18').post(INITIALIZE);
     expect(answer.messages.map(({ id }) => id)).toEqual([1]);

@@ -26,7 +26,7 @@ function endless(words: string) {
 }
 
 describe('a request of Wharf’s own over HTTP', () => {
-  it('keeps nobody waiting for longer than timeouts.upstream when its answer never comes (by reading)', async () => {
+  it('keeps no caller waiting for longer than timeouts.upstream when its answer never comes (by reading)', async () => {
     fake = await startFakeUpstream();
     const config = { timeouts: { upstream: '1s' } };
     wharf = await startWharf({ servers: { one: { url: fake.url } }, config });

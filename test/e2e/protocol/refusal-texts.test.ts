@@ -107,7 +107,7 @@ describe('what people and programs are told that got an address or a server wron
 });
 
 describe('with API keys', () => {
-  it('whoever has none is not told which servers there are (C4)', async () => {
+  it('a caller without one is not told which servers there are (C4)', async () => {
     const closed = await startWharf({
       servers: { one: { url: fake.url }, two: { url: fake.url } },
       config: { auth: { use: 'apiKeys', keys: [{ name: 'ci', hash: KEY_HASH }] } },

@@ -127,7 +127,7 @@ describe('a session over stdio', () => {
     await first.body?.cancel();
   });
 
-  it('answers a server’s request that can reach nobody with an error, after 5 s', async () => {
+  it('answers a server’s request that can reach no client with an error, after 5 s', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const before = await dropped();
     const begun = performance.now();

@@ -22,7 +22,7 @@ beforeEach(() => {
   server.requests.length = 0;
 });
 
-describe('a version of the protocol that nobody knows', () => {
+describe('a version of the protocol that is not known', () => {
   it.each(['2026-07-29', '2027-01-01', '9999-99-99', 'draft', `2026-07-28${'x'.repeat(5000)}`])(
     'is refused with those that are known, and the server hears nothing: %.20s (A2 versions)',
     async (version) => {

@@ -49,7 +49,7 @@ export const SEP_2532: Rows = together(
   from(section('response-download-url-mode-alternative'), {
     '2532-29': 'Wharf answers with a downloadUrl where it cannot answer with bytes.',
     '2532-30': 'Wharf gives and fetches download URLs by https only, except on a loopback address.',
-    '2532-31': 'Wharf streams a file to nobody but its owner.',
+    '2532-31': 'Wharf streams a file only to its owner.',
     '2532-32': 'Wharf lets a download URL expire.',
     '2532-33': "Wharf sends its credentials to a download URL only on the server's own origin.",
     '2532-34': 'Wharf answers a download URL with the headers of a stream.',

@@ -107,7 +107,7 @@ async function metric(gateway: Gateway, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-/** Whether the public port takes no new connection any more. */
+/** Whether the public port no longer takes new connections. */
 function isRefusing(gateway: Gateway): Promise<boolean> {
   return fetch(`${gateway.url}/u/x`, { headers: { connection: 'close' } }).then(
     ({ status }) => status === 503,

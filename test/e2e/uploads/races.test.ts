@@ -42,7 +42,7 @@ async function tryOnce(gateway: Gateway | undefined, ticket: string, bytes: Buff
 }
 
 describe('two gateways, and tries at one time for each ticket', () => {
-  it('store every file once, whoever is first, and leave no ticket stuck (R16, G2)', async () => {
+  it('store every file once, whichever is first, and leave no ticket stuck (R16, G2)', async () => {
     const tickets = await Promise.all(Array.from({ length: TICKETS }, () => replicas.authorize()));
     const wrong: unknown[] = [];
     const stored = new Map<string, string>();
