@@ -255,6 +255,9 @@ function textsForPeople(): { path: string; text: string }[] {
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8').replaceAll(GOES_ON, ' ') }));
 }
 
+/** The names of tests and of what they are about, wherever they are written as one text. */
+const NAMES_OF_TESTS = /(?:\b(?:it|describe)|\))\(\s*(['"`])(.*?)\1,/g;
+
 /** The comments of a text, each on one line. */
 function commentsIn(text: string): string[] {
   const found = text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*(?:\n\s*\/\/ .*)*/gm);
@@ -318,6 +321,19 @@ describe('the rooms of the gateway', () => {
     expect(texts.map(({ path }) => path)).toEqual(expect.arrayContaining(places));
     const found = texts.flatMap(({ path, text }) =>
       [...text.matchAll(NEVER)].map(({ index }) => `${path}: ${text.slice(Math.max(0, index - 40), index + 40)}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('are tested in sentences without excluded words', () => {
+    const tests = sourcesBelow('test').filter(({ path }) => path !== 'test/architecture.test.ts');
+    const saying = tests.map(({ path, text }) => {
+      const names = [...text.matchAll(NAMES_OF_TESTS)].map(([, , name = '']) => name);
+      return { path, names, comments: commentsIn(text) };
+    });
+    expect(saying.flatMap(({ names }) => names).length).toBeGreaterThan(2000);
+    const found = saying.flatMap(({ path, names, comments }) =>
+      [...names, ...comments].filter((text) => text.match(NEVER)).map((text) => `${path}: ${text}`),
     );
     expect(found).toEqual([]);
   });

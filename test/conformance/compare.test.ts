@@ -53,7 +53,7 @@ describe('the comparison of two conformance results', () => {
     expect(unused([row], found)).toEqual([]);
   });
 
-  it('tells which expected difference is none any more', () => {
+  it('tells which expected difference has gone', () => {
     expect(unused([row], [])).toEqual([row]);
   });
 

@@ -41,7 +41,7 @@ export function differences(
   return result;
 }
 
-/** Expected rows, among those given, that no difference bears out any more. */
+/** Expected rows, among those given, that no difference bears out now. */
 export function unused(expected: readonly Expected[], found: readonly Difference[]): Expected[] {
   return expected.filter(
     (row) => !found.some(({ scenario, check }) => scenario === row.scenario && row.checks.includes(check)),

@@ -206,7 +206,7 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
         expect(await objects.getWhole('f/whole-length', 5, NEVER)).toBeUndefined();
       });
 
-      it('lets go of a body that nobody reads to its end', async () => {
+      it('lets go of a body that is not read to its end', async () => {
         for (let n = 0; n < 20; n += 1) {
           const read = await objects.get('f/ranges', { signal: NEVER });
           if (read.kind !== 'found') throw new Error(read.kind);

@@ -232,7 +232,7 @@ export function describeStateStore(name: string, make: (bounds?: Bounds) => Prom
         await bounded.store.close();
       });
 
-      it('refuses a caller and a server whose share of the keys is full, and nobody else (safety 12)', async () => {
+      it('refuses a caller and a server whose share of the keys is full, and no other one (safety 12)', async () => {
         const { store: full } = bounded;
         expect(await full.create('a', '1', HOUR, at('ann', 'one'))).toBe(true);
         expect(await full.create('b', '1', HOUR, at('ann', 'two'))).toBe(true);
@@ -260,7 +260,7 @@ export function describeStateStore(name: string, make: (bounds?: Bounds) => Prom
         await expect(full.create('more', '1', HOUR, ann)).rejects.toMatchObject({ code: 'state_full' });
       });
 
-      it('counts a key once, whoever else tries to create it', async () => {
+      it('counts a key once, however many try to create it', async () => {
         const { store: full } = bounded;
         await full.create('a', '1', HOUR, ann);
         for (let n = 0; n < 5; n += 1) expect(await full.create('a', '2', HOUR, ann)).toBe(false);

@@ -97,7 +97,7 @@ export function describeUpstream(name: string, makeSubject: () => UpstreamSubjec
       expect(sha256(data)).toBe(blobDigest({ size, seed: 7 }));
     });
 
-    it('holds the server back while nobody reads', async () => {
+    it('holds the server back while its answer is not read', async () => {
       const upstream = await keep(subject.healthy());
       const body = await ask(upstream, blobCall(1, 64 * 1024 * 1024));
       // a listener that takes nothing: the stream fills its buffer and waits

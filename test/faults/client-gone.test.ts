@@ -7,7 +7,7 @@ import { RawClient } from '../helpers/raw-client.js';
 import { until } from '../helpers/wait.js';
 import { STORES, startWharf, type Wharf } from '../helpers/wharf.js';
 
-/** A server on its own channel hears that the client has gone; on a shared one it finishes, for nobody. */
+/** A server on its own channel hears that the client has gone; on a shared one it finishes, for no client. */
 const OWN_CHANNEL = new Set(['json', 'sse']);
 
 /** Bytes of the answer to `BLOB` before its file begins, and a place behind the file. */

@@ -60,7 +60,7 @@ class DrippingServer {
   }
 }
 
-describe('whoever drips', () => {
+describe('a peer that drips', () => {
   let upstream: FaultUpstream;
   let dripping: DrippingServer;
   let wharf: Wharf;

@@ -63,7 +63,7 @@ describe.each(['sse', 'stdio'] as const)('while a file comes in over %s, an S3',
     upstream.goOn();
     const { error } = await answer;
     expect(error).toMatchObject({ data: { code: 'store_timeout' } });
-    // what is removed is waited for by nobody
+    // nothing waits for what is removed
     expect(await gauge(wharf.adminUrl, 'wharf_clean_ups')).toBe(1);
     proxy.set({});
     await until(async () => (await gauge(wharf.adminUrl, 'wharf_clean_ups')) === 0);

@@ -92,7 +92,7 @@ describe('one caller cannot take what another needs:', () => {
     expect(result).toBeDefined();
   });
 
-  it('keys of the state store, by links to upload that nobody uses (safety 12)', async () => {
+  it('keys of the state store, by links to upload that are not used (safety 12)', async () => {
     await start({ state: { use: 'memory', maxKeys: 200 } });
     const mallory = await connect('mallory');
     const outcomes = new Set<unknown>();

@@ -94,7 +94,7 @@ describe('a server that says nothing for ever, and a client that does not read',
   });
 });
 
-it('65,536 blanks in chunks of their own behind an answer cost nobody anything (H2)', async () => {
+it('65,536 blanks in chunks of their own behind an answer cost nothing (H2)', async () => {
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
   process.on('warning', onWarning);

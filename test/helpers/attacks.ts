@@ -222,7 +222,7 @@ export const RESULTS: Readonly<Record<string, Attack>> = {
       answer: `[${many(shape, (at) => result(`{"content":[{"type":"resource_link","uri":"e://${at}"}]}`, at))}]`,
     }),
   },
-  'answers that nobody asked for': {
+  'answers to no request': {
     most: 15_000,
     make: (shape) => ({ answer: `[${many(shape, (at) => result('{}', at % shape.distinct))}]` }),
   },

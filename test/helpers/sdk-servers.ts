@@ -10,7 +10,7 @@ export interface SdkServer {
   transport: Transport;
   /** Where it listens; absent for stdio. */
   url?: string;
-  /** How it is started; for stdio only, where whoever connects starts it. */
+  /** How it is started; for stdio only, where the client starts it. */
   command?: string[];
   /** What makes `wharf` front it. */
   wharfArgs: string[];

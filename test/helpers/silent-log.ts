@@ -1,6 +1,6 @@
 import type { Log } from '../../gateway/ports/log.js';
 
-/** A log that nobody reads. */
+/** A log that keeps nothing. */
 export const silentLog: Log = {
   debug() {},
   info() {},

@@ -68,7 +68,7 @@ const files = fc.record({
   bytes: fc.tuple(sizes, fc.nat(1)).map(bytesOf),
   spelling: fc.constantFrom(...Object.keys(SPELLINGS)),
 });
-/** Raw JSON text of strings that are no base64, or none that anybody claims. */
+/** Raw JSON text of strings that are not base64, or that no dialect claims. */
 const texts = fc.constantFrom(
   '""',
   '"t"',

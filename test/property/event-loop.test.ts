@@ -5,7 +5,7 @@ import { type Attack, REQUESTS, RESULTS, type Shape } from '../helpers/attacks.j
 import { type HostileUpstream, startHostileUpstream } from '../helpers/hostile-upstream.js';
 import { WatchedGateway } from '../helpers/watched-gateway.js';
 
-/** Of the CPU: how long others are served by nobody. */
+/** Of the CPU: how long no other client is served. */
 const MAX_TURN_MS = 250;
 /** By how much memory may grow, as a multiple of the bytes that a message is counted as. */
 const MAX_GROWTH = 4;

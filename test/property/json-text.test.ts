@@ -133,7 +133,7 @@ async function compare(sent: unknown, got: unknown, lab: RelayLab): Promise<void
 
 describe('a text that is JSON', () => {
   it(
-    'keeps everything but its files, which become links, whoever wrote it and however it is cut on the way',
+    'keeps everything but its files, which become links, whatever wrote it and however it is cut on the way',
     async () => {
       await fc.assert(
         fc.asyncProperty(

@@ -111,7 +111,7 @@ try {
   const seen = await soak(lab);
   const text = report(seen);
   print(`\n${text}`);
-  // beside the log, for whoever looks for the cause of a slow call
+  // beside the log, to find the cause of a slow call
   writeFileSync(join(dirname(lab.log), 'seen.json'), JSON.stringify({ calls: seen.calls, samples: seen.samples }));
   writeFileSync(join(dirname(lab.log), 'soak.svg'), chart(seen));
   if (flags.out) {

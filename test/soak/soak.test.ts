@@ -34,7 +34,7 @@ describe('what a soak says', () => {
     ['a slower one', [call('quiet', 400), call('hostile', 1201)], false],
     ['ratios of what is short anyway', [call('quiet', 3), call('hostile', 700)], true],
     ['an error', [call('quiet', 3), call('hostile', 3), call('hostile', 3, 'no')], false],
-    ['an error before anybody was hostile', [call('quiet', 3, 'no'), call('quiet', 3), call('hostile', 3)], false],
+    ['an error before any client was hostile', [call('quiet', 3, 'no'), call('quiet', 3), call('hostile', 3)], false],
     ['a kind of call that never came to an end among hostile peers', [call('quiet', 3)], false],
     ['no call at all', [], false],
   ])('%s', (_, calls, isOk) => {

@@ -28,7 +28,7 @@ export interface BlobCost {
 /** Decoded bytes of a blob of `mb` MB of base64 (10⁶ characters). Whole quads: there is no padding. */
 export const decodedBytes = (mb: number) => (blobChars(mb) / 4) * 3;
 
-/** A gateway that cuts must say the right size; whoever passes the bytes through must pass all of them. */
+/** A gateway that cuts must say the right size; one that passes the bytes through must pass all of them. */
 function wrong(measured: Measured, mb: number): string | undefined {
   const size = /"size":\s*(\d+)/.exec(measured.start)?.[1];
   if (size !== undefined) {

@@ -21,7 +21,7 @@ function machineSeconds(): number {
 }
 
 /**
- * Begins to watch what else keeps the machine busy: on a loaded one a ratio favours whoever needs less CPU.
+ * Begins to watch what else keeps the machine busy: on a loaded one a ratio favours the gateway that needs less CPU.
  * @returns called at the end, when every child has ended: the share (0 … 1) of all cores' time that others took
  */
 export function watchBystanders(): () => number {

@@ -144,7 +144,7 @@ const STREAMING_TOOLS: Tool2026[] = [
     description: 'Asks the user after it reported progress on its stream',
     inputSchema: NO_ARGUMENTS,
     async run(_args, context) {
-      // The token is the caller's; without one the notification names a token nobody waits for.
+      // The token is the caller's; without one the notification names a token that no client waits for.
       const progressToken = context.mcpReq._meta?.progressToken ?? 'test_streaming_elicitation';
       await context.mcpReq.notify({
         method: 'notifications/progress',

@@ -27,7 +27,7 @@ describe('a disk that hangs', () => {
     const store = create(settings.parse({ path: folder }), { log: silentLog, timeouts: { store: STORE_MS } });
     await store.prepare();
     await mkdir(join(folder, 'objects/f'));
-    // a pipe that nobody writes to cannot be opened
+    // a pipe without a writer cannot be opened
     const pipe = join(folder, 'objects/f/one');
     execFileSync('mkfifo', [pipe]);
     await expect(store.get('f/one', { signal: NEVER })).rejects.toMatchObject(TIMED_OUT);

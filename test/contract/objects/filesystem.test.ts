@@ -34,7 +34,7 @@ describeObjectStore('filesystem', async () => freshStore(await freshFolder()));
 describeResumableWrites('filesystem', async () => freshStore(await freshFolder()));
 
 describe('filesystem object store', () => {
-  it('lets nobody but its own user see files and folders (1306-45)', async () => {
+  it('lets only its own user see files and folders (1306-45)', async () => {
     const path = join(await freshFolder(), 'data');
     const objects = await freshStore(path);
     await store(objects, 'f/deep/one', Buffer.from('secret'));
@@ -54,7 +54,7 @@ describe('filesystem object store', () => {
     );
   });
 
-  it('closes a file that nobody reads, so that its collection does not end the process', async () => {
+  it('closes a file that is never read, so that its collection does not end the process', async () => {
     const objects = await freshStore(await freshFolder());
     await store(objects, 'f/one', randomBytes(10));
     const forget = async () => {

@@ -40,7 +40,7 @@ export async function freshBucket(
   return { bucket, objects, beside: plainClient(bucket) };
 }
 
-/** The SDK's client as anybody would use it. */
+/** The SDK's client as any program would use it. */
 export function plainClient(bucket: string): S3Client {
   const { region, endpoint, forcePathStyle, accessKeyId, secretAccessKey } = s3Config(bucket);
   return new S3Client({ region, endpoint, forcePathStyle, credentials: { accessKeyId, secretAccessKey } });

@@ -89,7 +89,7 @@ describe('s3 presigned links', () => {
     const link = await presign({}, behind);
     expect(link.startsWith(`${proxy.url}/${bucket}/wharf/f/f_one?`)).toBe(true);
     expect((await get(link)).body.toString()).toBe('0123456789');
-    // The same path on the other address is signed for somebody else.
+    // The same path on the other address is signed for another host.
     expect((await get(link.replace(proxy.url, s3Config(bucket).endpoint))).status).toBe(403);
     await behind.close();
     await proxy.close();

@@ -79,7 +79,7 @@ describe('a pool of render processes', () => {
     const ofMallory = ['m1', 'm2', 'm3', 'm4'].map((name) => run(name, 'mallory'));
     const ofAlice = run('a1', 'alice');
     expect(await ofMallory[3]).toEqual({ kind: 'refused', reason: 'busy' });
-    // nobody has more than she who comes
+    // no other caller has more than the one that comes
     const second = run('a2', 'alice');
     expect(await second).toEqual({ kind: 'refused', reason: 'busy' });
     await endAll();

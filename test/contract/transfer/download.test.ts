@@ -22,7 +22,7 @@ afterAll(async () => {
 const FILE = Buffer.from('Hello world!');
 const whole: Handler = (_request, response) => response.end(FILE);
 
-/** A TCP server that says exactly these bytes to whoever connects, and then ends, or stays silent. */
+/** A TCP server that says exactly these bytes on each connection, and then ends, or stays silent. */
 async function says(text: string, how: 'end' | 'reset' | 'silent' = 'end'): Promise<{ url: string; close(): void }> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -51,7 +51,7 @@ describe('a download', () => {
     expect(peer.seen).toMatchObject([{ method: 'GET', url: '/a?b=c%2Fd' }]);
   });
 
-  it('asks with what the descriptor says and nothing of its own that speaks for somebody (2631-34)', async () => {
+  it('asks with what the descriptor says and nothing of its own that speaks for a caller (2631-34)', async () => {
     peer.answer(whole);
     const headers = { 'X-Custom': 'yes', Authorization: 'Bearer theirs', 'accept-encoding': 'gzip' };
     const answer = await transfer.download({ url: peer.https, headers, rules: rules(peer) }, calm());
@@ -233,7 +233,7 @@ describe('redirects (2532-28)', () => {
     ['an address inside', 'https://169.254.169.254/latest/meta-data?sig=s3cret'],
     ['plain http', 'http://files.example/end?sig=s3cret'],
     ['a file', 'file:///etc/passwd?sig=s3cret'],
-  ])('to %s it is refused, and nobody is asked', async (_name, location) => {
+  ])('to %s it is refused, and no server is asked', async (_name, location) => {
     peer.answer(moved(302, location));
     const run = transfer.download({ url: `${peer.https}/start`, rules: rules(peer, { redirects: 2 }) }, calm());
     const failure = await failureOf(run);
@@ -296,7 +296,7 @@ describe('time', () => {
     expect(failure).toMatchObject({ code: 'fetch_timeout', facts: { limit: 'total', allowed: 600 } });
   });
 
-  it('the total time ends a body that nobody reads, and the process lives on', async () => {
+  it('the total time ends a body that is not read, and the process lives on', async () => {
     peer.answer((_request, response) => response.write('x'));
     const { body } = await transfer.download({ url: peer.http, rules: within({ total: 200 }) }, calm());
     await until(() => body.destroyed);

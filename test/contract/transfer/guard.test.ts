@@ -31,10 +31,10 @@ afterEach(async () => {
 });
 afterAll(() => peer.close());
 
-/** Rules of somebody who has no host of his own, such as a client. */
+/** Rules of a peer without a host of its own, such as a client. */
 const stranger = (overrides: Partial<TransferRules> = {}) => rules(peer, { ownOrigin: undefined, ...overrides });
 
-describe('what nobody is connected to (OAI-10, 2631-59, G11)', () => {
+describe('what Wharf never connects to (OAI-10, 2631-59, G11)', () => {
   it.each([
     'https://127.0.0.1:PORT/x',
     'https://127.1:PORT/x',
@@ -146,7 +146,7 @@ describe('names', () => {
 
 describe('certificates (2532-57)', () => {
   it.each([
-    ['an authority that nobody trusts', { ca: undefined }, (url: string) => url],
+    ['an authority that is not trusted', { ca: undefined }, (url: string) => url],
     ['another name', {}, (url: string) => url.replace('files.example', 'other.example')],
     ['an address', {}, (url: string) => url.replace('files.example', '127.0.0.1')],
   ])('of %s are refused', async (_name, overrides, change) => {

@@ -177,7 +177,7 @@ describe('an upload (2631-31)', () => {
 });
 
 describe('an upload that must not be', () => {
-  it('is refused when the file is larger than the rules allow, before anybody is asked', async () => {
+  it('is refused when the file is larger than the rules allow, before the server is asked', async () => {
     peer.answer((_request, response) => response.end());
     const failure = await failureOf(upload({ rules: rules(peer, { maxBytes: 11 }) }));
     expect(failure).toMatchObject({ code: 'fetch_too_large', facts: { allowed: 11, actual: 12 } });

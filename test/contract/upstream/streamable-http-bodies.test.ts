@@ -96,7 +96,7 @@ it('keeps the bytes of answers apart that come at the same time, to readers of d
   expect(got.sort()).toEqual(bodies.sort());
 });
 
-describe('a content coding nobody asked for', () => {
+describe('a content coding that was not asked for', () => {
   it.each(['gzip', 'br', 'deflate'] as const)('is decoded when it is %s', async (coding) => {
     const body = await read({ body: BODY, coding, chunk: 100 });
     expect(body.equals(BODY)).toBe(true);

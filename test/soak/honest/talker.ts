@@ -5,7 +5,7 @@ import { closeSession, type HonestTarget, openSession, timed } from './target.js
 const CALLS = 10;
 const PAUSE_MS = 100;
 
-/** What a client without files does: short questions, which nobody's files may hold up. */
+/** What a client without files does: short questions, which no other client's files may hold up. */
 export async function talk(target: HonestTarget, server: string): Promise<void> {
   const kind = (what: string) => `${server}: ${what}`;
   const client = await timed(kind('initialize'), () => openSession(target, server));

@@ -104,7 +104,7 @@ export async function openPost(
   return socket;
 }
 
-/** A link to upload one file, which nobody needs a key for. */
+/** A link to upload one file, which takes no key. */
 export async function uploadPath(target: HostileTarget, client: RawClient): Promise<string> {
   const { result, error } = await client.request('files/authorizeUpload', { name: 'soak.bin' });
   const link = new RegExp(`${target.url}(/u/[\\w-]+)`).exec(JSON.stringify(result))?.[1];

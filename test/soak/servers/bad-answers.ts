@@ -5,11 +5,11 @@ import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 export interface Outlet {
   /** Resolves when more may be written. */
   write(bytes: string | Buffer): Promise<void>;
-  /** Whether anybody is left who reads. */
+  /** Whether a reader is left. */
   readonly isOpen: boolean;
 }
 
-/** Between two pieces of what has no end: some megabytes a second of each answer, where somebody reads them. */
+/** Between two pieces of what has no end: some megabytes a second of each answer, where they are read. */
 const PIECE_MS = 50;
 const BLANKS = ' '.repeat(65_536);
 const COMMENTS = `: ${'x'.repeat(1_000)}\n`.repeat(64);
