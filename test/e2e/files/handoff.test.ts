@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash, sha256, sha256Url } from '../../helpers/bytes.js';
+import { PIXEL } from '../../helpers/pixel.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
@@ -9,10 +10,6 @@ import { announced, image, photo } from './handoff-lab.js';
 
 const SHOT = image();
 const PHOTO = photo();
-const SMALL = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
-  'base64',
-);
 const block = (bytes: Buffer, name: string, mimeType = 'image/png') => ({
   type: 'resource',
   resource: { uri: `doc://shots/${name}`, mimeType, blob: bytes.toString('base64') },
@@ -21,7 +18,7 @@ const block = (bytes: Buffer, name: string, mimeType = 'image/png') => ({
 const RESULTS: Record<string, Record<string, unknown>> = {
   shot: { content: [block(SHOT, 'shot.png')] },
   photo: { content: [block(PHOTO, 'photo.jpg', 'image/jpeg')] },
-  small: { content: [{ type: 'image', mimeType: 'image/png', data: SMALL.toString('base64') }] },
+  small: { content: [{ type: 'image', mimeType: 'image/png', data: PIXEL.toString('base64') }] },
 };
 
 const TEXT = { type: 'string' };
@@ -111,10 +108,10 @@ describe('a handle on its way from one server to another', () => {
   it('stands in one array with those of other servers, in their order (HO-11)', async () => {
     const [one, two] = [await give(wharf, 'shot', 'a'), await give(wharf, 'photo', 'c')];
     await to.call('ocr', {
-      images: [two.uri, one.uri, `data:image/png;name=s.png;base64,${SMALL.toString('base64')}`],
+      images: [two.uri, one.uri, `data:image/png;name=s.png;base64,${PIXEL.toString('base64')}`],
     });
     const { images, names } = taking.lastArguments as { images: string[]; names: string[] };
-    expect(images.map((text) => sha256(Buffer.from(text, 'base64')))).toEqual([PHOTO, SHOT, SMALL].map(sha256));
+    expect(images.map((text) => sha256(Buffer.from(text, 'base64')))).toEqual([PHOTO, SHOT, PIXEL].map(sha256));
     expect(names).toEqual(['photo.jpg', 'shot.png', 's.png']);
   });
 

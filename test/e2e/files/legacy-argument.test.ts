@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../../helpers/bytes.js';
 import { startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { PIXEL } from '../../helpers/pixel.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { startWharf } from '../../helpers/wharf.js';
 import { type Lab, lab } from './recording-lab.js';
 
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
+const PNG = PIXEL.toString('base64');
 
 const OCR = {
   name: 'ocr_image',

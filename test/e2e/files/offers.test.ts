@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PIXEL } from '../../helpers/pixel.js';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -7,7 +8,7 @@ type Json = Record<string, unknown>;
 
 /** What the largest file of base64 has in a message of 10 MiB. */
 const OCR_MOST = 7_863_549;
-const PNG_HEAD = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ', 'base64');
+const PNG_HEAD = PIXEL.subarray(0, 33);
 const NOBODYS = 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA';
 const text = { type: 'string' };
 const tool = (name: string, properties: Json) => ({ name, inputSchema: { type: 'object', properties } });

@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Peer, startPeer } from '../../contract/transfer/peer.js';
 import { trusting } from '../../helpers/client-files.js';
+import { PIXEL } from '../../helpers/pixel.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
-  'base64',
-);
 const SECRET = 'sig-4711';
 
 const TOOLS = [
@@ -49,7 +46,7 @@ describe('a file that a client of OpenAI hands over', () => {
     await peer.close();
   });
 
-  beforeEach(() => peer.answer((_request, response) => response.end(PNG)));
+  beforeEach(() => peer.answer((_request, response) => response.end(PIXEL)));
 
   const TYPED = { type: '$mime', name: '$name', data: '$text' };
   const url = (path = 'file_1') => `${peer.https}/${path}?sig=${SECRET}`;
@@ -71,7 +68,7 @@ describe('a file that a client of OpenAI hands over', () => {
     const image = { download_url: url(), file_id: 'file_1', mime_type: 'image/png', file_name: 'scan.png' };
     const { result } = await client.call('ocr', { image });
     expect(result?.isError).toBeUndefined();
-    expect(upstream.lastArguments).toEqual({ image: PNG.toString('base64'), name: 'scan.png' });
+    expect(upstream.lastArguments).toEqual({ image: PIXEL.toString('base64'), name: 'scan.png' });
     expect(upstream.with('tools/call').at(-1)?.body.includes(SECRET)).toBe(false);
     expect(wharf.logged()).not.toContain(SECRET);
     expect(peer.seen[0]?.headers).not.toHaveProperty('authorization');
@@ -86,7 +83,7 @@ describe('a file that a client of OpenAI hands over', () => {
       library_file_id: null,
     };
     await client.call('ocr', { image });
-    expect(upstream.lastArguments.image).toBe(PNG.toString('base64'));
+    expect(upstream.lastArguments.image).toBe(PIXEL.toString('base64'));
   });
 
   it('the type is what the client says, else what the host says, else what the bytes say (OAI-12)', async () => {

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { PIXEL } from '../../helpers/pixel.js';
 import { type About, RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { type RecordingOptions, RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -6,10 +7,7 @@ import { startWharf, type Wharf } from '../../helpers/wharf.js';
 export type Json = Record<string, unknown>;
 
 export const F1 = Buffer.from('Hello world!');
-export const F2 = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
-  'base64',
-);
+export const F2 = PIXEL;
 export const F4 = Buffer.from([0, 1, 2, 253, 254, 255]);
 
 /** A client of a version, which has initialized where its version does. */

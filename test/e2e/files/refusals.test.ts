@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PIXEL } from '../../helpers/pixel.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
+const PNG = PIXEL.toString('base64');
 const properties = Object.fromEntries(['image', 'small', 'text', 'any'].map((name) => [name, { type: 'string' }]));
 const TOOL = { name: 'take', inputSchema: { type: 'object', properties: { ...properties, list: { type: 'array' } } } };
 

@@ -2,15 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sha256Url } from '../../helpers/bytes.js';
+import { PIXEL } from '../../helpers/pixel.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { STORES } from '../../helpers/wharf.js';
 
 const LIMIT = 20_000_000;
 const OCTETS = 'application/offset+octet-stream';
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 type Headers = Record<string, string>;
 
@@ -290,10 +287,10 @@ describe.each(STORES)('uploads by tus into %s', (stores) => {
     expect(await refusal(await patch(location, 5, Buffer.from('1.7\n')))).toEqual([415, 'mimeTypeNotAccepted']);
     expect(await offsetOf(location)).toBe('404');
     expect((await server.keys()).filter((key) => key.includes(uri.slice(-22)))).toEqual([]);
-    const again = await begin(url, PNG.length);
-    await patch(again, 0, PNG.subarray(0, 3));
-    expect((await patch(again, 3, PNG.subarray(3))).status).toBe(204);
-    expect(await server.digestOf(uri)).toBe(sha256Url(PNG));
+    const again = await begin(url, PIXEL.length);
+    await patch(again, 0, PIXEL.subarray(0, 3));
+    expect((await patch(again, 3, PIXEL.subarray(3))).status).toBe(204);
+    expect(await server.digestOf(uri)).toBe(sha256Url(PIXEL));
   });
 
   it('are nothing to those without their ticket, and nothing without a beginning', async () => {

@@ -11,6 +11,7 @@ import { createFileParts, type FileParts } from '../../../gateway/parts/files.js
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { heldBudget, partBudget, shortLedger } from '../../helpers/budgets.js';
+import { PIXEL } from '../../helpers/pixel.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 export const NEVER = new AbortController().signal;
@@ -120,8 +121,5 @@ async function* piecesOf(bytes: Buffer | AsyncIterable<Buffer>): AsyncGenerator<
 
 export const HELLO = Buffer.from('Hello world!');
 export const HELLO_DIGEST = 'wFNeS-K3n_2TKRMFQ2v4iTFOSj-uwF7P_Lt98xrZ5Ro';
-export const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
-  'base64',
-);
+export const PNG = PIXEL;
 export const PDF = Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n', 'latin1');
