@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BLOB, expectNothingLeft, expectWorking, gauge, untilStoring } from '../helpers/fault-checks.js';
+import { BLOB, expectNothingLeft, expectWorking, gauge, readiness, untilStoring } from '../helpers/fault-checks.js';
 import { FaultProxy } from '../helpers/fault-proxy.js';
 import { type FaultStores, s3Stores } from '../helpers/fault-stores.js';
 import { sweep } from '../helpers/fault-sweep.js';
@@ -11,11 +11,6 @@ import { startWharf, type Wharf } from '../helpers/wharf.js';
 
 /** Short enough to wait for; what works must not run into it on a busy machine. */
 const STORE_MS = 4000;
-
-const readiness = async (wharf: Wharf) => {
-  const response = await fetch(`${wharf.adminUrl}/readyz`);
-  return { status: response.status, parts: ((await response.json()) as { parts: Record<string, string> }).parts };
-};
 
 describe.each(['sse', 'stdio'] as const)('while a file comes in over %s, an S3', (transport) => {
   let upstream: FaultUpstream;
@@ -87,14 +82,14 @@ describe.each(['sse', 'stdio'] as const)('while a file comes in over %s, an S3',
     upstream.goOn();
     const { error } = await answer;
     expect(error).toMatchObject({ code: -32603, data: { code: 'store_unavailable' } });
-    const down = await readiness(wharf);
+    const down = await readiness(wharf.adminUrl);
     expect(down.status).toBe(503);
     expect(down.parts).toMatchObject({ objects: expect.stringMatching(/^The object store/), state: 'ok' });
     const client = await RawClient.connect(wharf.mcp);
     expect((await client.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
     expect((await client.call('blob', { size: 600_000 })).error?.data).toMatchObject({ code: 'store_unavailable' });
     await proxy.accept();
-    await until(async () => (await readiness(wharf)).status === 200);
+    await until(async () => (await readiness(wharf.adminUrl)).status === 200);
     await leavesNothingInTime();
     await expectWorking(wharf.mcp);
   });

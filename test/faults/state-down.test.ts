@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BLOB, expectNothingLeft, expectWorking, sizeBehind, untilStoring } from '../helpers/fault-checks.js';
+import {
+  BLOB,
+  expectNothingLeft,
+  expectWorking,
+  readiness,
+  sizeBehind,
+  untilStoring,
+} from '../helpers/fault-checks.js';
 import { FaultProxy } from '../helpers/fault-proxy.js';
 import { type FaultStores, filesystemStores, SECRET, s3Stores } from '../helpers/fault-stores.js';
 import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
@@ -9,12 +16,6 @@ import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
 const DOWN = { code: -32603, data: { code: 'state_unavailable' } };
-
-/** Readiness itself asks, and so also finds out that Redis is back. */
-const readiness = async (wharf: Wharf) => {
-  const response = await fetch(`${wharf.adminUrl}/readyz`);
-  return { status: response.status, parts: ((await response.json()) as { parts: Record<string, string> }).parts };
-};
 
 describe.each(['filesystem', 's3'] as const)('a gateway with files in %s and state in a Redis', (kind) => {
   let upstream: FaultUpstream;
@@ -53,14 +54,14 @@ describe.each(['filesystem', 's3'] as const)('a gateway with files in %s and sta
       expect(error).toMatchObject(DOWN);
       expect(error?.message).toMatch(/^The state store is not available/);
       await expectNothingLeft(wharf.adminUrl, stores);
-      const down = await readiness(wharf);
+      const down = await readiness(wharf.adminUrl);
       expect(down.status).toBe(503);
       expect(down.parts).toMatchObject({ state: expect.stringMatching(/^The state store/), objects: 'ok' });
       // a session that is known goes on, a new one cannot begin
       expect((await client.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
       await expect(RawClient.connect(wharf.mcp)).rejects.toThrow(/503.*state_unavailable/);
       await giveBack();
-      await until(async () => (await readiness(wharf)).status === 200);
+      await until(async () => (await readiness(wharf.adminUrl)).status === 200);
       await expectWorking(wharf.mcp);
       await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
     },
@@ -100,7 +101,7 @@ describe('a Redis that carries out a command whose answer is lost', () => {
     const first = await client.call('blob', { size: 700_000 });
     expect(proxy.lost).toBe(1);
     proxy.set({});
-    await until(async () => (await readiness(wharf)).status === 200);
+    await until(async () => (await readiness(wharf.adminUrl)).status === 200);
     return { first, again: await client.call('blob', { size: 700_000 }) };
   };
 

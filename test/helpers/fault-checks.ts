@@ -30,6 +30,13 @@ export async function gauge(adminUrl: string, name: string): Promise<number> {
   return Number(line?.slice(name.length + 1) ?? Number.NaN);
 }
 
+/** The answer of `/readyz`. Readiness itself asks the stores, and so also finds out that one is back. */
+export async function readiness(adminUrl: string): Promise<{ status: number; parts: Record<string, string> }> {
+  const response = await fetch(`${adminUrl}/readyz`);
+  const { parts } = (await response.json()) as { parts: Record<string, string> };
+  return { status: response.status, parts };
+}
+
 /** A file is on its way into the store, and a part of it has been sent. */
 export async function untilStoring(adminUrl: string, stores: FaultStores): Promise<void> {
   await until(async () => (await gauge(adminUrl, 'wharf_part_memory_bytes')) > 0 && (await stores.unfinished()) > 0);
