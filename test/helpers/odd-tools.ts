@@ -2,9 +2,9 @@
  * A stdio server whose tools are honest, odd and hostile: `node dist/test/helpers/odd-tools.js`. It answers every call
  * but that of `never`.
  */
-import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import sharp from 'sharp';
+import { sha256 } from './bytes.js';
 
 interface Message {
   id?: number | string;
@@ -123,7 +123,7 @@ async function resultOf(name: string, args: Record<string, unknown>): Promise<An
       };
     case 'weigh': {
       const bytes = Buffer.from(String(args.image_base64), 'base64');
-      const digest = createHash('sha256').update(bytes).digest('hex');
+      const digest = sha256(bytes);
       return { content: [text(`${bytes.length} bytes, ${digest}, ${String(args.note)}`)] };
     }
     case 'bind': {

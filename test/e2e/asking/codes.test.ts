@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEFAULT_TIMEOUTS } from '../../../gateway/policy/limits.js';
+import { keyHash } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
@@ -15,7 +15,7 @@ import { RawCall } from './raw-call.js';
 
 const KEY = 'a-key-of-the-tests-that-nobody-guesses';
 const AUTH = {
-  auth: { use: 'apiKeys', keys: [{ name: 'ann', hash: `sha256:${createHash('sha256').update(KEY).digest('hex')}` }] },
+  auth: { use: 'apiKeys', keys: [{ name: 'ann', hash: keyHash(KEY) }] },
 };
 const ABOUT = { capabilities: { elicitation: { url: {} } }, headers: { authorization: `Bearer ${KEY}` } };
 const WRONG = '222-222';

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
@@ -251,10 +251,9 @@ describe('a client that uploads what its user has chosen', () => {
 
 it('a file of a client that uploads is taken from its caller alone (1306-19, 1306-20)', async () => {
   const key = freshName('key');
-  const hash = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
   const keys = [
-    { name: 'ann', hash: hash(key) },
-    { name: 'bob', hash: hash(`${key}2`) },
+    { name: 'ann', hash: keyHash(key) },
+    { name: 'bob', hash: keyHash(`${key}2`) },
   ];
   const own = await startGatewayFor(upstream, { config: { auth: { use: 'apiKeys', keys } } });
   const headers = { authorization: `Bearer ${key}` };

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../../helpers/bytes.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
 import type { Wharf } from '../../helpers/wharf.js';
@@ -103,7 +103,7 @@ describe('a client that uploads what it should not', () => {
 
   it('needs its caller’s credentials for every way of uploading, and for none of them is told more (1306-20)', async () => {
     const key = freshName('key');
-    const hash = `sha256:${createHash('sha256').update(key).digest('hex')}`;
+    const hash = keyHash(key);
     const config = { auth: { use: 'apiKeys', keys: [{ name: 'ann', hash }] } };
     const headers = { authorization: `Bearer ${key}` };
     const { call, endpoint, answer } = await asked(config, headers);

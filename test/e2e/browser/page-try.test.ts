@@ -1,8 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { keyHash } from '../../helpers/bytes.js';
+import { keyHash, sha256 } from '../../helpers/bytes.js';
 import { startEverything } from '../../helpers/sdk-servers.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { openBrowser } from './chromium.js';
@@ -123,7 +123,7 @@ describe('trying a tool in a browser', () => {
     const buffer = randomBytes(100_000);
     await page.getByLabel('image_base64').setInputFiles({ name: 'quay.png', mimeType: 'image/png', buffer });
     await callIt();
-    const digest = createHash('sha256').update(buffer).digest('hex');
+    const digest = sha256(buffer);
     await page.getByText(`100000 bytes, ${digest}`).first().waitFor();
     expect(await faults(watched)).toEqual([]);
     await callIt();

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { keyHash } from '../../helpers/bytes.js';
+import { keyHash, sha256 } from '../../helpers/bytes.js';
 import { startEverything } from '../../helpers/sdk-servers.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -153,7 +153,7 @@ describe('trying a tool at the console', () => {
 
   it('gives a file to the server, as an upload of the operator, and takes its handle the next time', async () => {
     const bytes = randomBytes(200_000);
-    const digest = createHash('sha256').update(bytes).digest('hex');
+    const digest = sha256(bytes);
     const file = new File([bytes], 'the harbour.png', { type: 'image/png' });
     const page = await send('odd', 'weigh', { image_base64: file, note: 'first' });
     expect(said(page)).toContain(`200000 bytes, ${digest}, first`);
@@ -402,7 +402,7 @@ describe('the command that does the same', () => {
 
   it('reads files from the folder that it is run in', async () => {
     const bytes = randomBytes(200_000);
-    const digest = createHash('sha256').update(bytes).digest('hex');
+    const digest = sha256(bytes);
     const folder = await mkdtemp(join(tmpdir(), 'wharf-try-'));
     try {
       const page = await send('odd', 'weigh', { image_base64: new File([bytes], "a 'b'.bin"), note: 'x' });
