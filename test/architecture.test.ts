@@ -574,6 +574,19 @@ describe('libraries stay in their place', () => {
   });
 });
 
+describe('suites', () => {
+  it('hear of warnings, and of their own end, by helpers/this-process: the `process` of jest tells them nothing', () => {
+    const suites = ['contract', 'e2e', 'faults', 'helpers', 'property', 'unit'].flatMap((name) =>
+      sourcesBelow(join('test', name)),
+    );
+    expect(suites.length).toBeGreaterThan(500);
+    const listening = suites.filter(({ text }) =>
+      /\bprocess\.(?:on|once|addListener)\('(?:exit|warning|unhandledRejection|uncaughtException)'/.test(text),
+    );
+    expect(listening.map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('the shape of the source', () => {
   const lines = (file: SourceFile) => file.text.split('\n').length;
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { atExit } from '../helpers/this-process.js';
 
 const MAIN = fileURLToPath(new URL('./server/main.js', import.meta.url));
 
@@ -20,7 +21,7 @@ export async function startFixtureServer(mode: HttpMode): Promise<{ url: string;
   const stop = () => {
     child.kill();
   };
-  process.once('exit', stop);
+  child.once('exit', atExit(stop));
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`The ${mode} server did not start.`)), START_MS);
     let output = '';

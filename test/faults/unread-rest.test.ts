@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { gauge } from '../helpers/fault-checks.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { roomToWrite } from '../helpers/room-to-write.js';
+import { warningsDuring } from '../helpers/this-process.js';
 import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
@@ -95,9 +96,6 @@ describe('a server that says nothing for ever, and a client that does not read',
 });
 
 it('65,536 blanks in chunks of their own behind an answer cost nothing (H2)', async () => {
-  const warnings: Error[] = [];
-  const onWarning = (warning: Error) => warnings.push(warning);
-  process.on('warning', onWarning);
   const text = 'x'.repeat(32_000);
   const mcp = await start('application/json', async (to, id) => {
     to.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${text}"}]}}`);
@@ -108,11 +106,12 @@ it('65,536 blanks in chunks of their own behind an answer cost nothing (H2)', as
   });
   const client = await RawClient.connect(mcp);
   const begun = Date.now();
-  const { result } = await client.call('t');
-  const { adminUrl } = wharf as Wharf;
-  expect((await fetch(`${adminUrl}/healthz`)).status).toBe(200);
-  process.off('warning', onWarning);
-  expect(result?.content?.[0]?.text).toBe(text);
+  const warnings = await warningsDuring(async () => {
+    const { result } = await client.call('t');
+    const { adminUrl } = wharf as Wharf;
+    expect((await fetch(`${adminUrl}/healthz`)).status).toBe(200);
+    expect(result?.content?.[0]?.text).toBe(text);
+  });
   expect(warnings).toEqual([]);
   // each of them cost three listeners, and all of them their square: minutes
   expect(Date.now() - begun).toBeLessThan(25_000);

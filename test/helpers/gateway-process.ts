@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from './gateway-process-ports.js';
+import { atExit } from './this-process.js';
 
 /** Compiled, this file is dist/test/helpers/gateway-process.js. */
 const MAIN = fileURLToPath(new URL('../../gateway/main.js', import.meta.url));
@@ -81,9 +82,10 @@ async function startIn(folder: string, { config, args, env, cwd = folder }: Gate
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
   // Nothing a failing test does may leave a gateway behind.
-  const killChild = () => child.kill('SIGKILL');
-  process.once('exit', killChild);
-  child.once('exit', () => process.removeListener('exit', killChild));
+  child.once(
+    'exit',
+    atExit(() => child.kill('SIGKILL')),
+  );
 
   await untilReady(child, () => output);
   return {

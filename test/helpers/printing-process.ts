@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { atExit } from './this-process.js';
 
 export interface PrintingProcess {
   /** The first line that it printed: its address. */
@@ -27,8 +28,7 @@ export async function startPrinting(
   child.stderr.on('data', (chunk) => {
     said += String(chunk);
   });
-  const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
+  const leave = atExit(() => child.kill('SIGKILL'));
   const url = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).once('line', resolve);
     child.once('exit', () => reject(new Error(`${fixture} ended: ${said}`)));
@@ -36,7 +36,7 @@ export async function startPrinting(
   return {
     url,
     stop: async () => {
-      process.removeListener('exit', kill);
+      leave();
       const ended = once(child, 'exit');
       child.kill();
       await ended;

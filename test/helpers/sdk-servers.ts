@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from './gateway-process-ports.js';
+import { atExit } from './this-process.js';
 
 /** How a server is spoken to: over its stdin and stdout, over HTTP+SSE, or over Streamable HTTP. */
 export type Transport = 'stdio' | 'sse' | 'http';
@@ -65,9 +66,10 @@ function start(args: string[], env: Record<string, string>): ChildProcess {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const kill = () => void child.kill();
-  process.once('exit', kill);
-  child.once('exit', () => process.removeListener('exit', kill));
+  child.once(
+    'exit',
+    atExit(() => void child.kill()),
+  );
   return child;
 }
 

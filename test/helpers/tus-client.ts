@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { atExit } from './this-process.js';
 
 /** Compiled, this file is dist/test/helpers/tus-client.js; the fixture is not compiled. */
 const CLIENT = fileURLToPath(new URL('../../../test/helpers/tus-client.fixture.mjs', import.meta.url));
@@ -21,7 +22,7 @@ export async function uploadByTus(
 ): Promise<Told[]> {
   const child = spawn(process.execPath, [CLIENT, link, file, String(chunk)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
+  const leave = atExit(kill);
   const all: Told[] = [];
   const lines = createInterface({ input: child.stdout });
   let before = Promise.resolve();
@@ -38,7 +39,7 @@ export async function uploadByTus(
     await before;
     return all;
   } finally {
-    process.removeListener('exit', kill);
+    leave();
     kill();
   }
 }

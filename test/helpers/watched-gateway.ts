@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from './gateway-process-ports.js';
+import { atExit } from './this-process.js';
 
 /** Compiled, this file is dist/test/helpers/watched-gateway.js; the fixture is not compiled. */
 const MAIN = fileURLToPath(new URL('../../gateway/main.js', import.meta.url));
@@ -56,9 +57,10 @@ export class WatchedGateway {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
-    const kill = () => child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.removeListener('exit', kill));
+    child.once(
+      'exit',
+      atExit(() => child.kill('SIGKILL')),
+    );
     const gateway = new WatchedGateway(child, folder, url);
     try {
       await gateway.#untilUp();

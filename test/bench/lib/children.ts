@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atExit } from '../../helpers/this-process.js';
 
 /** A process that the bench has started, in a process group of its own so that nothing it started outlives it. */
 export interface Child {
@@ -40,7 +41,7 @@ function kill(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-process.on('exit', () => {
+atExit(() => {
   for (const child of running) kill(child, 'SIGKILL');
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));

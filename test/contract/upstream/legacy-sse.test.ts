@@ -9,6 +9,7 @@ import {
   startFakeUpstream,
 } from '../../helpers/fake-upstream.js';
 import { startTakingServer, type TakingServer } from '../../helpers/taking-server.js';
+import { warningsDuring } from '../../helpers/this-process.js';
 import { until } from '../../helpers/wait.js';
 import { describeSharedUpstream, describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
 import { describeSending, type SendingSubject } from '../upstream-sending.contract.js';
@@ -278,17 +279,11 @@ describe('legacy-sse', () => {
   });
 
   it('takes a hundred messages at once without a warning about listeners', async () => {
-    const warnings: Error[] = [];
-    const warned = (warning: Error): void => {
-      warnings.push(warning);
-    };
-    process.on('warning', warned);
     await start();
     const connection = await upstream.connect(calm());
     connection.body.resume();
-    await Promise.all(Array.from({ length: 100 }, (_, id) => connection.send(request(id, 'ping'))));
-    await new Promise((resolve) => setImmediate(resolve));
-    process.off('warning', warned);
+    const messages = Array.from({ length: 100 }, (_, id) => request(id, 'ping'));
+    const warnings = await warningsDuring(() => Promise.all(messages.map((message) => connection.send(message))));
     expect(warnings).toEqual([]);
   });
 });
