@@ -180,9 +180,16 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
   });
 
   it('are counted', async () => {
-    const counted = await server.outcomes();
-    expect(counted.stored).toBeGreaterThan(3);
-    expect(counted.refused).toBeGreaterThan(10);
+    const before = await server.outcomes();
+    const [taken, small] = [await server.authorize(), await server.authorize({ maxSize: HELLO.length - 1 })];
+    const statuses = [];
+    for (const { url } of [taken, taken, small, small]) {
+      statuses.push((await fetch(url, { method: 'POST', body: form(HELLO) })).status);
+    }
+    expect(statuses).toEqual([201, 409, 413, 413]);
+    const after = await server.outcomes();
+    const added = (outcome: string) => (after[outcome] ?? 0) - (before[outcome] ?? 0);
+    expect([added('stored'), added('refused')]).toEqual([1, 3]);
     expect(server.open.count).toBe(0);
   });
 });
