@@ -1,8 +1,6 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../../helpers/bytes.js';
+import { filesystemStores } from '../../helpers/fault-stores.js';
 import { EICAR, MARKER, OwnClamd } from '../../helpers/own-clamd.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
@@ -104,15 +102,19 @@ describe.each(STORES)('A server gives an infected file, stored in %s,', (stores)
 describe('A clean file and an infected one in one result', () => {
   it('are both removed: the message is an error, and nothing of it is acknowledged (G17)', async () => {
     const servers = { lab: { url: server.upstream.url, transport: 'streamable-http' } };
-    const folder = await mkdtemp(join(tmpdir(), 'wharf-antivirus-'));
-    const config = { antivirus: clamd.config, objects: { use: 'filesystem', path: folder } };
+    const stores = await filesystemStores();
+    const config = { ...stores.config, antivirus: clamd.config };
     const wharf = await startWharf({ servers, config });
     const client = await RawClient.connect(wharf.mcp);
     server.gives(large(MARKER));
     const { error } = await client.call('pair');
     expect(error).toMatchObject({ data: { code: 'file_infected' } });
-    await until(async () => (await readdir(folder, { recursive: true })).every((name) => !name.includes('f_')));
+    await until(async () => (await stores.objects()).length === 0);
+    // what could be looked for was there
+    server.gives(large(CLEAN));
+    expect((await client.call('pair')).error).toBeUndefined();
+    expect(await stores.objects()).not.toEqual([]);
     await wharf.stop();
-    await rm(folder, { recursive: true, force: true });
+    await stores.close();
   });
 });
