@@ -253,7 +253,7 @@ describe('work that small things make', () => {
 });
 
 describe('memory for parts', () => {
-  it('two messages wait for each other, and the second one is stored when the first has been', async () => {
+  it('three messages wait for each other, and each is stored when the one before it has been', async () => {
     const lab = new RelayLab({ limits: { ...LIMITS, partMemory: 1024 } });
     const relayed = await Promise.all([1, 2, 3].map(() => lab.relay(inPieces(image(5000), 500))));
     for (const { text } of relayed) expect(text).toContain('dev.wharf/files');

@@ -58,7 +58,7 @@ describe('a URI of the server’s in the texts of a result', () => {
     expect(after).toEqual([texts[0], LINK, URI]);
   });
 
-  it('is looked for ten thousand times at most: what is none may stand there a million times (safety 13)', async () => {
+  it('is looked for ten thousand times at most, however often what is not a name stands there (safety 13)', async () => {
     const texts = [`${'a://b '.repeat(20_000)}${URI}`];
     expect(await renamed(texts, { [URI]: LINK })).toEqual(texts);
   });
