@@ -9,7 +9,13 @@ const LONG = image();
 const SHORT = Buffer.from('a small file of the hr server, short enough to stay in its message as it is');
 const OTHER = Buffer.from('a small file that no server has given to anyone, and that may go anywhere at all');
 
-const GIVEN: Record<string, Buffer> = { long: LONG, short: SHORT };
+/** What the tools of the giving server give; for each user's answer another one, since answers are remembered. */
+const GIVEN: Readonly<Record<string, Buffer>> = {
+  long: LONG,
+  short: SHORT,
+  'for one that cannot ask': Buffer.from(`${SHORT.toString()}, for those who cannot ask`),
+  'for one without sessions': Buffer.from(`${SHORT.toString()}, for those who ask by results`),
+};
 const FILE = { type: 'object', properties: { file: { type: 'string' } } };
 const TAKES = { files: { file: { encoding: 'base64' } } };
 
@@ -115,7 +121,9 @@ describe('With ask: { from: hr, to: web }', () => {
   afterAll(() => wharf?.stop());
 
   it('a client that cannot ask is refused, and told why', async () => {
-    const { reason, text } = await take(wharf, 'web', SHORT.toString('base64'));
+    const name = 'for one that cannot ask';
+    await (await client(wharf, 'hr')).call(name);
+    const { reason, text } = await take(wharf, 'web', String(GIVEN[name]?.toString('base64')));
     expect(reason).toBe('handoffDenied');
     expect(text).toContain('only if the user agrees, and this client cannot ask');
   });
@@ -150,12 +158,11 @@ describe('With ask: { from: hr, to: web }', () => {
   });
 
   it('and a client without sessions is asked by a result, after which it calls again', async () => {
-    const bytes = Buffer.from(`${SHORT.toString()}, for those who ask by results`);
-    GIVEN.short = bytes;
-    await (await client(wharf, 'hr')).call('short');
+    const name = 'for one without sessions';
+    await (await client(wharf, 'hr')).call(name);
     const about = { capabilities: { elicitation: { form: {} } } };
     const late = RawClient.stateless(`${wharf.url}/web/mcp`, '2026-07-28', about);
-    const args = { name: 'take', arguments: { file: bytes.toString('base64') } };
+    const args = { name: 'take', arguments: { file: String(GIVEN[name]?.toString('base64')) } };
     const { result } = await late.request('tools/call', args);
     expect(result).toMatchObject({
       resultType: 'input_required',
@@ -165,7 +172,7 @@ describe('With ask: { from: hr, to: web }', () => {
     const inputResponses = { 'wharf-file-consent': { action: 'accept', content: { allow: true } } };
     const again = await late.request('tools/call', { ...args, requestState, inputResponses });
     expect(again.result).toMatchObject({ content: [{ type: 'text', text: 'done' }] });
-    expect(taking.lastArguments.file).toBe(bytes.toString('base64'));
+    expect(taking.lastArguments.file).toBe(args.arguments.file);
     expect(taking.with('tools/call').at(-1)?.params).not.toHaveProperty('requestState');
   });
 });
