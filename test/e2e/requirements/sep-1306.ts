@@ -42,7 +42,7 @@ export const SEP_1306: Rows = together(
     '1306-39': 'Wharf accepts exactly one file for a field that does not ask for several.',
     '1306-40': 'Wharf takes an empty elicitation capability for forms only.',
     '1306-41': 'Wharf gives a client without the capability a text with a link.',
-    '1306-42': 'Wharf lets a virus scanner refuse an upload.',
+    '1306-42': 'Wharf lets the antivirus refuse an upload.',
     '1306-43': ['Wharf limits the uploads per minute apart from other requests.', 'optional'],
     '1306-44': 'Wharf logs uploads without their content.',
     '1306-45': 'Wharf stores files so that only its own user can read them.',
