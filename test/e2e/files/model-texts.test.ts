@@ -143,6 +143,7 @@ describe('what a model reads of a file', () => {
     const { text, file, content } = await given(client, 'pdf');
     const link = linkIn(text);
     expect(link).toMatch(/^https:\/\/mcp\.example\.com\/d\/[\w-]{43}$/);
+    expect(link.length).toBeLessThanOrEqual(100);
     expect(text).not.toContain('X-Amz');
     expect(file.url).toContain('X-Amz-Signature=');
     expect(content[1]).toMatchObject({ type: 'resource_link', uri: file.url });
