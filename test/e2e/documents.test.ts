@@ -77,6 +77,27 @@ describe('in the documents, every command', () => {
   );
 });
 
+const readme = texts.find(([name]) => name === 'README.md')?.[1] ?? '';
+
+describe('the README', () => {
+  it('names the hosts for which the page in a browser has lines to paste', () => {
+    const [, named = ''] = /shows what to paste into ([^;]+);/.exec(readme) ?? [];
+    const hosts = hostLines({ name: 'files', url: 'http://127.0.0.1:8080/mcp', asksKey: false }).map(
+      ({ host }) => host,
+    );
+    expect(named.split(/,\s+|\s+and\s+/)).toEqual([...new Set(hosts)]);
+  });
+
+  it('names the oldest Node that runs Wharf, and the oldest that builds it', async () => {
+    const { engines, devEngines } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      engines: { node: string };
+      devEngines: { runtime: { version: string } };
+    };
+    expect(`>=${/You need Node (\S+) or later/.exec(readme)?.[1]}`).toBe(engines.node);
+    expect(`>=${/npm 11\s+on Node (\S+) is enough/.exec(readme)?.[1]}`).toBe(devEngines.runtime.version);
+  });
+});
+
 describe('Connect a host', () => {
   const page = texts.find(([name]) => name === 'docs/how-to/connect-a-host.md')?.[1] ?? '';
 
