@@ -82,6 +82,8 @@ export interface FakeUpstream {
   readonly url: string;
   readonly port: number;
   readonly requests: RecordedRequest[];
+  /** All that it was ever sent, lines, heads and bodies, as one text. */
+  heard(): string;
   /** Connections ever accepted, and open now. */
   readonly connections: number;
   readonly openConnections: number;
@@ -202,6 +204,11 @@ class Fake implements FakeUpstream {
 
   get openConnections(): number {
     return this.#sockets.size;
+  }
+
+  heard(): string {
+    const texts = this.requests.map(({ url, rawHeaders, body }) => [url, ...rawHeaders, body.toString('latin1')]);
+    return texts.flat().join('\n');
   }
 
   push(message: object): void {

@@ -183,8 +183,7 @@ describe("a caller's token, exchanged for one of the server's (RFC 8693)", () =>
       subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
       audience: 'crm',
     });
-    const seen = JSON.stringify(fake.requests.map(({ rawHeaders, body }) => [rawHeaders, String(body)]));
-    for (const token of own.values()) expect(seen + wharf.logged()).not.toContain(token);
+    for (const token of own.values()) expect(fake.heard() + wharf.logged()).not.toContain(token);
   });
 });
 
@@ -196,9 +195,8 @@ describe("a caller's own credential for a server (delegate)", () => {
     tokens.good.add('of-ada-for-the-server');
     const wharf = await start({ delegate: true }, { config: keys });
     await send(wharf, { 'x-wharf-key': KEY, authorization: 'Bearer of-ada-for-the-server' });
-    const seen = JSON.stringify(fake.requests.map(({ rawHeaders }) => rawHeaders));
-    expect(seen).toContain('of-ada-for-the-server');
-    expect(seen).not.toContain(KEY);
+    expect(fake.heard()).toContain('of-ada-for-the-server');
+    expect(fake.heard()).not.toContain(KEY);
     expect(wharf.logged()).not.toMatch(new RegExp(`of-ada-for-the-server|${KEY}`));
   });
 
@@ -213,7 +211,7 @@ describe("a caller's own credential for a server (delegate)", () => {
     fake.respond = undefined;
     const wharf = await start({ delegate: true }, { config: keys });
     await send(wharf, { 'x-wharf-key': KEY, authorization: `Bearer ${KEY}` });
-    expect(JSON.stringify(fake.requests.map(({ rawHeaders }) => rawHeaders))).not.toContain(KEY);
+    expect(fake.heard()).not.toContain(KEY);
   });
 
   it("is Wharf's where it is alone, and goes no further", async () => {
@@ -226,7 +224,7 @@ describe("a caller's own credential for a server (delegate)", () => {
     fake.respond = undefined;
     const wharf = await start({}, { config: keys });
     await send(wharf, { 'x-wharf-key': KEY, authorization: 'Bearer of-ada-for-the-server' });
-    expect(JSON.stringify(fake.requests.map(({ rawHeaders }) => rawHeaders))).not.toContain('of-ada');
+    expect(fake.heard()).not.toContain('of-ada');
   });
 });
 
