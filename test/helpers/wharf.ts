@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isNativeError } from 'node:util/types';
 import { adapters as shipped } from '../../adapters/index.js';
 import type { AdapterList } from '../../gateway/config/adapter-list.js';
 import { loadConfig } from '../../gateway/config/load.js';
@@ -18,7 +19,7 @@ export interface Wharf {
   /** URL of the only server's endpoint. */
   mcp: string;
   adminUrl: string;
-  /** Everything logged, as one text. */
+  /** Everything logged, as one text, before anything of it is redacted: errors with their stacks and causes. */
   logged: () => string;
   lines: readonly { level: string; fields: LogFields; text: string }[];
   stop: () => Promise<void>;
@@ -69,13 +70,20 @@ export async function startWharf({
     url: new URL(mcp).origin,
     mcp,
     adminUrl: gateway.adminUrl,
-    logged: () => JSON.stringify(lines),
+    logged: () => JSON.stringify(lines, withErrors),
     lines,
     stop: async () => {
       await gateway.drain();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** An error has nothing that JSON would write. */
+function withErrors(_key: string, value: unknown): unknown {
+  if (!isNativeError(value)) return value;
+  const { name, message, stack, cause } = value;
+  return { ...value, name, message, stack, cause };
 }
 
 function recorder(): { log: Log; lines: { level: string; fields: LogFields; text: string }[] } {
