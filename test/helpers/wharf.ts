@@ -70,7 +70,7 @@ export async function startWharf({
     url: new URL(mcp).origin,
     mcp,
     adminUrl: gateway.adminUrl,
-    logged: () => JSON.stringify(lines, withErrors),
+    logged: () => textOf(lines),
     lines,
     stop: async () => {
       await gateway.drain();
@@ -84,6 +84,11 @@ function withErrors(_key: string, value: unknown): unknown {
   if (!isNativeError(value)) return value;
   const { name, message, stack, cause } = value;
   return { ...value, name, message, stack, cause };
+}
+
+/** Lines of the log as one text, with all that their errors say. */
+export function textOf(lines: readonly object[]): string {
+  return JSON.stringify(lines, withErrors);
 }
 
 function recorder(): { log: Log; lines: { level: string; fields: LogFields; text: string }[] } {

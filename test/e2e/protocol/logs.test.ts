@@ -8,7 +8,7 @@ import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { freshName, s3Config } from '../../helpers/services.js';
 import { until } from '../../helpers/wait.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { startWharf, textOf, type Wharf } from '../../helpers/wharf.js';
 
 const KEY = 'the-key-of-carol-which-nobody-guesses';
 const INITIALIZE = {
@@ -132,7 +132,7 @@ describe('the log', () => {
         status: 400,
         error: expect.stringMatching(/json_malformed|request_invalid/),
       });
-      const said = JSON.stringify(lines);
+      const said = textOf(lines);
       expect(said).not.toMatch(/hunter2|stack/);
       expect(said.length).toBeLessThan(600);
     }
@@ -166,7 +166,7 @@ describe('what is refused before it reaches a server', () => {
     expect(line?.fields).toMatchObject({ code, verb: 'GET', address: '127.0.0.1' });
     const { host, origin } = headers;
     if (host ?? origin) expect(JSON.stringify(line)).toContain(host ?? origin);
-    expect(JSON.stringify(line)).not.toMatch(/hunter2|authorization/);
+    expect(textOf([line ?? {}])).not.toMatch(/hunter2|authorization/);
     await until(async () => (await counted(code)) === before + 1);
   });
 
