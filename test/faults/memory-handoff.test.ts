@@ -64,7 +64,7 @@ describe('a huge resource of one server as an argument of another', () => {
       process.stdout.write(`handoff: idle ${idle}, 64 MiB ${small}, 512 MiB ${large} MiB of RSS\n`);
       expect(large).toBeLessThan(MOST_MIB);
       expect(large - small).toBeLessThan(MOST_GROWTH_MIB);
-      await expectNothingLeft(gateway.adminUrl, stores, { kept: 3 });
+      await expectNothingLeft(gateway.adminUrl, stores, { kept: 3, pid: gateway.pid });
     },
     TIMEOUT_MS,
   );

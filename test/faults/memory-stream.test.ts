@@ -81,7 +81,7 @@ describe('resources/stream of huge resources', () => {
       );
       expect(large).toBeLessThan(MOST_MIB);
       expect(large - small).toBeLessThan(MOST_GROWTH_MIB);
-      await expectNothingLeft(gateway.adminUrl, stores);
+      await expectNothingLeft(gateway.adminUrl, stores, { pid: gateway.pid });
     },
     TIMEOUT_MS,
   );

@@ -84,7 +84,7 @@ describe.each([
     process.stdout.write(`${transport}: idle ${idle}, 64 MiB ${small}, 1 GiB ${large} MiB of RSS\n`);
     expect(large).toBeLessThan(MOST_MIB);
     expect(large - small).toBeLessThan(MOST_GROWTH_MIB);
-    await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any' });
+    await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any', pid: gateway.pid });
   });
 
   it('32 files at once take no more than limits.partMemory lets them', async () => {
@@ -92,7 +92,7 @@ describe.each([
     const peak = await peakOf(sessions, EACH_MIB);
     process.stdout.write(`${AT_ONCE} files at once: ${peak} MiB of RSS\n`);
     expect(peak).toBeLessThan(MOST_MIB);
-    await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any' });
+    await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any', pid: gateway.pid });
   });
 
   it('slow readers of long texts take no more than limits.held lets them (G6)', async () => {
@@ -111,6 +111,6 @@ describe.each([
     process.stdout.write(`${SLOW_READERS} slow readers: ${peak} MiB of RSS, ${Math.round(held / MIB)} MiB held\n`);
     expect(held).toBeGreaterThan(0);
     expect(peak).toBeLessThan(MOST_MIB);
-    await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any' });
+    await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any', pid: gateway.pid });
   });
 });
