@@ -6,6 +6,7 @@ export default {
   testMatch: ['**/*.test.js'],
   globalSetup: './helpers/global-setup.js',
   globalTeardown: './helpers/global-teardown.js',
+  setupFilesAfterEnv: ['./helpers/equal-bytes.js'],
   // room for a machine that is busy with other things: a test that hangs is found all the same
   testTimeout: 120_000,
   // most suites wait for other processes: two left 0.75 of two cores unused
