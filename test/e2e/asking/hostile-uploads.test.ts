@@ -45,7 +45,7 @@ async function send(
 }
 
 /** Waits until an endpoint is in this state. */
-async function until({ url }: Endpoint, state: string): Promise<void> {
+async function becomes({ url }: Endpoint, state: string): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     const answer = await fetch(url, { headers: { accept: 'application/json' } });
     const { status } = (await answer.json()) as { status: string };
@@ -91,13 +91,13 @@ describe('a client that uploads what it should not', () => {
     const { call, endpoint } = await asked();
     await call.client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: call.id } });
     // the link ends when the call has seen that it is cancelled
-    await until(endpoint, 'cancelled');
+    await becomes(endpoint, 'cancelled');
     expect((await send(endpoint)).status).toBe(410);
   });
 
   it('is refused once the endpoint has expired (1306-49)', async () => {
     const { endpoint } = await asked({ links: { ttl: '1s' }, timeouts: { elicitation: '1s' } });
-    await until(endpoint, 'expired');
+    await becomes(endpoint, 'expired');
     expect((await send(endpoint)).status).toBe(410);
   });
 

@@ -103,7 +103,7 @@ async function visit(url: string): Promise<string | undefined> {
 
 const ask = <T>(script: string): Promise<T> => (page as Page).evaluate<T>(script);
 
-async function until(isSo: () => Promise<boolean>): Promise<boolean> {
+async function turnsTrue(isSo: () => Promise<boolean>): Promise<boolean> {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
     if (await isSo()) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -134,7 +134,7 @@ describe.each(['Wharf’s', 'Wharf’s, which leads to the store,', 'the store�
 
     it('shows a PDF', async () => {
       expect(await visit(await linkTo('pdf', whose))).toBeUndefined();
-      expect(await until(isRed)).toBe(true);
+      expect(await turnsTrue(isRed)).toBe(true);
     });
 
     it.each(['text', 'markdown'])('shows text as UTF-8: %s', async (name) => {
@@ -145,14 +145,14 @@ describe.each(['Wharf’s', 'Wharf’s, which leads to the store,', 'the store�
     it.each(['film', 'sound'])('plays a %s', async (name) => {
       expect(await visit(await linkTo(name, whose))).toBeUndefined();
       const isPlayed = 'document.querySelector("video, audio")?.readyState >= 2';
-      expect(await until(() => ask<boolean>(isPlayed))).toBe(true);
+      expect(await turnsTrue(() => ask<boolean>(isPlayed))).toBe(true);
     });
 
     // the names of files that tests make up are known before the browser is
     it.each(Object.keys(hostile('')))('runs nothing of %s (G14)', async (name) => {
       await visit(await linkTo(name, whose));
       // what a PDF does when it is opened, it has done when it is seen; the rest, when another page has come
-      if (SEEN.has(name)) expect(await until(isRed)).toBe(true);
+      if (SEEN.has(name)) expect(await turnsTrue(isRed)).toBe(true);
       await beside.goto(`${upstream.origin}/other`);
       expect(calls.filter((url) => url !== '/other' && url !== '/favicon.ico')).toEqual([]);
     });
@@ -161,7 +161,7 @@ describe.each(['Wharf’s', 'Wharf’s, which leads to the store,', 'the store�
 
 it('a page that nothing holds back would have called', async () => {
   await visit(`${upstream.origin}/control`);
-  expect(await until(async () => calls.includes('/beacon/control'))).toBe(true);
+  expect(await turnsTrue(async () => calls.includes('/beacon/control'))).toBe(true);
 });
 
 describe('a link of Wharf’s with ?download', () => {
@@ -188,7 +188,7 @@ describe('everybody can use, in light and dark, on a phone and at 400 %,', () =>
     wharfs.short = { wharf, client: await RawClient.connect(wharf.mcp) };
     const url = alter(await linkTo('text', 'short'));
     const statusOf = async () => (await fetch(url, { headers: { accept: 'text/html' } })).status;
-    expect(await until(async () => (await statusOf()) === status)).toBe(true);
+    expect(await turnsTrue(async () => (await statusOf()) === status)).toBe(true);
     const watched: Watched = await open(browser, url);
     await look(watched, name);
     await close(watched.page);
