@@ -578,6 +578,15 @@ describe('libraries stay in their place', () => {
 });
 
 describe('suites', () => {
+  it('have helpers that their page names, each of them once', () => {
+    const page = readFileSync(join(ROOT, 'test/helpers/README.md'), 'utf8');
+    const named = [...page.matchAll(/^\| `.*$/gm)].flatMap(([row]) => [
+      ...(row.split(' | ')[0] ?? '').matchAll(/`([a-z0-9-]+(?:\.fixture)?\.m?[jt]s)`/g),
+    ]);
+    const files = readdirSync(join(ROOT, 'test/helpers')).filter((name) => /\.m?ts$|\.mjs$/.test(name));
+    expect(named.map(([, name]) => name).sort()).toEqual(files.sort());
+  });
+
   it('hear of warnings, and of their own end, by helpers/this-process: the `process` of jest tells them nothing', () => {
     const suites = ['contract', 'e2e', 'faults', 'helpers', 'property', 'unit'].flatMap((name) =>
       sourcesBelow(join('test', name)),
