@@ -23,6 +23,8 @@ export class FaultProxy {
   #server: Server;
   #port = 0;
   #fault: Fault = {};
+  /** Bytes of each open connection, and direction, since the fault was set. */
+  readonly #passed = new Set<{ bytes: number }>();
   /** Answers lost so far. */
   lost = 0;
 
@@ -43,9 +45,10 @@ export class FaultProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** From now on, also on connections that are open. */
+  /** From now on, also on connections that are open: what they have passed until now does not count. */
   set(fault: Fault): void {
     this.#fault = fault;
+    for (const passed of this.#passed) passed.bytes = 0;
     this.lost = 0;
   }
 
@@ -91,9 +94,13 @@ export class FaultProxy {
       [target, client, 'toClient'],
     ] as const) {
       this.#sockets.add(from);
-      let bytes = 0;
+      const passed = { bytes: 0 };
+      this.#passed.add(passed);
       let stalled = false;
-      from.on('close', () => this.#sockets.delete(from));
+      from.on('close', () => {
+        this.#sockets.delete(from);
+        this.#passed.delete(passed);
+      });
       from.on('error', () => to.destroy());
       from.on('end', () => to.end());
       from.on('data', (chunk: Buffer) => {
@@ -108,13 +115,13 @@ export class FaultProxy {
           return;
         }
         const rule = this.#fault[direction];
-        if (rule !== undefined && bytes + chunk.length > rule.afterBytes) {
-          to.write(chunk.subarray(0, Math.max(0, rule.afterBytes - bytes)));
+        if (rule !== undefined && passed.bytes + chunk.length > rule.afterBytes) {
+          to.write(chunk.subarray(0, Math.max(0, rule.afterBytes - passed.bytes)));
           if (rule.how === 'reset') reset();
           else stalled = true;
           return;
         }
-        bytes += chunk.length;
+        passed.bytes += chunk.length;
         const pass = () => {
           if (!to.destroyed && !to.write(chunk) && !from.isPaused()) {
             from.pause();
