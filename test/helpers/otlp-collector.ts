@@ -54,6 +54,7 @@ export class OtlpCollector {
   refused = 0;
   /** Exports that it leaves without an answer. */
   waiting = 0;
+  readonly #bodies: Buffer[] = [];
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -72,6 +73,7 @@ export class OtlpCollector {
       const isJson = request.headers['content-type'] === 'application/json';
       const whole = Buffer.concat(chunks);
       const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(whole) : whole;
+      this.#bodies.push(body);
       const isTraces = request.url?.endsWith('/v1/traces');
       const resource = isTraces ? this.#takeTraces(body, isJson) : this.#takeMetrics(body, isJson);
       this.requests.push({ headers: request.headers, resource });
@@ -101,9 +103,9 @@ export class OtlpCollector {
     return found[0];
   }
 
-  /** Everything that was said in values, as one text. */
+  /** Every byte that it was given, as one text: also of what it does not read, such as the events of a span. */
   get said(): string {
-    return JSON.stringify([this.spans, [...this.metrics.values()], this.requests.map(({ resource }) => resource)]);
+    return Buffer.concat(this.#bodies).toString('latin1');
   }
 
   stop(): Promise<void> {
