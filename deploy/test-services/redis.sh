@@ -20,7 +20,14 @@ stop_server() {
     local pid
     pid=$(<"$DIR/redis.pid")
     # A number left over from before a reboot may by now belong to another process.
-    if grep -qa redis-server "/proc/$pid/cmdline" 2>/dev/null; then kill "$pid" 2>/dev/null || true; fi
+    if grep -qa redis-server "/proc/$pid/cmdline" 2>/dev/null; then
+      kill "$pid" 2>/dev/null || true
+      # its port is free only once it has gone
+      for _ in $(seq 100); do
+        [ -d "/proc/$pid" ] || break
+        sleep 0.1
+      done
+    fi
   fi
   rm -rf "$DIR"
 }
