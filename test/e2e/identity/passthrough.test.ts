@@ -204,7 +204,7 @@ describe('what belongs to a token (passthrough)', () => {
     const uri = await content(ada.client);
     expect(uri).not.toBe('');
     expect(JSON.stringify(await ada.client.readResource({ uri }))).toContain('picture-1.png');
-    await expect(eve.client.readResource({ uri })).rejects.toThrow();
+    await expect(eve.client.readResource({ uri })).rejects.toThrow('There is no such file of yours');
     await ada.client.close();
     await eve.client.close();
   });
