@@ -4,13 +4,14 @@
 #   s3.sh install       puts Debian's packages on the machine, unless they are there (needs root; about 60 MB)
 #   s3.sh start         starts it and prints WHARF_TEST_S3_ENDPOINT=…
 #   s3.sh stop          stops what `start` started and removes its folder
-# Several can run side by side: give each its own S3_PORT (default 7480), S3_MON_PORT (default 40789; the next one is
+# Several can run side by side: give each its own S3_PORT (default 7480), S3_MON_PORT (default 17480; the next one is
 # used too) and S3_DIR. S3_ACCESS_KEY and S3_SECRET_KEY set the credentials. S3_LIFECYCLE_DAY_SECONDS makes a lifecycle
 # rule's day that many seconds long.
 set -euo pipefail
 
 PORT=${S3_PORT:-7480}
-MON_PORT=${S3_MON_PORT:-40789}
+# below the ports that the system gives to connections: one of those would keep the monitor from starting
+MON_PORT=${S3_MON_PORT:-17480}
 ACCESS_KEY=${S3_ACCESS_KEY:-testaccesskey}
 SECRET_KEY=${S3_SECRET_KEY:-testsecretkey}
 LIFECYCLE_DAY=${S3_LIFECYCLE_DAY_SECONDS:-0}
