@@ -195,8 +195,9 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
   });
 
   it('and none of it ever reaches the server (BASE-07)', async () => {
+    const before = ocr.upstream.requests.length;
     expect(await download(client, await upload(client, F1))).toEqual(F1);
-    expect(ocr.upstream.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
+    expect(ocr.upstream.requests.slice(before).filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
   });
 
   it('a method of files that is not known is the server’s to refuse (2631-54)', async () => {
