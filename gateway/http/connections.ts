@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Line, type Place } from '../budget/line.js';
+import { Patience } from '../budget/patience.js';
 
 /** Interval between two checks of whether clients read their answers. */
 const LOOK_MS = 1000;
@@ -19,6 +20,8 @@ const SETTLED_MS = 500;
 
 /** How long a connection stays after its last answer was written: enough for the answer to arrive. */
 const FAREWELL_MS = 1000;
+
+const FAREWELL = new Patience(FAREWELL_MS);
 
 interface Connection {
   readonly socket: Socket;
@@ -172,6 +175,6 @@ export function endSide(socket: Socket): void {
 
 function sayFarewell(socket: Socket): void {
   if (socket.destroyed) return;
-  const timer = setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
-  socket.once('close', () => clearTimeout(timer));
+  const wait = FAREWELL.begin(() => socket.destroy());
+  socket.once('close', () => FAREWELL.end(wait));
 }

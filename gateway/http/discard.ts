@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Patience } from '../budget/patience.js';
 import { closeSoon } from './connections.js';
 
 /**
@@ -7,6 +8,9 @@ import { closeSoon } from './connections.js';
  */
 const REST_BYTES = 64 * 1024 * 1024;
 const REST_MS = 500;
+
+/** What a client has sent while this process was busy is read before its time is over. */
+const PATIENCE = new Patience(REST_MS);
 
 /** Requests whose rest is read at one time. Beyond that, refused callers cost too much. */
 const MOST_AT_ONCE = 256;
@@ -26,13 +30,13 @@ export function discardRest(request: IncomingMessage): void {
   }
   discarding += 1;
   let received = 0;
-  const timer = setTimeout(end, REST_MS);
+  const wait = PATIENCE.begin(end);
   request.on('data', (chunk: Buffer) => {
     received += chunk.length;
     if (received > REST_BYTES) end();
   });
   request.once('close', () => {
-    clearTimeout(timer);
+    PATIENCE.end(wait);
     discarding -= 1;
   });
   request.resume();

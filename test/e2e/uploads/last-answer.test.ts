@@ -15,12 +15,19 @@ beforeAll(async () => {
 
 afterAll(() => server?.stop());
 
-/** Sends all of a request before it reads, as simple clients do. @returns the answer */
-async function sendThenRead(head: string): Promise<string> {
+/**
+ * Sends all of a request before it reads, as simple clients do.
+ * @param midway called when half of it is sent
+ * @returns the answer
+ */
+async function sendThenRead(head: string, midway = () => {}): Promise<string> {
   const socket = connect(server.port, '127.0.0.1').pause();
   await once(socket, 'connect');
   socket.write(`${head}Host: localhost\r\nContent-Length: ${PIECE.length * PIECES}\r\n\r\n`);
-  for (let count = 0; count < PIECES; count += 1) await sent(socket, PIECE);
+  for (let count = 0; count < PIECES; count += 1) {
+    await sent(socket, PIECE);
+    if (count === PIECES / 2) midway();
+  }
   let answer = '';
   for await (const bytes of socket) answer += bytes;
   return answer;
@@ -38,6 +45,16 @@ describe('a refusal after which the connection ends', () => {
   ])('is read by a client that sends everything first: %s', async (_, version) => {
     const { ticket } = await server.authorize({ maxSize: 1000 });
     expect(await sendThenRead(`PUT /u/${ticket} ${version}\r\n`)).toMatch(/^HTTP\/1\.1 413 [\s\S]*maxSizeExceeded/);
+  });
+
+  it('is read also where Wharf is busy meanwhile: that time is not the client’s', async () => {
+    const { ticket } = await server.authorize({ maxSize: 1000 });
+    // this process is both
+    const busy = () => {
+      for (const end = performance.now() + 1500; performance.now() < end; );
+    };
+    const answer = await sendThenRead(`PUT /u/${ticket} HTTP/1.1\r\nConnection: close\r\n`, busy);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
   it('closes it soon, also for a client that sends for ever', async () => {
