@@ -82,6 +82,8 @@ function runGateway(args: string[], started?: (mcpUrl: string) => void): void {
   const orphaned = setInterval(() => {
     if (process.env.npm_lifecycle_event === 'start' && process.ppid !== parent) gateway.kill('SIGTERM');
   }, 500);
+  // as where its output goes into a pipe that is closed: `npm start | head`
+  process.on('exit', () => gateway.kill('SIGTERM'));
   gateway.on('exit', (code) => {
     clearInterval(orphaned);
     process.exitCode = code ?? 1;

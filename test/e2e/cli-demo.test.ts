@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../helpers/bytes.js';
 import { RawClient } from '../helpers/raw-client.js';
+import { until } from '../helpers/wait.js';
 import { ROOT, type Running, start } from './cli-process.js';
 
 const DEMO = `${ROOT}dist/deploy/demo/start.js`;
@@ -49,6 +50,19 @@ describe('npm start', () => {
     expect(plain(content[0]?.text)).toBe(plain(expected[0]?.text));
     expect(content.map(({ type, mimeType, name, size }) => ({ type, mimeType, name, size }))).toEqual(
       expected.map(({ type, mimeType, name, size }) => ({ type, mimeType, name, size })),
+    );
+  });
+
+  it('leaves no gateway behind where its output is no longer read, as with `npm start | head`', async () => {
+    const line = '"$0" "$1" --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 2>/dev/null | head -2';
+    const { stdout } = await promisify(execFile)('bash', ['-c', line, process.execPath, DEMO], { cwd: folder });
+    const [url = ''] = /http:\/\/\S+(?=\/mcp)/.exec(stdout) ?? [];
+    expect(url).not.toBe('');
+    await until(() =>
+      fetch(url).then(
+        () => false,
+        () => true,
+      ),
     );
   });
 
