@@ -5,6 +5,8 @@ interface LateCacheOptions {
   max: number;
   /** For how long each is kept, in milliseconds; absent: until another takes its place. */
   ttl?: number;
+  /** What that is measured by, to the millisecond; absent: the process's own time. */
+  clock?: { now(): number };
 }
 
 /**
@@ -48,6 +50,7 @@ export class LateCache<Value extends NonNullable<unknown>> {
   }
 }
 
-function made<Value extends NonNullable<unknown>>({ max, ttl = 0 }: LateCacheOptions): LRUCache<string, Value> {
-  return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, ttl });
+function made<Value extends NonNullable<unknown>>({ max, ttl = 0, clock }: LateCacheOptions): LRUCache<string, Value> {
+  const time = clock && { perf: clock, ttlResolution: 0 };
+  return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, ttl, ...time });
 }

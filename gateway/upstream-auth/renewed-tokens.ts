@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { LateCache } from '../budget/late-cache.js';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Tokens } from '../ports/oauth.js';
@@ -43,13 +43,13 @@ export class RenewedTokens {
   readonly #parts: Parts;
   readonly #target: GrantTarget;
   /** By the names of their places. */
-  readonly #hopeless: LRUCache<string, string>;
+  readonly #hopeless: LateCache<string>;
   readonly #running = new Map<string, Promise<Tokens | undefined>>();
 
   constructor(parts: Parts, target: GrantTarget) {
     this.#parts = parts;
     this.#target = target;
-    this.#hopeless = new LRUCache({ max: MOST_HOPELESS, ttl: HOPELESS_MS, perf: parts.clock, ttlResolution: 0 });
+    this.#hopeless = new LateCache({ max: MOST_HOPELESS, ttl: HOPELESS_MS, clock: parts.clock });
   }
 
   /** A good token that this process has, without a promise. */

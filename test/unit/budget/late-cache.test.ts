@@ -20,6 +20,16 @@ describe('a cache that is made late', () => {
     expect(cache.has('a')).toBe(false);
   });
 
+  it('keeps a value for its time, by the clock that it is given', () => {
+    let now = 1000;
+    const cache = new LateCache<number>({ max: 2, ttl: 10, clock: { now: () => now } });
+    cache.set('a', 1);
+    now += 10;
+    expect(cache.get('a')).toBe(1);
+    now += 1;
+    expect(cache.get('a')).toBeUndefined();
+  });
+
   it('says which keys it has, and forgets all at once', () => {
     const cache = new LateCache<number>({ max: 2 });
     cache.clear();
