@@ -1,4 +1,4 @@
-import type { JsonPath, JsonValue } from '../ports/json.js';
+import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import { addAll } from '../wire/add-all.js';
 import { firstInk } from '../wire/blank.js';
 import { membersAt, without } from './members.js';
@@ -32,6 +32,17 @@ export interface Range {
 /** A text that replaces `[start, end)` of another. */
 export interface Span extends Range, Written {}
 
+/** Members of an object: their values, and their JSON text without braces. */
+export interface Members {
+  readonly values: JsonObject;
+  readonly text: string;
+}
+
+/** @param values at least one */
+export function membersOf(values: JsonObject): Members {
+  return { values, text: JSON.stringify(values).slice(1, -1) };
+}
+
 /** A change of one value. */
 interface Change {
   /** The value is set, set as a text, or removed. */
@@ -40,6 +51,8 @@ interface Change {
   made?: 'object' | 'array';
   /** Items to append to the array. */
   items?: Written[];
+  /** Members to add to the object, which has none of them, and the stage that adds them. */
+  members?: Members & { stage: number };
   readonly below: Map<string | number, Change>;
   /** The stage that first named the value. */
   readonly stage: number;
@@ -61,7 +74,7 @@ export class Edits {
   }
 
   get isEmpty(): boolean {
-    return this.#root.below.size === 0 && this.#replaced.length === 0;
+    return this.#root.below.size === 0 && !this.#root.members && this.#replaced.length === 0;
   }
 
   /** Another reading of the same text has found more places. */
@@ -88,6 +101,18 @@ export class Edits {
   /** Sets a member or an item to a value whose JSON text is known. */
   write(path: JsonPath, written: Written): void {
     this.#put(path, { kind: 'written', written });
+  }
+
+  /**
+   * Adds members to an object in the text that has none of them, as a `set` of each does, but in one piece: for a small call of
+   * MCP 2026-07-28, five microseconds less.
+   */
+  add(path: JsonPath, members: Members): void {
+    const change = this.#changeAt(path, true);
+    if (!change) return;
+    const isSimple = !change.own && !change.made && !change.members && change.below.size === 0;
+    if (isSimple) change.members = { ...members, stage: this.#stage };
+    else for (const [key, value] of Object.entries(members.values)) this.set([...path, key], value);
   }
 
   /** Removes a member of an object. An item of an array stays: a path that ends in a number removes nothing. */
@@ -133,7 +158,7 @@ export class Edits {
       if (at?.own) open(at);
       if (at?.own) return false;
       isMade ||= at?.made !== undefined;
-      at = at?.below.get(key);
+      at = at && belowOf(at, key);
       if (!at && isMade) return false;
     }
     if (at?.own) return at.own.kind !== 'gone';
@@ -182,9 +207,9 @@ export class Edits {
     if (key === undefined) throw new Error('a path ends in no object');
     if (!parent) return;
     if (parent.own && !open(parent, !isGone)) return;
+    const there = belowOf(parent, key);
     if (isGone && parent.made === 'object') parent.below.delete(key);
-    else if (parent.made !== 'array' || (!isGone && parent.below.has(key))) {
-      const there = parent.below.get(key);
+    else if (parent.made !== 'array' || (!isGone && there)) {
       parent.below.set(key, { own, below: new Map(), stage: there?.stage ?? this.#stage });
     }
   }
@@ -194,7 +219,7 @@ export class Edits {
     let at = this.#root;
     for (const key of path) {
       if (at.own && !open(at, isToSet)) return undefined;
-      let next = at.below.get(key);
+      let next = belowOf(at, key);
       if (!next) {
         if (at.made === 'array' || (at.made && !isToSet)) return undefined;
         next = { below: new Map(), stage: this.#stage };
@@ -204,6 +229,17 @@ export class Edits {
     }
     return at;
   }
+}
+
+/** The change of one member or item. Members that were added in one piece become changes of their own where one is meant. */
+function belowOf(change: Change, key: string | number): Change | undefined {
+  const { members, below } = change;
+  if (members && Object.hasOwn(members.values, key)) {
+    for (const [name, value] of Object.entries(members.values))
+      below.set(name, { own: { kind: 'value', value }, below: new Map(), stage: members.stage });
+    delete change.members;
+  }
+  return below.get(key);
 }
 
 /** Sorts spans into the order of the text, as rendering needs them. */
@@ -240,9 +276,9 @@ function collectPaths({ below, made }: Change, path: JsonPath, into: JsonPath[])
 }
 
 /** Adds to `spans` what the changes at and below `path` replace in the text. */
-function collectSpans({ below, items }: Change, path: JsonPath, places: Places, spans: Span[]): void {
+function collectSpans({ below, items, members }: Change, path: JsonPath, places: Places, spans: Span[]): void {
   const range = places.at(path);
-  if (!range || (below.size === 0 && !items)) return;
+  if (!range || (below.size === 0 && !items && !members)) return;
   const first = range.end > range.start ? places.slice(range.start, range.start + 1)[0] : undefined;
   if (items && first === OPEN_ARRAY) spans.push(appended(places, range, items));
   const added: [string | number, Change][] = [];
@@ -257,7 +293,14 @@ function collectSpans({ below, items }: Change, path: JsonPath, places: Places, 
     else if (inner.own?.kind === 'gone') removed.push(there);
     else spans.push({ start: there.start, end: there.end, ...joined([writtenChange(inner) as string | Written]) });
   }
-  if (first === OPEN_OBJECT) addAll(spans, memberSpans(places, range, removed, writtenMembers(added)));
+  if (first === OPEN_OBJECT) addAll(spans, memberSpans(places, range, removed, addedTexts(added, members)));
+}
+
+function addedTexts(added: readonly [string | number, Change][], members: Change['members']): (string | Written)[] {
+  if (!members) return writtenMembers(added);
+  const isLater = ([, { stage }]: readonly [string | number, Change]) => stage > members.stage;
+  const others = added.filter((one) => !isLater(one));
+  return [...writtenMembers(added.filter(isLater)), members.text, ...writtenMembers(others)];
 }
 
 function appended(places: Places, { start, end }: Range, items: readonly Written[]): Span {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { JsonDocument } from '../../gateway/json/document.js';
-import { Edits } from '../../gateway/json/edit.js';
+import { Edits, membersOf } from '../../gateway/json/edit.js';
 import { type Written, writtenText } from '../../gateway/json/written.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../gateway/ports/json.js';
 import { parseJson } from '../../gateway/wire/json/parse.js';
@@ -82,13 +82,17 @@ function withoutEmpty(one: JsonValue): JsonValue {
   return Object.fromEntries(members.filter(([, inner]) => JSON.stringify(inner) !== '{}'));
 }
 
-function collected(document: JsonDocument, edits: readonly Edit[]): Edits {
-  const all = new Edits(document);
+function make(edits: readonly Edit[], all: Edits): void {
   for (const one of edits) {
     if (one.how === 'set') all.set(one.path, one.value);
     else if (one.how === 'remove') all.remove(one.path);
     else all.write(one.path, streamed(one.value as string));
   }
+}
+
+function collected(document: JsonDocument, edits: readonly Edit[]): Edits {
+  const all = new Edits(document);
+  make(edits, all);
   document.find(all.paths());
   return all;
 }
@@ -111,6 +115,43 @@ describe('edits of a JSON text', () => {
         const text = Buffer.from(` ${JSON.stringify(before, null, space)}\n`);
         const after = await bytesOf(collected(JsonDocument.of(text), edits).applied());
         expect(withoutEmpty(parseJson(after.toString()) as JsonValue)).toEqual(withoutEmpty(expected(before, edits)));
+      }),
+      { numRuns: runs(3000) },
+    );
+  });
+
+  it('are the same whether new members are added in one piece or one by one, between any others', async () => {
+    const added = { n: { a: 1 }, m: 'x' };
+    const name = fc.constantFrom('n', 'm', 'a');
+    const inner = fc.tuple(name, fc.array(name, { maxLength: 1 })).map(([first, rest]) => ['o', first, ...rest]);
+    const any = fc.oneof(
+      edit,
+      edit.chain((one) => inner.map((way): Edit => ({ ...one, path: way }))),
+    );
+    const some = fc.array(any, { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(object, some, some, fc.boolean(), indent, async (o, early, late, isStage, space) => {
+        const text = Buffer.from(JSON.stringify({ o }, null, space));
+        const made = async (add: (edits: Edits) => void) => {
+          const document = JsonDocument.of(text);
+          const all = new Edits(document);
+          make(early, all);
+          add(all);
+          if (isStage) all.nextStage();
+          make(late, all);
+          document.find(all.paths());
+          const has = [
+            ['o', 'n'],
+            ['o', 'n', 'a'],
+            ['o', 'm'],
+          ].map((way) => all.has(way));
+          return { has, value: parseJson((await bytesOf(all.applied())).toString()) };
+        };
+        const inOnePiece = await made((all) => all.add(['o'], membersOf(added)));
+        const oneByOne = await made((all) => {
+          for (const [key, value] of Object.entries(added)) all.set(['o', key], value);
+        });
+        expect(inOnePiece).toEqual(oneByOne);
       }),
       { numRuns: runs(3000) },
     );

@@ -1,10 +1,11 @@
 import { patchValue } from '../../json/patch.js';
+import { isObject } from '../../json/value.js';
 import { META_CAPABILITIES } from '../../mcp/meta-keys.js';
 import { capabilitiesOf, metaOf } from '../../mcp/request.js';
-import type { JsonPath } from '../../ports/json.js';
+import type { JsonPath, JsonValue } from '../../ports/json.js';
 import type { PendingRequest } from '../pending-request.js';
 import { putBack } from '../tools/lifted-arguments.js';
-import { declaredBy } from '../upstream/declared.js';
+import { declaredMembers } from '../upstream/declared.js';
 import { argumentsOf } from './heavy-arguments.js';
 import { argumentsAt, lifts, type Post, toolNamed } from './post.js';
 
@@ -46,23 +47,34 @@ export function renameTools(post: Post): Post {
 /** Declares to the server what Wharf can do for the client. */
 export function declareAbilities(post: Post): Post {
   const [request] = post.requests;
-  const at = request && !post.messages.isBatch ? placeOfCapabilities(request, post) : undefined;
-  if (!request || !at) return post;
+  const declaration = request && !post.messages.isBatch ? declarationOf(request, post) : undefined;
+  if (!declaration) return post;
+  const { at, own } = declaration;
   const { deps, client } = post.context;
-  for (const [key, value] of Object.entries(declaredBy(deps))) post.edits.set([...at, key], value);
+  const members = declaredMembers(deps);
+  const keys = Object.keys(members.values);
+  const isNew = isObject(own) && keys.length > 0 && !keys.some((key) => Object.hasOwn(own, key));
+  if (isNew) post.edits.add(at, members);
+  else for (const key of keys) post.edits.set([...at, key], members.values[key] as JsonValue);
   const elicitation = deps.elicitation(client);
   if (elicitation) post.edits.set([...at, 'elicitation'], elicitation);
   return post;
 }
 
-function placeOfCapabilities({ method, params }: PendingRequest, { messages, context }: Post): JsonPath | undefined {
-  if (method === 'initialize') return ['params', 'capabilities'];
+/** Where a request declares the client's capabilities. */
+interface Declaration {
+  at: JsonPath;
+  own: JsonValue | undefined;
+}
+
+function declarationOf({ method, params }: PendingRequest, { messages, context }: Post): Declaration | undefined {
+  if (method === 'initialize') return { at: ['params', 'capabilities'], own: params.capabilities };
   const { dialects } = context.deps;
   const showsFiles = CAPABILITY_METHODS.has(method) || dialects.some(({ streaming }) => streaming?.method === method);
+  if (!messages.era.describesClient || !showsFiles) return undefined;
+  const own = capabilitiesOf(params);
   // the server itself refuses a request that lacks them
-  return messages.era.describesClient && showsFiles && capabilitiesOf(params)
-    ? ['params', '_meta', META_CAPABILITIES]
-    : undefined;
+  return own && { at: ['params', '_meta', META_CAPABILITIES], own };
 }
 
 /** Moves arguments that the client saw at a tool's top level to where the server takes them. @throws GatewayError */

@@ -76,11 +76,12 @@ class Search {
 
   #object(start: number, keys: Record<string, WatchNode>): number {
     const text = this.#text;
+    const names = Object.keys(keys);
     const seen = new Set<string>();
     let at = this.#ink(start + 1);
     while (at < text.length && text[at] !== CLOSE) {
       const end = endOfString(text, at);
-      const key = this.#key(at, end);
+      const key = this.#key(at, end, names);
       // behind the colon
       const value = this.#ink(this.#ink(end + 1) + 1);
       const isWatched = key !== undefined && Object.hasOwn(keys, key);
@@ -113,8 +114,8 @@ class Search {
     return at + 1;
   }
 
-  /** The key between two quotes; undefined where no watched one can be written like this. */
-  #key(start: number, end: number): string | undefined {
+  /** The key between two quotes; undefined where no watched one can be written like this. @param names the watched ones */
+  #key(start: number, end: number, names: readonly string[]): string | undefined {
     const text = this.#text;
     let bits = 0;
     let isEscaped = false;
@@ -124,7 +125,7 @@ class Search {
       if (byte === BACKSLASH) isEscaped = true;
     }
     if (isEscaped) return plainKey(text, start, end);
-    if (bits < NOT_ASCII) return text.toString('latin1', start + 1, end);
+    if (bits < NOT_ASCII) return mayBe(end - start - 1, names) ? text.toString('latin1', start + 1, end) : undefined;
     const key = text.toString('utf8', start + 1, end);
     // what is not UTF-8 must not become a key by being replaced
     return Buffer.from(key).equals(text.subarray(start + 1, end)) ? key : undefined;
@@ -148,6 +149,16 @@ class Search {
     while (at < text.length && (text[at] as number) <= SPACE) at++;
     return at;
   }
+}
+
+/** To compare more lengths than these would take longer than to make a string of the key. */
+const MOST_LENGTHS = 16;
+
+/** Whether one of the names has this length: most keys of a message have another one, and need not become strings. */
+function mayBe(length: number, names: readonly string[]): boolean {
+  if (names.length > MOST_LENGTHS) return true;
+  for (const name of names) if (name.length === length) return true;
+  return false;
 }
 
 function endsScalar(byte: number): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonDocument } from '../../../gateway/json/document.js';
-import { Edits } from '../../../gateway/json/edit.js';
+import { Edits, membersOf } from '../../../gateway/json/edit.js';
 import { writtenText } from '../../../gateway/json/written.js';
 
 function applied(text: string, change: (edits: Edits) => void): string {
@@ -33,6 +33,26 @@ describe('edits of one text', () => {
       edits.set(['x', 'a'], 4);
     });
     expect(after).toBe('{"x":{"c":3,"a":4,"b":2,"z":0}}');
+  });
+
+  it('put members that are added in one piece where their stage puts them', () => {
+    const add = (text: string) =>
+      applied(text, (edits) => {
+        edits.nextStage();
+        edits.add(['x'], membersOf({ a: 1, b: { c: 2 } }));
+        edits.set(['x', 'd'], 3);
+        edits.nextStage();
+        edits.set(['x', 'e'], 4);
+      });
+    expect(add('{"x":{"z":0}}')).toBe('{"x":{"e":4,"a":1,"b":{"c":2},"d":3,"z":0}}');
+    expect(add('{"x":{ } }')).toBe('{"x":{"e":4,"a":1,"b":{"c":2},"d":3 } }');
+    expect(add('{"x":[]}')).toBe('{"x":[]}');
+  });
+
+  it('count members at the top as an edit', () => {
+    const edits = new Edits(JsonDocument.of(Buffer.from('{}')));
+    edits.add([], membersOf({ a: 1 }));
+    expect(edits.isEmpty).toBe(false);
   });
 
   it('know what stands in the text and what an edit has put there', () => {
