@@ -28,9 +28,9 @@ export interface Asked extends Caller {
 /** The POST with edits for the answers to some of its requests. */
 export function withEdits(asked: Asked, edits: ReadonlyMap<PendingRequest, AnswerEdit>): Asked {
   if (edits.size === 0) return asked;
-  const requests = asked.messages.requests.map((request) => {
+  const requests = asked.messages.requests.map((request: PendingRequest) => {
     const edit = edits.get(request);
-    return edit ? { ...request, edit } : request;
+    return edit ? { ...request, edits: [...(request.edits ?? []), edit] } : request;
   });
   return { ...asked, messages: { ...asked.messages, requests } };
 }

@@ -14,8 +14,8 @@ export interface PendingRequest extends ClientRequest {
   hasFiles?: true;
   /** The name under which its client calls the tool, where that is not the server's own. */
   calledAs?: string;
-  /** A special edit of the answer, besides those for every answer to its method. */
-  edit?: AnswerEdit;
+  /** Special edits of the answer, in their order, besides those for every answer to its method. */
+  edits?: readonly AnswerEdit[];
 }
 
 /** A request whose tool is known even if it names only a task. */
@@ -53,8 +53,12 @@ export interface EditableAnswer {
   edits: Edits;
 }
 
-/** An error that it throws becomes the answer's error. */
-export type AnswerEdit = (answer: EditableAnswer) => void | Promise<void>;
+export interface AnswerEdit {
+  /** An error that it throws becomes the answer's error. */
+  apply: (answer: EditableAnswer) => void | Promise<void>;
+  /** A cheap test, by its bytes, of whether it may change a short message. Without one, it may change any. */
+  mayChange?: (message: Buffer) => boolean;
+}
 
 /** The tool that a request calls, by the name that its client knows. */
 export function calledName({ calledAs, subject }: PendingRequest): string | undefined {

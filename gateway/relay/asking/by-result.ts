@@ -5,7 +5,7 @@ import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { type Asked, withEdits } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
-import type { AnswerEdit, PendingRequest } from '../pending-request.js';
+import type { AnswerEdit, EditableAnswer, PendingRequest } from '../pending-request.js';
 import { replaceOutcome } from '../results/answer-edit.js';
 import {
   canAskForConsent,
@@ -21,7 +21,7 @@ import { wayFor } from './means.js';
 import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds/answer-questions.js';
 import { hear } from './rounds/hear.js';
 import { askedFor, takeQuestions } from './rounds/take-questions.js';
-import { INPUT_REQUIRED, inputRequired } from './rounds/wants-input.js';
+import { INPUT_REQUIRED, inputRequired, mayWantInput } from './rounds/wants-input.js';
 import {
   type AskedFile,
   type AskedUpload,
@@ -296,39 +296,41 @@ export class AskingByResult {
    * A server that wants input itself gets its own state back with the next call, and the files for that call: the client
    * keeps both in one state. Its questions for files are put in a form that the client knows.
    */
-  #wrap({ asked, bound, state, request }: Round): AnswerEdit {
-    return async (answer) => {
-      const result = inputRequired(answer, this.#deps.limits, state.files.length > 0);
-      if (!result) return;
-      const { requestState, inputRequests, ...rest } = result;
-      const inner = typeof requestState === 'string' ? { inner: requestState } : {};
-      let keys = state.files.length;
-      const asker = {
-        client: asked.client,
-        principal: bound.principal,
-        call: request,
-        nextKey: () => `${KEY}${++keys}`,
-      };
-      const { taken, others } = await takeQuestions(isObject(inputRequests) ? inputRequests : {}, asker, this.#deps);
-      if (taken.length === 0 && state.files.length === 0) return;
-      const questions = taken.flatMap(
-        (one) =>
-          askedFor(
-            one,
-            one.files.filter(({ isThere }) => !isThere),
-            asked.client,
-            this.#deps,
-          ) ?? [],
-      );
-      const shown = Object.fromEntries([...others, ...questions]);
-      const next = { files: state.files, ...inner, ...(taken.length > 0 && { questions: taken }) };
-      const { seal, clock, timeouts } = this.#deps;
-      const until = taken.length === 0 ? clock.now() + timeouts.session : this.#end(next);
-      // without a question left, the client calls again at once
-      const wants = Object.keys(shown).length === 0 ? {} : { inputRequests: shown };
-      const wrapped = { ...rest, ...wants, requestState: closeState(seal, next, bound, until) };
-      replaceOutcome(answer, 'result', JSON.stringify(wrapped));
+  #wrap(round: Round): AnswerEdit {
+    return { apply: (answer) => this.#wrapQuestions(answer, round), mayChange: mayWantInput };
+  }
+
+  async #wrapQuestions(answer: EditableAnswer, { asked, bound, state, request }: Round): Promise<void> {
+    const result = inputRequired(answer, this.#deps.limits, state.files.length > 0);
+    if (!result) return;
+    const { requestState, inputRequests, ...rest } = result;
+    const inner = typeof requestState === 'string' ? { inner: requestState } : {};
+    let keys = state.files.length;
+    const asker = {
+      client: asked.client,
+      principal: bound.principal,
+      call: request,
+      nextKey: () => `${KEY}${++keys}`,
     };
+    const { taken, others } = await takeQuestions(isObject(inputRequests) ? inputRequests : {}, asker, this.#deps);
+    if (taken.length === 0 && state.files.length === 0) return;
+    const questions = taken.flatMap(
+      (one) =>
+        askedFor(
+          one,
+          one.files.filter(({ isThere }) => !isThere),
+          asked.client,
+          this.#deps,
+        ) ?? [],
+    );
+    const shown = Object.fromEntries([...others, ...questions]);
+    const next = { files: state.files, ...inner, ...(taken.length > 0 && { questions: taken }) };
+    const { seal, clock, timeouts } = this.#deps;
+    const until = taken.length === 0 ? clock.now() + timeouts.session : this.#end(next);
+    // without a question left, the client calls again at once
+    const wants = Object.keys(shown).length === 0 ? {} : { inputRequests: shown };
+    const wrapped = { ...rest, ...wants, requestState: closeState(seal, next, bound, until) };
+    replaceOutcome(answer, 'result', JSON.stringify(wrapped));
   }
 
   #note(principal: string, { tool, argument: name }: AskedFile, outcome: string): void {

@@ -12,7 +12,7 @@ import type { MessageCuts } from '../cut/message-cuts.js';
 import { type Piece, splice } from '../cut/splice.js';
 import { noteError } from '../exchange.js';
 import { reportError } from '../exchange-log.js';
-import type { Addressee, PendingRequest } from '../pending-request.js';
+import type { Addressee, AnswerEdit, PendingRequest } from '../pending-request.js';
 import { editToolList } from '../tools/tool-list.js';
 import { withSource } from '../under-limits.js';
 import { maySpeakForWharf, silenceServer } from '../upstream/own-words.js';
@@ -77,7 +77,12 @@ export function untouched(
   const requests = answersWithRequests(message, to.answered).map(({ request }) => request);
   if (requests.some((request) => mayBeUnderTool(request, deps))) return undefined;
   const read = (start: number, end: number) => message.slice(start, end);
-  if (requests.some(needsLook) || mayRefuseFile(requests, message.size, read)) return undefined;
+  if (
+    requests.some(needsLook) ||
+    mayBeEdited(requests, message.size, read) ||
+    mayRefuseFile(requests, message.size, read)
+  )
+    return undefined;
   if (tellsOfChange(message) || namesFiles(message, deps, to) || maySpeak(message)) return undefined;
   if (hidesContent(message, to.client) || mayBeUnshown(message, to.client)) return undefined;
   if (!to.remap) return message.render([]) as Buffer[];
@@ -94,9 +99,26 @@ function maySpeak(message: HeldMessage): boolean {
 
 /** True when the answer to a request must be read, however short it is. */
 export function needsLook(request: PendingRequest | undefined): boolean {
-  return (
-    request !== undefined && (READ_METHODS.has(request.method) || request.edit !== undefined || mayBecomeTask(request))
-  );
+  if (request === undefined) return false;
+  const { method, edits = NO_EDITS } = request;
+  return READ_METHODS.has(method) || edits.some(({ mayChange }) => !mayChange) || mayBecomeTask(request);
+}
+
+const NO_EDITS: readonly AnswerEdit[] = [];
+
+/** Bytes of a message in which it is looked whether it may be edited: for a longer one, its reader costs less than that. */
+const MOST_LOOKED_AT = 64 * 1024;
+
+/** True when an answer to these requests may need the edits of its request. */
+export function mayBeEdited(
+  requests: readonly (PendingRequest | undefined)[],
+  size: number,
+  read: (start: number, end: number) => Buffer,
+): boolean {
+  const edits = requests.flatMap((request) => request?.edits ?? NO_EDITS);
+  if (edits.length === 0 || size > MOST_LOOKED_AT) return edits.length > 0;
+  const message = read(0, size);
+  return edits.some(({ mayChange }) => !mayChange || mayChange(message));
 }
 
 /** The message for the client; undefined when it cannot be delivered and answers nothing. Never throws. */
@@ -223,7 +245,8 @@ export function tellsOfChange(message: HeldMessage): boolean {
 
 async function editAnswers({ message, cuts, answers, to, edits }: Work): Promise<void> {
   if (message.malformed) return;
-  for (const { base, request } of answers) await request?.edit?.({ message, cuts, base, to, edits });
+  for (const { base, request } of answers)
+    for (const edit of request?.edits ?? []) await edit.apply({ message, cuts, base, to, edits });
 }
 
 function showServer({ message, answers, deps, to, edits }: Work): void {

@@ -3,6 +3,7 @@ import { sniff } from '../../files/names/media-type.js';
 import { checkResultType } from '../../files/names/result-type.js';
 import { storeFile } from '../../files/store-file.js';
 import { lightValue } from '../../json/light-value.js';
+import { mayHoldWord } from '../../json/may-hold-word.js';
 import { isObject } from '../../json/value.js';
 import { eraOf } from '../../mcp/era.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
@@ -40,7 +41,7 @@ export function linkInstead(
   take?: (item: StreamItem) => void,
 ): AnswerEdit {
   const { streaming, client } = sender.order;
-  return async (answer) => {
+  const apply = async (answer: EditableAnswer) => {
     const { message, cuts, base } = answer;
     try {
       const item = await contentOf(answer, sender.order, remote, deps);
@@ -62,6 +63,7 @@ export function linkInstead(
       replaceOutcome(answer, 'error', JSON.stringify(rpcErrorOf(thrown, streaming, client)));
     }
   };
+  return { apply };
 }
 
 async function contentOf(
@@ -83,7 +85,7 @@ async function contentOf(
  * replaces every such resource. Any other answer stays unchanged.
  */
 export function readByStream(uri: string, remote: Remote, deps: ResultDeps): AnswerEdit {
-  return async (answer) => {
+  const apply = async (answer: EditableAnswer) => {
     const error = errorIn(answer, deps.limits);
     if (error === undefined) return;
     const context = await remote(answer);
@@ -95,6 +97,7 @@ export function readByStream(uri: string, remote: Remote, deps: ResultDeps): Ans
     });
     if (result) replaceOutcome(answer, 'result', JSON.stringify(result));
   };
+  return { apply, mayChange: (message) => mayHoldWord(message, 'error') };
 }
 
 async function readRemote(

@@ -8,7 +8,7 @@ import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { plainSize, Room } from '../client/room.js';
-import type { AnswerEdit } from '../pending-request.js';
+import type { AnswerEdit, EditableAnswer } from '../pending-request.js';
 import { keepPrivate } from '../tools/tool-list.js';
 
 type ShowResource = (entry: JsonObject) => JsonObject;
@@ -23,7 +23,7 @@ export function showResources(
   client: ClientFacts,
   limits: Pick<Limits, 'values' | 'response'>,
 ): AnswerEdit {
-  return async ({ message, base, cuts, edits }) => {
+  const apply = async ({ message, base, cuts, edits }: EditableAnswer) => {
     const path = [...base, 'result'];
     const range = rangeAt(message, RANGE.result, path);
     if (!range) return;
@@ -43,6 +43,7 @@ export function showResources(
     // a list made for one client must not be given to another
     if (shown > 0 && eraOf(client.protocolVersion).hasCacheFields) keepPrivate(edits, path);
   };
+  return { apply };
 }
 
 /** @param added to the entry in the text */

@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { freshName } from '../../helpers/services.js';
 import { startWharf } from '../../helpers/wharf.js';
 import { upload as uploadFile } from '../files/sep-2631-lab.js';
 import { AskingServer, call, heard, MODERN, PATH, TOKEN, wanted } from './input-lab.js';
-import { PNG, textOf, upload } from './lab.js';
+import { discover, PNG, textOf, upload } from './lab.js';
 import { BINARY, binary, FORMS, schemaIn, send, URI } from './server-lab.js';
 
 type Json = Record<string, unknown>;
@@ -50,6 +51,27 @@ describe('a server that wants a file by binary elicitation, on 2026-07-28', () =
     expect(uploads).toEqual([expect.objectContaining({ method: 'POST', url: PATH, authorization: TOKEN })]);
     expect(uploads[0]?.body).toContain('name="file"; filename="page1.png"\r\nContent-Type: image/png\r\n\r\n');
     expect(uploads[0]?.body).toContain(PNG.toString('latin1'));
+  });
+
+  it('is understood however it spells that it wants input (1306-06)', async () => {
+    const upstream = await startFakeUpstream();
+    const wharf = await startWharf({ servers: { docs: { url: upstream.url, transport: 'streamable-http' } } });
+    const inputRequests = JSON.stringify({ scan: ask(binary()) });
+    upstream.respond = ({ body }) => {
+      const { id, method } = JSON.parse(body.toString()) as { id: number; method: string };
+      const result =
+        method === 'tools/call'
+          ? `{"r\\u0065sultType":"input\\u005frequired","requestState":"s","inputRequests":${inputRequests}}`
+          : JSON.stringify(discover());
+      return { body: Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${result}}`), contentType: 'application/json' };
+    };
+    try {
+      const first = await call(RawClient.stateless(wharf.mcp, MODERN, { capabilities: BINARY }));
+      expect(Object.keys(wanted(first).inputRequests ?? {})).toEqual([KEY]);
+    } finally {
+      await wharf.stop();
+      await upstream.close();
+    }
   });
 
   it('is told that its client can be asked (1306-01, 1306-05)', async () => {

@@ -244,6 +244,15 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(blobOf(result)).toEqual(F1);
   });
 
+  it('is helped as well where its person could be asked for something first, on 2026-07-28 (2532-61)', async () => {
+    const { wharf } = await streamingServer(raw(F1, 'application/pdf'));
+    const capabilities = { elicitation: { form: {}, url: {} } };
+    const { result } = await RawClient.stateless(wharf.mcp, STATELESS, { capabilities }).request('resources/read', {
+      uri: URI,
+    });
+    expect(blobOf(result)).toEqual(F1);
+  });
+
   it('and stands when there is no stream either (2532-61)', async () => {
     const error = { code: -32602, message: 'Resource not found', data: { uri: URI } };
     await streamingServer((message) => rpc(message, { error }), { resources: { [URI]: { error } } });

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../errors.js';
+import { mayHoldWord } from '../../../json/may-hold-word.js';
 import { isObject } from '../../../json/value.js';
 import { RANGE, rangeAt } from '../../../mcp/ranges.js';
 import { mostText } from '../../../policy/amounts.js';
@@ -32,8 +33,9 @@ export function inputRequired(
   if (twice) throw new GatewayError('upstream_invalid', { reason: `its answer names "${twice.key}" twice` });
   if (JSON.parse(message.slice(type.start, type.end).toString('utf8')) !== INPUT_REQUIRED) return undefined;
   const bytes = message.slice(range.start, range.end);
+  // a request to the model may have long images
   if (bytes.length > MOST_QUESTIONS || range.values > values) {
-    if (!mustRead && !mayElicit(bytes)) return undefined;
+    if (!mustRead && !mayHoldWord(bytes, 'elicitation')) return undefined;
     throw new GatewayError('upstream_invalid', {
       reason: `it asks for input with more than ${mostText(MOST_QUESTIONS)}`,
     });
@@ -42,7 +44,7 @@ export function inputRequired(
   return isObject(result) ? result : undefined;
 }
 
-/** Whether JSON may hold a question to the person, in letters or escapes: a request to the model may have long images. */
-function mayElicit(json: Buffer): boolean {
-  return json.includes('elicitation') || /\\u00[4-7]/.test(json.toString('latin1'));
+/** Whether a message may be such a result. */
+export function mayWantInput(message: Buffer): boolean {
+  return mayHoldWord(message, INPUT_REQUIRED);
 }

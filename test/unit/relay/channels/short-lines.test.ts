@@ -6,7 +6,7 @@ import { PostStream } from '../../../../gateway/relay/channels/post-stream.js';
 import { ShortLines } from '../../../../gateway/relay/channels/short-lines.js';
 import { ChannelStreams } from '../../../../gateway/relay/channels/streams.js';
 import { type Exchange, noFacts } from '../../../../gateway/relay/exchange.js';
-import type { PendingRequest } from '../../../../gateway/relay/pending-request.js';
+import type { AnswerEdit, PendingRequest } from '../../../../gateway/relay/pending-request.js';
 import type { Reply } from '../../../../gateway/relay/reply.js';
 import { createReader } from '../../../../gateway/wire/json/reader.js';
 import { call, inPieces, RelayLab, request } from '../relay-lab.js';
@@ -28,6 +28,8 @@ interface Options {
   /** Lines that may pass before one must wait. */
   most?: number;
 }
+
+const edited = (edit: Partial<AnswerEdit>) => ({ ...call('1'), edits: [{ apply: () => {}, ...edit }] });
 
 /** Lines on their way: `passed` ones as they came, `read` ones through the reader. */
 class Lines {
@@ -91,6 +93,11 @@ describe('a line passes as it came', () => {
     expect(passedOf(`${line}\n`)).toEqual([line]);
   });
 
+  it('that no edit of its answer can change', () => {
+    const requests = [edited({ mayChange: (line) => line.includes('"y"') })];
+    expect(passedOf(`${answer('1')}\n`, { requests })).toEqual([answer('1')]);
+  });
+
   it('and those after it', () => {
     expect(passedOf(`${answer('1')}\n${answer('2')}\n`)).toEqual([answer('1'), answer('2')]);
   });
@@ -113,7 +120,8 @@ describe('a line is read', () => {
     ['that tells of a change', answer('1', 'notifications/tools/list_changed'), {}],
     ['with what only Wharf may say', answer('1').replace('"content"', '"_meta":{"dev.wharf/files":[]},"content"'), {}],
     ['that answers for a list of tools', answer('1'), { requests: [request('1', 'tools/list')] }],
-    ['that answers a call whose answer is edited', answer('1'), { requests: [{ ...call('1'), edit: () => {} }] }],
+    ['that answers a call whose answer is edited', answer('1'), { requests: [edited({})] }],
+    ['that an edit may change', answer('1'), { requests: [edited({ mayChange: (line) => line.includes('"x"') })] }],
     ['that answers an image to a host that drops images', answer('1').replace('"text"', '"image"'), drops('images')],
     [
       'that is deeper than limits.depth',
