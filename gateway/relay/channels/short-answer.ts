@@ -7,7 +7,7 @@ import { weigh } from '../../wire/json/weigh.js';
 import type { PendingRequest } from '../pending-request.js';
 import { mayAnswerWithFiles } from '../results/file-methods.js';
 import { mayBeUnshownIn } from '../results/host/unshown-blocks.js';
-import { mayBeEdited, mayTellOfChange, needsLook } from '../results/to-client.js';
+import { mayConcern, mayTellOfChange, needsLook } from '../results/to-client.js';
 import { mayBeUnderTool } from '../results/tool/under-tool.js';
 import { mayRefuseFile } from '../results/upstream-refusals.js';
 import { maySpeakForWharf } from '../upstream/own-words.js';
@@ -36,7 +36,7 @@ export function mayNeedWork(
   return (
     mayAnswerWithFiles(methods, read, body.length, deps) ||
     mayBeUnshownIn(body, client) ||
-    mayBeEdited(requests, body.length, read) ||
+    mayConcern(requests, body.length, read) ||
     mayRefuseFile(requests, body.length, read) ||
     mayTellOfChange(body) ||
     maySpeakForWharf(read, body.length) ||

@@ -26,7 +26,7 @@ import { mayBeUnshown } from './host/unshown-blocks.js';
 import { lookInside } from './inside/look-inside.js';
 import { linkFiles } from './link-files.js';
 import { OutgoingFiles } from './outgoing-files.js';
-import { mayBecomeTask } from './tool/tool-of-task.js';
+import { mayBecomeTask, mayNameTask } from './tool/tool-of-task.js';
 import { answersWithRequests, mayBeUnderTool, underTools } from './tool/under-tool.js';
 import { liftedFacts, mayRefuseFile, retoldError } from './upstream-refusals.js';
 import type { Work } from './work.js';
@@ -79,7 +79,7 @@ export function untouched(
   const read = (start: number, end: number) => message.slice(start, end);
   if (
     requests.some(needsLook) ||
-    mayBeEdited(requests, message.size, read) ||
+    mayConcern(requests, message.size, read) ||
     mayRefuseFile(requests, message.size, read)
   )
     return undefined;
@@ -101,24 +101,26 @@ function maySpeak(message: HeldMessage): boolean {
 export function needsLook(request: PendingRequest | undefined): boolean {
   if (request === undefined) return false;
   const { method, edits = NO_EDITS } = request;
-  return READ_METHODS.has(method) || edits.some(({ mayChange }) => !mayChange) || mayBecomeTask(request);
+  return READ_METHODS.has(method) || edits.some(({ mayChange }) => !mayChange);
 }
 
 const NO_EDITS: readonly AnswerEdit[] = [];
 
-/** Bytes of a message in which it is looked whether it may be edited: for a longer one, its reader costs less than that. */
-const MOST_LOOKED_AT = 64 * 1024;
+/** Bytes of a message that is searched for what its request is about: to read a longer one through costs little more. */
+const MOST_SEARCHED = 64 * 1024;
 
-/** True when an answer to these requests may need the edits of its request. */
-export function mayBeEdited(
+/** True when an answer to these requests may need the edits of its request, or be a task. */
+export function mayConcern(
   requests: readonly (PendingRequest | undefined)[],
   size: number,
   read: (start: number, end: number) => Buffer,
 ): boolean {
-  const edits = requests.flatMap((request) => request?.edits ?? NO_EDITS);
-  if (edits.length === 0 || size > MOST_LOOKED_AT) return edits.length > 0;
+  const concerned = requests.flatMap((one) => (one && (one.edits || mayBecomeTask(one)) ? one : []));
+  if (concerned.length === 0 || size > MOST_SEARCHED) return concerned.length > 0;
   const message = read(0, size);
-  return edits.some(({ mayChange }) => !mayChange || mayChange(message));
+  return concerned.some(
+    ({ edits = NO_EDITS }) => mayNameTask(message) || edits.some(({ mayChange }) => !mayChange || mayChange(message)),
+  );
 }
 
 /** The message for the client; undefined when it cannot be delivered and answers nothing. Never throws. */

@@ -57,7 +57,7 @@ export class TaskTools {
     if (!mayBecomeTask(request) || request.subject === undefined || message.malformed) return;
     if (request.subject.length > MAX_SUBJECT) return;
     const range = rangeAt(message, RANGE.result, [...base, 'result']);
-    if (!range || !message.slice(range.start, range.end).includes(MARK)) return;
+    if (!range || !mayNameTask(message.slice(range.start, range.end))) return;
     // an answer that creates a task is small
     const taskId = taskIn(lightValue(message, range, limits));
     if (taskId === undefined) return;
@@ -103,6 +103,11 @@ export function mayBecomeTask({ method, params }: PendingRequest): boolean {
   if (isObject(params.task)) return true;
   const extensions = capabilitiesOf(params)?.extensions;
   return isObject(extensions) && extensions[EXTENSION] !== undefined;
+}
+
+/** A cheap test of an answer. */
+export function mayNameTask(json: Buffer): boolean {
+  return json.includes(MARK);
 }
 
 /**
