@@ -395,7 +395,7 @@ describe('the rooms of the gateway', () => {
     expect(found.map(({ path }) => path)).toEqual([]);
   });
 
-  it('no list of a peer is put on the stack: a spread of 120,000 arguments is an error (safety 18)', () => {
+  it('no list of a peer is put on the stack: a spread of 120,000 arguments is an error', () => {
     const serving = product.filter(({ path }) => !/^gateway\/(?:config|inspect)\//.test(path));
     const spreads = serving.flatMap(({ path, text }) =>
       [...text.matchAll(/\.(?:push|unshift|fromCharCode)\(\.\.\./g)].map(([call]) => `${path}: ${call}`),

@@ -232,7 +232,7 @@ export function describeStateStore(name: string, make: (bounds?: Bounds) => Prom
         await bounded.store.close();
       });
 
-      it('refuses a caller and a server whose share of the keys is full, and no other one (safety 12)', async () => {
+      it('refuses a caller and a server whose share of the keys is full, and no other one', async () => {
         const { store: full } = bounded;
         expect(await full.create('a', '1', HOUR, at('ann', 'one'))).toBe(true);
         expect(await full.create('b', '1', HOUR, at('ann', 'two'))).toBe(true);
@@ -250,7 +250,7 @@ export function describeStateStore(name: string, make: (bounds?: Bounds) => Prom
         expect(await full.create('f', '1', HOUR)).toBe(true);
       });
 
-      it('counts a long value for as many keys as it is long (safety 8)', async () => {
+      it('counts a long value for as many keys as it is long', async () => {
         const { store: full } = bounded;
         await expect(full.create('long', 'x'.repeat(10_000), HOUR, ann)).rejects.toMatchObject({
           code: 'state_full',

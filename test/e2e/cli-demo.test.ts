@@ -34,7 +34,7 @@ describe('npm start', () => {
     expect(sha256(photo)).toBe(sha256(await readFile(join(FILES, 'harbour.jpg'))));
   });
 
-  it('gives what README says: the photo under its name, and what the preview is of (U7)', async () => {
+  it('gives what README says: the photo under its name, and what the preview is of', async () => {
     const readme = await readFile(`${ROOT}README.md`, 'utf8');
     const [shown = ''] = /\[\n {2}\{ "type": "text",[\s\S]*?\n\]/.exec(readme) ?? [];
     const expected = JSON.parse(shown) as Record<string, unknown>[];

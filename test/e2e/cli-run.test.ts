@@ -169,7 +169,7 @@ describe('a signal', () => {
     expect((await process.ended).code).toBe(0);
   });
 
-  it('SIGHUP neither reloads nor ends it, and the log says so (U11)', async () => {
+  it('SIGHUP neither reloads nor ends it, and the log says so', async () => {
     fake.queue.push({
       headDelayMs: 500,
       contentType: 'application/json',

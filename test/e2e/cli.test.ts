@@ -179,14 +179,14 @@ describe('wharf check tells what was meant and what is so', () => {
     ['links: { style: presigned }', /links +gateway \(filesystem has no presigned ones\)/],
     ['', /servers +a \(HTTP; which transport is found out when it is first used\)/],
     ['', /Nothing was started, and no server and no store was contacted\./],
-  ])('%s: %s (U13)', async (text, summary) => {
+  ])('%s: %s', async (text, summary) => {
     const { code, out } = await wharf('check', '--config', await file('true.yaml', HTTP + text));
     expect([code, out.split('\n')[0]]).toEqual([0, 'ok']);
     expect(out).toMatch(summary);
     expect(out).not.toContain('probed');
   });
 
-  it('says presigned where the store has such links (U13)', async () => {
+  it('says presigned where the store has such links', async () => {
     const s3 = 'objects: { use: s3, bucket: wharf-files }';
     const { out } = await wharf('check', '--config', await file('s3.yaml', `${HTTP}${s3}\nlinks: { ttl: 15m }`));
     expect(out).toMatch(/links +presigned, live 15m\n/);
@@ -221,12 +221,12 @@ describe('wharf check tells what was meant and what is so', () => {
     [`${HTTP}secret: 01234567890123456789012345678901234567`, 'secret: must be a string: unquoted it is a number'],
     ['servers: { a: { command: [node], env: { PORT: 3001 } } }', 'servers.a.env.PORT: must be a string: unquoted'],
     [`${HTTP}objects: { use: s3 }`, 'objects.bucket: is required: a string\n'],
-  ])('%s (C2, U21)', async (text, told) => {
+  ])('%s', async (text, told) => {
     const { code, out } = await wharf('check', '--config', await file('wrong.yaml', text));
     expect([code, out.includes(told) ? told : out]).toEqual([1, told]);
   });
 
-  it('and repeats no secret of a command line (C2)', async () => {
+  it('and repeats no secret of a command line', async () => {
     const text = 'servers: { a: { command: "npx x --api-key hunter2 TOKEN=hunter3 https://u:hunter4@h/" } }';
     const { out } = await wharf('check', '--config', await file('secret.yaml', text));
     expect(out).toContain('must be a list: ["npx", "x", "--api-key", "…", "…"');
@@ -239,7 +239,7 @@ describe('a reader that has enough', () => {
     ['schema', 0],
     ['check --config /nowhere.yaml', 1],
     ['--help', 0],
-  ])('wharf %s | true ends quietly, with the code it always has (U15)', async (args, expected) => {
+  ])('wharf %s | true ends quietly, with the code it always has', async (args, expected) => {
     const program = join(ROOT, 'dist/gateway/main.js');
     const script = `"${process.execPath}" "${program}" ${args} | true; exit "\${PIPESTATUS[0]}"`;
     const { code, err } = await runScript('/bin/bash', ['-c', script], process.env);

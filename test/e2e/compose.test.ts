@@ -148,7 +148,7 @@ describe('docker compose up', () => {
     expect((await post({ id: 3, method: 'ping' })).status).toBe(200);
   });
 
-  it('shows health and metrics of each replica to this machine (U20)', async () => {
+  it('shows health and metrics of each replica to this machine', async () => {
     for (const port of ADMIN_PORTS) {
       const admin = `http://127.0.0.1:${port}`;
       expect((await fetch(`${admin}/readyz`)).status).toBe(200);
@@ -157,7 +157,7 @@ describe('docker compose up', () => {
     }
   });
 
-  it('gives the servers that Wharf starts a home to write to, and a parent that reaps them (U20)', async () => {
+  it('gives the servers that Wharf starts a home to write to, and a parent that reaps them', async () => {
     const script =
       "const fs=require('fs'),h=require('os').homedir();fs.writeFileSync(h+'/x','');" +
       "console.log(h,fs.readFileSync('/proc/1/comm','utf8').trim()==='node')";

@@ -157,7 +157,7 @@ describe('wharf doctor, through a proxy to the Wharf that runs,', () => {
     [well, foreign, stopped] = others;
   });
 
-  it('finds event streams, large bodies and foreign pages well (12.11)', () => {
+  it('finds event streams, large bodies and foreign pages well', () => {
     const { of, code, out } = well;
     expect(of('leads to Wharf')).toMatchObject({ state: 'ok' });
     expect(of('event streams')).toMatchObject({ state: 'ok', text: expect.stringContaining('15.5 s') });
@@ -168,20 +168,20 @@ describe('wharf doctor, through a proxy to the Wharf that runs,', () => {
     expect(out).not.toMatch(/\d{13}\.[\w-]{43}/);
   });
 
-  it.each(FAULTS)('finds a proxy that %s (12.11)', (what, _faults, title, text) => {
+  it.each(FAULTS)('finds a proxy that %s', (what, _faults, title, text) => {
     const { of, code } = faulty.get(what) as Report;
     expect(of(title)).toMatchObject({ state: 'failed', text: expect.stringContaining(text), todo: expect.any(String) });
     expect(of('leads to Wharf').state).toBe('ok');
     expect(code).toBe(1);
   });
 
-  it('does not try what only a shared secret proves to be its own Wharf (12.11)', () => {
+  it('does not try what only a shared secret proves to be its own Wharf', () => {
     expect(foreign.of('leads to Wharf')).toMatchObject({ state: 'ok', text: expect.stringContaining('to a Wharf') });
     expect(foreign.of('event streams').state).toBe('skipped');
     expect(foreign.of('large requests').state).toBe('skipped');
   });
 
-  it('takes the place of a Wharf that is stopped (12.11)', () => {
+  it('takes the place of a Wharf that is stopped', () => {
     const { of } = stopped;
     expect(of('leads to Wharf').state).toBe('ok');
     expect(of('event streams')).toMatchObject({ state: 'failed', text: expect.stringContaining('arrive together') });
@@ -194,7 +194,7 @@ describe('the paths of the doctor', () => {
     ['a word', 'x'],
     ['an old proof', `1600000000000.${'A'.repeat(43)}`],
     ['a proof that is made up', `${Date.now()}.${'A'.repeat(43)}`],
-  ])('do not exist for %s (12.11)', async (_what, token) => {
+  ])('do not exist for %s', async (_what, token) => {
     const { publicUrl } = await behind({});
     for (const path of [`/check/${token}`, `/check/${token}/stream`])
       expect((await fetch(`${publicUrl}${path}`)).status).toBe(404);
@@ -208,7 +208,7 @@ describe('wharf doctor, of logins,', () => {
     secret: SECRET,
   });
 
-  it('finds a real authorization server well (12.11)', async () => {
+  it('finds a real authorization server well', async () => {
     const server: AuthorizationServer = await startAuthorizationServer();
     ends.push(() => server.stop());
     const { of } = await doctor(jwt(server.url), '--only', 'auth');
@@ -224,7 +224,7 @@ describe('wharf doctor, of logins,', () => {
     ['without a registration', { client_id_metadata_document_supported: false }, 'warning', 'by hand'],
     ['of another name', { issuer: 'https://other.example' }, 'failed', 'names another issuer'],
     ['without keys', { jwks_uri: undefined }, 'failed', 'jwks_uri'],
-  ])('finds an issuer %s (12.11)', async (_what, metadata, state, text) => {
+  ])('finds an issuer %s', async (_what, metadata, state, text) => {
     const issuer = await Issuer.start();
     ends.push(() => issuer.close());
     const well = { code_challenge_methods_supported: ['S256'], client_id_metadata_document_supported: true };
@@ -237,7 +237,7 @@ describe('wharf doctor, of logins,', () => {
     });
   });
 
-  it("gets Wharf's own token for a server, and asks the server with it (12.11)", async () => {
+  it("gets Wharf's own token for a server, and asks the server with it", async () => {
     const server = await startAuthorizationServer({}, [
       {
         client_id: 'wharf',
@@ -277,7 +277,7 @@ describe('wharf doctor, of logins,', () => {
     expect(bad.out).not.toContain('another-secret');
   });
 
-  it('finds a server well that refuses a call without a token, where callers log in at it (12.11)', async () => {
+  it('finds a server well that refuses a call without a token, where callers log in at it', async () => {
     const guarded = await startFakeUpstream({ transport: 'json' });
     guarded.respond = () => ({ status: 401, headers: { 'www-authenticate': 'Bearer' } });
     ends.push(() => guarded.close());
@@ -290,7 +290,7 @@ describe('wharf doctor, of logins,', () => {
     expect((await doctor(passed, '--only', 'servers')).of('crm').state).toBe('failed');
   });
 
-  it("does not call a server broken that shows its tools to people's own logins alone (12.11)", async () => {
+  it("does not call a server broken that shows its tools to people's own logins alone", async () => {
     const server = await startAuthorizationServer();
     const guarded = await startFakeUpstream({ transport: 'json' });
     guarded.respond = () => ({ status: 401 });
@@ -322,7 +322,7 @@ describe('wharf doctor, of logins,', () => {
 });
 
 describe('wharf doctor, of stores,', () => {
-  it('says what a Redis would lose, and when that is a fault (12.11)', async () => {
+  it('says what a Redis would lose, and when that is a fault', async () => {
     const redis = await OwnRedis.start();
     ends.push(() => redis.stop());
     const ask = async () =>
@@ -339,7 +339,7 @@ describe('wharf doctor, of stores,', () => {
     expect(await ask()).toMatchObject({ state: 'failed', todo: expect.stringContaining('noeviction') });
   });
 
-  it('finds a bucket whose links pages cannot read (12.11)', async () => {
+  it('finds a bucket whose links pages cannot read', async () => {
     const objects = { use: 's3', ...s3Config(freshName('doctor')) };
     const only = ['--only', 'objects'];
     expect((await doctor({ objects }, ...only)).of('links in web pages').state).toBe('skipped');
@@ -353,7 +353,7 @@ describe('wharf doctor, of stores,', () => {
 });
 
 describe('wharf doctor --offline', () => {
-  it('asks nothing but this machine (12.11)', async () => {
+  it('asks nothing but this machine', async () => {
     const port = await freePort();
     const { checks, code } = await doctor(
       { servers: { gone: { url: `http://127.0.0.1:${port}/mcp` } }, publicUrl: `http://127.0.0.1:${port}` },
@@ -364,7 +364,7 @@ describe('wharf doctor --offline', () => {
     expect(code).toBe(0);
   });
 
-  it('tells programs what is wrong with a config (12.11)', async () => {
+  it('tells programs what is wrong with a config', async () => {
     const { checks, code } = await doctor({ nosuch: 1 }, '--offline');
     expect(code).toBe(1);
     expect(checks).toEqual([expect.objectContaining({ group: 'config', title: 'nosuch', state: 'failed' })]);

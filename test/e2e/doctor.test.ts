@@ -45,7 +45,7 @@ async function doctor(config: Record<string, unknown>, ...args: string[]) {
 }
 
 describe('wharf doctor', () => {
-  it('says of each part in one line that it works, and exits with 0 (12.11)', async () => {
+  it('says of each part in one line that it works, and exits with 0', async () => {
     const { code, out } = await doctor({});
     expect(code).toBe(0);
     expect(out).toMatch(/^objects\n {2}✓ store, read and remove +filesystem: 2000 bytes/m);
@@ -54,7 +54,7 @@ describe('wharf doctor', () => {
     expect(out).toMatch(/^\d+ ok, \d+ warnings?, 0 failed$/m);
   });
 
-  it('tries a real S3 and a real Redis: presigned links, forged and expired ones too (12.11)', async () => {
+  it('tries a real S3 and a real Redis: presigned links, forged and expired ones too', async () => {
     const secret = 'the tests of this repository share this secret';
     const { code, report, of, out } = await doctor(
       {
@@ -75,7 +75,7 @@ describe('wharf doctor', () => {
     expect(out).not.toMatch(/Signature=[0-9a-f]/);
   });
 
-  it('lets a real clamd find the EICAR file (12.11)', async () => {
+  it('lets a real clamd find the EICAR file', async () => {
     const clamd = await OwnClamd.start();
     try {
       const { of } = await doctor({ antivirus: clamd.config }, '--json', '--only', 'antivirus');
@@ -136,7 +136,7 @@ describe('wharf doctor', () => {
     });
   });
 
-  it('says what is wrong and what to do, and exits with 1 (12.11)', async () => {
+  it('says what is wrong and what to do, and exits with 1', async () => {
     const [nobody] = await freePorts(1);
     const { code, report, of } = await doctor(
       {
@@ -165,7 +165,7 @@ describe('wharf doctor', () => {
     expect(of('publicUrl')).toMatchObject({ state: 'failed', text: expect.stringContaining('ECONNREFUSED') });
   });
 
-  it('tells whether publicUrl leads here: to the Wharf that runs, or to its place (12.11)', async () => {
+  it('tells whether publicUrl leads here: to the Wharf that runs, or to its place', async () => {
     const running = await startWharf({ servers: { good: { url: fake.url } } });
     const listen = new URL(running.url).host;
     expect((await doctor({ listen, publicUrl: running.url }, '--json', '--only', 'publicUrl')).of('publicUrl')).toEqual(
@@ -187,7 +187,7 @@ describe('wharf doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('checks only what --only names, and refuses a group that there is not (12.11)', async () => {
+  it('checks only what --only names, and refuses a group that there is not', async () => {
     const { report } = await doctor({}, '--json', '--only', 'state', '--only', 'machine');
     expect(new Set(report.checks.map(({ group }) => group))).toEqual(new Set(['state', 'machine']));
     expect(await doctor({}, '--only', 'everything')).toMatchObject({

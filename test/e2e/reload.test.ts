@@ -63,7 +63,7 @@ async function connect(path: string, key?: string): Promise<Client> {
 const echo = (client: Client) => client.callTool({ name: 'echo', arguments: { text: 'hello' } });
 
 describe('a config that takes the place of another', () => {
-  it('adds servers, takes others away, and leaves the sessions of the rest alone (12.12)', async () => {
+  it('adds servers, takes others away, and leaves the sessions of the rest alone', async () => {
     await begin({ servers: { a: STDIO, b: { url: one.url } } });
     const kept = await connect('/a/mcp');
     await echo(kept);
@@ -75,7 +75,7 @@ describe('a config that takes the place of another', () => {
     await expect(connect('/b/mcp')).rejects.toThrow('No server is called');
   });
 
-  it('lets a running call finish at the server that it was made to, while new ones go to the other (12.12)', async () => {
+  it('lets a running call finish at the server that it was made to, while new ones go to the other', async () => {
     await begin({ servers: { a: { url: one.url } } });
     const before = await connect('/a/mcp');
     const [seen, ofOther] = [one.requests.length, other.requests.length];
@@ -95,7 +95,7 @@ describe('a config that takes the place of another', () => {
     one.respond = undefined;
   });
 
-  it('lets new keys in and withdraws old ones at once (12.12)', async () => {
+  it('lets new keys in and withdraws old ones at once', async () => {
     const auth = (...names: string[]) => ({
       use: 'apiKeys',
       keys: names.map((name) => ({ name, hash: keyHash(`${name}-0123456789`) })),
@@ -108,7 +108,7 @@ describe('a config that takes the place of another', () => {
     await expect(echo(ada)).rejects.toThrow('A valid API key is required');
   });
 
-  it('ends the streams of keys that are withdrawn, and no other (12.12)', async () => {
+  it('ends the streams of keys that are withdrawn, and no other', async () => {
     const auth = (...names: string[]) => ({
       use: 'apiKeys',
       keys: names.map((name) => ({ name, hash: keyHash(`${name}-0123456789`) })),
@@ -144,7 +144,7 @@ describe('a config that takes the place of another', () => {
     one.respond = undefined;
   });
 
-  it('takes over limits, of the process and of callers, and leaves sessions alone (12.12)', async () => {
+  it('takes over limits, of the process and of callers, and leaves sessions alone', async () => {
     const servers = { a: STDIO };
     await begin({ servers, limits: { sessions: 5 } });
     const kept = await connect('/mcp');
@@ -176,7 +176,7 @@ describe('a config that takes the place of another', () => {
     await expect(long).rejects.toThrow('servers.a.tools[\\"ech*\\"].limits.message');
   });
 
-  it('takes over the rules about which file may go to which server (12.12)', async () => {
+  it('takes over the rules about which file may go to which server', async () => {
     const inputSchema = { type: 'object', properties: { doc: { type: 'string' } } };
     const data = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100_000)]).toString('base64');
     const upstream = await RecordingUpstream.start({
@@ -217,7 +217,7 @@ describe('a config that takes the place of another', () => {
       /nothing was changed/,
       '"keys":["retention","secret","limits.sockets"]',
     ],
-  ])('changes nothing when it %s, and says why (12.12)', async (_why, config, told, named) => {
+  ])('changes nothing when it %s, and says why', async (_why, config, told, named) => {
     const servers = { a: { url: one.url } };
     await begin({ servers });
     const client = await connect('/mcp');
@@ -226,7 +226,7 @@ describe('a config that takes the place of another', () => {
     await echo(client);
   });
 
-  it('is taken from the file as soon as that is another one, without a signal (12.12)', async () => {
+  it('is taken from the file as soon as that is another one, without a signal', async () => {
     await begin({ servers: { a: { url: one.url } } });
     const next = join(folder, 'next.yaml');
     await writeFile(next, JSON.stringify({ ...base(), servers: { a: { url: one.url }, b: { url: other.url } } }));

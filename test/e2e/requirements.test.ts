@@ -6,19 +6,25 @@ import { ROWS } from './requirements.js';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const TESTS = join(ROOT, 'test');
 
-/** A row's id, and those of decisions (X) and real clients (TC), which are not counted here. */
-const ID = /(?:BASE|BIN|OAI|HO|FB|ST|BR|SEC|2532|2356o?|2631o?)-\d+|[GKPQR]\d{1,2}|(?:VER|1306)-\d+|(?:X|TC)-\d+/;
-const NOT_COUNTED = /^(?:X|TC)-/;
+/** A row's id. */
+const ID = /(?:BASE|BIN|OAI|HO|FB|ST|BR|SEC|VER|1306|2532|2356o?|2631o?)-\d+|[GKPQR]\d{1,2}/;
 
 /** Ids at the end of a text: `answers a form with 201 (2631-30, 2631-35)`. */
 const NAMED = new RegExp(`\\(((?:${ID.source})(?:, (?:${ID.source}))*)\\)['"\`]`, 'g');
+
+/** What reads like an id at the end of a name: `(G12)`, `(X-7)`, `(safety 3)`, `(12.4)`. */
+const LIKE_ID =
+  /(?<= \((?:[^()\n]*, )?)(?:[A-Z]{1,4}-?\d{1,3}(?: \w+)?|[a-z]+ [A-Z]?\d+|\d+\.\d+)(?=(?:, [^()\n]*)?\)['"`])/g;
 
 /** A test or a row of a table that begins with an id: its name is not a sentence. */
 const ID_FIRST = new RegExp(`^.*['"\`](?:${ID.source})[:, ].*$`, 'gm');
 
 function testFiles(): string[] {
   return readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.test.ts') && !name.endsWith('requirements.test.ts') && !/^corpus|node_modules/.test(name),
+    (name) =>
+      /\.(?:test|contract)\.ts$/.test(name) &&
+      !name.endsWith('requirements.test.ts') &&
+      !/^corpus|node_modules/.test(name),
   );
 }
 
@@ -65,8 +71,13 @@ describe('the rows that Wharf is held to', () => {
   });
 
   it('no test names a row that there is not', () => {
-    const unknown = [...tests].filter(([id]) => !Object.hasOwn(ROWS, id) && !NOT_COUNTED.test(id));
+    const unknown = [...tests].filter(([id]) => !Object.hasOwn(ROWS, id));
     expect(unknown).toEqual([]);
+  });
+
+  it('no name ends with what reads like a row and is not one', () => {
+    const found = testFiles().flatMap((name) => readFileSync(join(TESTS, name), 'utf8').match(LIKE_ID) ?? []);
+    expect(found.filter((id) => !Object.hasOwn(ROWS, id))).toEqual([]);
   });
 
   it('stand at the end of a name, which is a sentence', () => {

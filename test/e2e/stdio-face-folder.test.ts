@@ -38,7 +38,7 @@ describe('wharf stdio and what it has on the disk', () => {
     expect(await face.leftovers()).toEqual([]);
   });
 
-  it('keeps its files in the state folder where there is no temporary one, and leaves nothing there (safety 15)', async () => {
+  it('keeps its files in the state folder where there is no temporary one, and leaves nothing there', async () => {
     await start('--', ...stdioServer());
     const args = [`${ROOT}dist/gateway/main.js`, 'stdio', '--', ...stdioServer()];
     const state = join(face.folder, 'state');

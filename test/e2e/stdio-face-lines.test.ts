@@ -189,7 +189,7 @@ describe('the processes of wharf stdio', () => {
     expect(await face.leftovers()).toEqual([]);
   });
 
-  it('go on after SIGHUP, which reloads nothing (U11)', async () => {
+  it('go on after SIGHUP, which reloads nothing', async () => {
     await start('--', ...stdioServer());
     await face.initialize();
     face.child.kill('SIGHUP');

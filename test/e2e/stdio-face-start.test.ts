@@ -9,7 +9,7 @@ let face: FaceProcess;
 afterEach(() => face.clean());
 
 describe('wharf stdio in front of a server that opens no session', () => {
-  it('says that the command was not found, to every request (U17)', async () => {
+  it('says that the command was not found, to every request', async () => {
     face = await FaceProcess.start('--', 'nope-cmd');
     const opened = await face.initialize();
     expect(opened.error?.message).toBe('The server "nope-cmd" cannot be reached: its command was not found.');
@@ -17,7 +17,7 @@ describe('wharf stdio in front of a server that opens no session', () => {
     expect((await face.answer(1)).error?.message).toBe(opened.error?.message);
   });
 
-  it('says what comes first, and nothing of headers (U17)', async () => {
+  it('says what comes first, and nothing of headers', async () => {
     face = await FaceProcess.start('--', process.execPath, EARLY, 'error');
     face.request(1, 'tools/list');
     expect((await face.answer(1)).error?.message).toBe('There is no session: send "initialize" first.');

@@ -32,7 +32,7 @@ async function linkOf(client: RawClient): Promise<string> {
 }
 
 describe('wharf in front of a server that is given the working directory', () => {
-  it('keeps nothing where the server’s tools reach, and serves nothing that was changed behind it (safety 15) (G33)', async () => {
+  it('keeps nothing where the server’s tools reach, and serves nothing that was changed behind it (G33)', async () => {
     const state = join(folder, '../', `${folder.split('/').at(-1)}-state`);
     gateway = await startGateway({ args: ['--', ...server()], cwd: folder, env: { XDG_STATE_HOME: state } });
     const client = await RawClient.connect(gateway.mcp());
@@ -51,7 +51,7 @@ describe('wharf in front of a server that is given the working directory', () =>
     await rm(state, { recursive: true, force: true });
   });
 
-  it('refuses, in check and at the start, a store that is configured there (safety 15)', async () => {
+  it('refuses, in check and at the start, a store that is configured there', async () => {
     const file = join(folder, 'wharf.yaml');
     const config = { servers: { files: { command: server() } }, objects: { use: 'filesystem', path: './store' } };
     await writeFile(file, JSON.stringify(config));

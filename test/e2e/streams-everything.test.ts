@@ -34,7 +34,7 @@ describe.each<Transport>(['http', 'sse', 'stdio'])(
     }
 
     it.each(['*/*', 'text/markdown, text/plain', 'application/json, text/event-stream, */*'])(
-      'gives the bytes to a client that accepts %s (U6)',
+      'gives the bytes to a client that accepts %s',
       async (accept) => {
         const { result } = await client.request('resources/read', { uri });
         const [content] = (result as unknown as { contents: { text: string }[] }).contents;

@@ -101,7 +101,7 @@ describe('a peer that drips', () => {
     await upstream.close();
   });
 
-  it('into uploads and falls silent keeps no part memory from others (safety 5)', async () => {
+  it('into uploads and falls silent keeps no part memory from others', async () => {
     await start({ limits: { partMemory: PARTS * PART }, timeouts: { queue: '10s' } });
     const path = await link();
     const tries = await Promise.all(Array.from({ length: 8 }, () => upload(path)));
@@ -116,7 +116,7 @@ describe('a peer that drips', () => {
     await expectWorking(`${wharf.url}/sound/mcp`);
   });
 
-  it('into an upload is given up, and the link can be used again (safety 5)', async () => {
+  it('into an upload is given up, and the link can be used again', async () => {
     await start({ limits: { leastRate: '1KiB' }, timeouts: { grace: '500ms' } });
     const path = await link();
     const socket = await upload(path);
@@ -127,7 +127,7 @@ describe('a peer that drips', () => {
     expect(sent.status).toBe(201);
   });
 
-  it('just fast enough is given up when the upload has taken too long (safety 5)', async () => {
+  it('just fast enough is given up when the upload has taken too long', async () => {
     await start({ timeouts: { upload: '1s' } });
     const socket = await upload(await link());
     const send = setInterval(() => socket.send('x'.repeat(500)), 20);
@@ -135,7 +135,7 @@ describe('a peer that drips', () => {
     clearInterval(send);
   });
 
-  it('as a server is given up, and its files hold no part memory (safety 5)', async () => {
+  it('as a server is given up, and its files hold no part memory', async () => {
     await start({ limits: { leastRate: '1KiB' }, timeouts: { grace: '500ms' } });
     const client = await RawClient.connect(`${wharf.url}/dripping/mcp`);
     const { error } = await client.call('blob', {});
@@ -143,7 +143,7 @@ describe('a peer that drips', () => {
     await until(async () => (await partMemory()) === 0);
   });
 
-  it('as a server leaves other servers their share (safety 12)', async () => {
+  it('as a server leaves other servers their share', async () => {
     await start({ limits: { partMemory: PARTS * PART }, timeouts: { queue: '10s' } });
     const client = await RawClient.connect(`${wharf.url}/dripping/mcp`);
     const calls = Array.from({ length: 8 }, () => client.call('blob', {}).catch(() => undefined));

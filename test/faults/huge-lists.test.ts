@@ -89,7 +89,7 @@ describe('a server with a list of tools without end', () => {
       }),
     ],
   ])(
-    '%s: one call reads limits.response of it, and all views together keep limits.catalog (safety 8) (G29)',
+    '%s: one call reads limits.response of it, and all views together keep limits.catalog (G29)',
     async (_, filler) => {
       const evil = await startLister(PAGES, filler);
       await start({ evil });
@@ -112,7 +112,7 @@ describe('a server with a list of tools without end', () => {
     },
   );
 
-  it('takes no room from the lists of another (safety 8)', async () => {
+  it('takes no room from the lists of another', async () => {
     const good = await startLister(1, () => ({ description: 'x'.repeat(50_000) }));
     // small enough to be kept, and one more for each version
     const evil = await startLister(PAGES, (page) => ({

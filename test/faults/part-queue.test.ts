@@ -33,7 +33,7 @@ describe('many files at one time', () => {
     await stores.close();
   });
 
-  it('wait for part memory as long as others move, be that longer than timeouts.queue in all (H4)', async () => {
+  it('wait for part memory as long as others move, be that longer than timeouts.queue in all', async () => {
     const client = await RawClient.connect(wharf.mcp);
     proxy.set({ latencyMs: LATENCY_MS });
     const startedAt = performance.now();

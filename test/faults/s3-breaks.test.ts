@@ -52,7 +52,7 @@ describe.each(['sse', 'stdio'] as const)('while a file comes in over %s, an S3',
     await expectWorking(wharf.mcp);
   });
 
-  it('that stalls: the error does not wait for the removal of what was stored (B4)', async () => {
+  it('that stalls: the error does not wait for the removal of what was stored', async () => {
     const { answer } = await begun();
     proxy.set({ toTarget: { afterBytes: 0, how: 'stall' } });
     upstream.goOn();

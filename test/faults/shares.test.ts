@@ -46,7 +46,7 @@ describe('one caller cannot take what another needs:', () => {
     await fake.close();
   });
 
-  it('memory for messages, by POSTs that are never finished (safety 12) (G36)', async () => {
+  it('memory for messages, by POSTs that are never finished (G36)', async () => {
     await start({ limits: { ...MESSAGES, held: '8MiB' } });
     const head = { ...bearer('mallory'), 'Content-Type': 'application/json', Accept: 'text/event-stream' };
     const answers: Promise<string>[] = [];
@@ -62,7 +62,7 @@ describe('one caller cannot take what another needs:', () => {
     expect(result).toBeDefined();
   });
 
-  it('connections to a server, by streams that stay open (safety 12)', async () => {
+  it('connections to a server, by streams that stay open', async () => {
     await start({ limits: { connections: 8 }, timeouts: { queue: '1s' } });
     const refused: Promise<string>[] = [];
     for (let n = 0; n < 8; n += 1) {
@@ -77,7 +77,7 @@ describe('one caller cannot take what another needs:', () => {
     expect(result).toBeDefined();
   });
 
-  it('connections, by requests that stay open (safety 12)', async () => {
+  it('connections, by requests that stay open', async () => {
     await start({ limits: { sockets: 32 } });
     const head = { ...bearer('mallory'), 'Content-Type': 'application/json', Accept: 'text/event-stream' };
     const answers: Promise<string>[] = [];
@@ -92,7 +92,7 @@ describe('one caller cannot take what another needs:', () => {
     expect(result).toBeDefined();
   });
 
-  it('keys of the state store, by links to upload that are not used (safety 12)', async () => {
+  it('keys of the state store, by links to upload that are not used', async () => {
     await start({ state: { use: 'memory', maxKeys: 200 } });
     const mallory = await connect('mallory');
     const outcomes = new Set<unknown>();

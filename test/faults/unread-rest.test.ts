@@ -72,7 +72,7 @@ describe('a server that says nothing for ever, and a client that does not read',
   it.each([
     ['blanks after its answer', 'application/json', Buffer.alloc(64 * 1024, ' ')],
     ['comments', 'text/event-stream', Buffer.from(`:${'c'.repeat(1000)}\n`.repeat(64))],
-  ])('%s: the server is stopped, and the client given up after timeouts.idle (H1)', async (_, type, piece) => {
+  ])('%s: the server is stopped, and the client given up after timeouts.idle', async (_, type, piece) => {
     let sent = 0;
     let isOver = false;
     const mcp = await start(type, async (to, id) => {
@@ -95,7 +95,7 @@ describe('a server that says nothing for ever, and a client that does not read',
   });
 });
 
-it('65,536 blanks in chunks of their own behind an answer cost nothing (H2)', async () => {
+it('65,536 blanks in chunks of their own behind an answer cost nothing', async () => {
   const text = 'x'.repeat(32_000);
   const mcp = await start('application/json', async (to, id) => {
     to.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${text}"}]}}`);

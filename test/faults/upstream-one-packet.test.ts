@@ -37,7 +37,7 @@ describe('an answer whose head and broken chunk come in one packet', () => {
   });
 
   it.each(CASES)(
-    'ends at once: %s, %s (H3)',
+    'ends at once: %s, %s',
     async (_kind, _what, raw) => {
       const client = await RawClient.connect(wharf.mcp);
       const message = { jsonrpc: '2.0', id: 7, method: 'prompts/list' };
@@ -49,7 +49,7 @@ describe('an answer whose head and broken chunk come in one packet', () => {
     60_000,
   );
 
-  it('ends at once when it answers a request of Wharf’s own (H3)', async () => {
+  it('ends at once when it answers a request of Wharf’s own', async () => {
     const client = await RawClient.connect(wharf.mcp);
     fake.respond = ({ body }) =>
       body.includes('"tools/list"') && body.includes('wharf-') ? { raw: `${HEADS.json}zz\r\n` } : undefined;
@@ -64,7 +64,7 @@ describe('an event stream of legacy SSE whose head and broken chunk come in one 
     ['before the endpoint', ''],
     ['after the endpoint', '22\r\nevent: endpoint\ndata: /message?x=1\n\n\r\n'],
   ])(
-    'gives an error at once: %s (H3)',
+    'gives an error at once: %s',
     async (_where, before) => {
       const fake = await startFakeUpstream({ transport: 'legacy-sse' });
       const wharf = await startWharf({ servers: { one: { url: fake.url, transport: 'legacy-sse' } } });

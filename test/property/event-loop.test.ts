@@ -101,5 +101,5 @@ describe.each([
   ['a result', RESULTS],
   ['a request', REQUESTS],
 ])('%s does not keep the event loop, multiply in memory or in the answer: it is long of', (_, attacks) => {
-  it.each(Object.keys(attacks))('%s (safety 4) (G30)', (name) => holds(attacks[name] as Attack), EACH_MS);
+  it.each(Object.keys(attacks))('%s (G30)', (name) => holds(attacks[name] as Attack), EACH_MS);
 });

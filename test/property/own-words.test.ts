@@ -53,7 +53,7 @@ function spelled(json: JsonValue, escapes: boolean, blank: string): string {
   return `{${members.join(',')}}`;
 }
 
-it('whatever a server says in Wharf’s name is blanked, all else stays, and it stays JSON (A6)', () => {
+it('whatever a server says in Wharf’s name is blanked, all else stays, and it stays JSON', () => {
   fc.assert(
     fc.property(value, fc.boolean(), fc.constantFrom('', ' \n'), (json, escapes, blank) => {
       const text = spelled(json, escapes, blank);
@@ -69,7 +69,7 @@ it('whatever a server says in Wharf’s name is blanked, all else stays, and it 
   );
 });
 
-it('megabytes of it cost no more than looking at them (A6)', () => {
+it('megabytes of it cost no more than looking at them', () => {
   const member = '"dev.wharf/files":{"a":[1,2]}';
   const many = Buffer.from(`{"_meta":{${Array(300_000).fill(member).join(',')}}}`);
   const before = process.cpuUsage();

@@ -23,7 +23,7 @@ function luminance(colour: string): number {
 
 describe('the picture of the README', () => {
   // a page may be dark while its reader's system is light, so no picture follows the system by itself
-  it.each(Object.entries(pictures))('brings its own ground in the %s one (U19)', (_scheme, svg) => {
+  it.each(Object.entries(pictures))('brings its own ground in the %s one', (_scheme, svg) => {
     expect(svg).toMatch(/<rect class="ground" x="0.5" y="0.5" width="959" height="419"/);
     expect(svg).toContain('viewBox="0 0 960 420"');
     expect(svg).not.toContain('prefers-color-scheme');
@@ -41,7 +41,7 @@ describe('the picture of the README', () => {
     expect(readme).toMatch(/<img src="docs\/how-it-works\.svg" alt="[^"]{100,}">/);
   });
 
-  it.each(['title', 'lane', 'note'])('writes its %s texts so that they can be read on every ground (U19)', (name) => {
+  it.each(['title', 'lane', 'note'])('writes its %s texts so that they can be read on every ground', (name) => {
     for (const svg of Object.values(pictures)) {
       for (const ground of ['ground', 'box', 'wharf']) {
         const [one, other] = [luminance(fill(svg, ground)), luminance(fill(svg, name))];

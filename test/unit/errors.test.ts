@@ -16,16 +16,13 @@ const FACTS = {
 };
 
 describe('the text of every error', () => {
-  it.each(Object.keys(ERROR_TABLE) as ErrorCode[])(
-    'of %s names no config key and spells units in one way (C4)',
-    (code) => {
-      const error = new GatewayError(code, FACTS);
-      expect(error.message).not.toMatch(/\b(?:limits|timeouts|servers|objects|state)\.\w|\d{4} ms|MiB|NaN/);
-      expect(error.toJsonRpc().data).toMatchObject({ code, limit: 'limits.file', allowed: 104_857_600 });
-    },
-  );
+  it.each(Object.keys(ERROR_TABLE) as ErrorCode[])('of %s names no config key and spells units in one way', (code) => {
+    const error = new GatewayError(code, FACTS);
+    expect(error.message).not.toMatch(/\b(?:limits|timeouts|servers|objects|state)\.\w|\d{4} ms|MiB|NaN/);
+    expect(error.toJsonRpc().data).toMatchObject({ code, limit: 'limits.file', allowed: 104_857_600 });
+  });
 
-  it('keeps the key of the limit for the operator (C4)', () => {
+  it('keeps the key of the limit for the operator', () => {
     const error = new GatewayError('upload_too_large', FACTS);
     expect(error.message).toBe('The file is larger than the 104.8 MB allowed (1000 MB).');
     expect(error.forOperator).toBe('The file is larger than the 104.8 MB allowed (1000 MB). [limits.file]');
@@ -49,7 +46,7 @@ describe('the text of every error', () => {
     expect(new GatewayError('file_missing', missing).message).toContain('a file of type image/png, image/jpeg of');
   });
 
-  it('says of what kind a failure to reach a server was, where that is known (C4)', () => {
+  it('says of what kind a failure to reach a server was, where that is known', () => {
     expect(new GatewayError('upstream_unreachable', { server: 'a' }).message).toBe('The server "a" cannot be reached.');
     expect(new GatewayError('upstream_unreachable', { server: 'a', reason: 'connection refused' }).message).toBe(
       'The server "a" cannot be reached: connection refused.',

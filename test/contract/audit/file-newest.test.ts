@@ -30,24 +30,24 @@ describe('the lines of a file, the last one first', () => {
     ['a line that is being written', 'a\nbb\ncc', ['bb', 'a']],
     ['only such a line', 'aaa', []],
     ['letters of several bytes', 'ä\n€\n😀\n', ['😀', '€', 'ä']],
-  ])('are found in %s (12.10)', async (_what, text, lines) => {
+  ])('are found in %s', async (_what, text, lines) => {
     expect(await read(text)).toEqual(lines);
   });
 
-  it('are whole wherever a window of the file ends (12.10)', async () => {
+  it('are whole wherever a window of the file ends', async () => {
     for (const length of [1, 7, 100, 65_535, 65_536, 65_537, 70_000]) {
       const lines = Array.from({ length: 5 }, (_, index) => `${index}${'€'.repeat(Math.ceil(length / 3))}`);
       expect(await read(`${lines.join('\n')}\n`)).toEqual(lines.toReversed());
     }
   });
 
-  it('are none where there is no file (12.10)', async () => {
+  it('are none where there is no file', async () => {
     const lines: string[] = [];
     for await (const line of linesBackwards(join(folder, 'nosuch'))) lines.push(line.text);
     expect(lines).toEqual([]);
   });
 
-  it('are those before a line, where one is named (12.10)', async () => {
+  it('are those before a line, where one is named', async () => {
     const path = join(folder, 'log');
     await appendFile(path, 'a\nbb\nccc\nd\n');
     const lines: string[] = [];

@@ -64,7 +64,7 @@ async function verdict() {
 }
 
 describe('an audit log in a file', () => {
-  it('has one line per entry, which only its owner can read (12.7)', async () => {
+  it('has one line per entry, which only its owner can read', async () => {
     const audit = await open();
     await audit.record(CALL);
     await audit.record({ ...CALL, files: [{ id: 'f_1', digest: 'abc', size: 3, mimeType: 'image/png' }] });
@@ -75,19 +75,16 @@ describe('an audit log in a file', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it.each(['always', 'second'])(
-    'goes on with its chain when its process starts again, with sync %s (12.7)',
-    async (sync) => {
-      for (let run = 0; run < 3; run++) {
-        const audit = await open({ sync });
-        await audit.record(CALL);
-        await audit.close();
-      }
-      expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 3 }] });
-    },
-  );
+  it.each(['always', 'second'])('goes on with its chain when its process starts again, with sync %s', async (sync) => {
+    for (let run = 0; run < 3; run++) {
+      const audit = await open({ sync });
+      await audit.record(CALL);
+      await audit.close();
+    }
+    expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 3 }] });
+  });
 
-  it('removes the line that its process was writing when it was killed, and goes on (12.7)', async () => {
+  it('removes the line that its process was writing when it was killed, and goes on', async () => {
     const audit = await open();
     await audit.record(CALL);
     await audit.close();
@@ -96,7 +93,7 @@ describe('an audit log in a file', () => {
     expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 2 }] });
   });
 
-  it('does not go on after a line that was changed (12.7)', async () => {
+  it('does not go on after a line that was changed', async () => {
     const audit = await open();
     await audit.record(CALL);
     await audit.close();
@@ -104,7 +101,7 @@ describe('an audit log in a file', () => {
     await expect(open()).rejects.toThrow('is not as Wharf wrote it');
   });
 
-  it('is put aside when it is full, and the chain goes on over the files and over a start (12.7)', async () => {
+  it('is put aside when it is full, and the chain goes on over the files and over a start', async () => {
     let audit = await open({ maxSize: '64KiB', keep: 100 });
     for (let round = 0; round < 10; round++)
       await Promise.all(Array.from({ length: 100 }, () => audit.record({ ...CALL, subject: 's'.repeat(100) })));
@@ -117,7 +114,7 @@ describe('an audit log in a file', () => {
     expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 1001 }] });
   });
 
-  it('is put aside when it is old, and the oldest files are removed (12.7)', async () => {
+  it('is put aside when it is old, and the oldest files are removed', async () => {
     const audit = await open({ maxAge: '1h', keep: 2 });
     for (let hour = 0; hour < 5; hour++) {
       await audit.record(CALL);
@@ -127,7 +124,7 @@ describe('an audit log in a file', () => {
     expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 3, first: { seq: 3 } }] });
   });
 
-  it('goes on with the chain of the newest file aside when its process ended between two files (12.7)', async () => {
+  it('goes on with the chain of the newest file aside when its process ended between two files', async () => {
     const audit = await open({ maxAge: '1h' });
     await audit.record(CALL);
     clock.time += 60 * 60 * 1000;
@@ -138,7 +135,7 @@ describe('an audit log in a file', () => {
     expect((await auditLines(path))[0]).toMatchObject({ seq: 2 });
   });
 
-  it('is read on from a line, in whichever file that is by then, and from none that is gone (12.10)', async () => {
+  it('is read on from a line, in whichever file that is by then, and from none that is gone', async () => {
     const audit = await open({ maxAge: '1h', keep: 1 });
     for (let count = 0; count < 3; count++) await audit.record(CALL);
     const [newest, , oldest] = await linesFrom(audit);
@@ -161,7 +158,7 @@ describe('an audit log in a file', () => {
       'replaced',
     ],
     ['something else wrote to it', (file) => appendFile(file, 'x\n'), 'changed by another program'],
-  ])('refuses what it cannot record because %s (12.7)', async (_why, harm, told) => {
+  ])('refuses what it cannot record because %s', async (_why, harm, told) => {
     const audit = await open();
     await audit.record(CALL);
     await harm(path);
@@ -171,7 +168,7 @@ describe('an audit log in a file', () => {
     });
   });
 
-  it('goes on when its file is back (12.7)', async () => {
+  it('goes on when its file is back', async () => {
     const audit = await open();
     await audit.record(CALL);
     await rename(path, `${path}.away`);
@@ -182,7 +179,7 @@ describe('an audit log in a file', () => {
     expect((await auditLines(path))[1]).toMatchObject({ missed: 1 });
   });
 
-  it('refuses while its disk is full, leaves no half line, and goes on when there is room (12.7)', async () => {
+  it('refuses while its disk is full, leaves no half line, and goes on when there is room', async () => {
     const disk = await mountSmallDisk(256 * 1024);
     try {
       path = join(disk.path, 'audit.jsonl');
@@ -204,7 +201,7 @@ describe('an audit log in a file', () => {
     }
   });
 
-  it('does not end in silence when its last lines cannot be forced to the disk (12.7)', async () => {
+  it('does not end in silence when its last lines cannot be forced to the disk', async () => {
     const audit = await open({ sync: 'second' });
     await audit.record(CALL);
     const file = await openFile(path);
@@ -219,7 +216,7 @@ describe('an audit log in a file', () => {
     }
   });
 
-  it('is not shared by two processes: the one that comes second to write is refused (12.7)', async () => {
+  it('is not shared by two processes: the one that comes second to write is refused', async () => {
     const first = await open();
     await first.record(CALL);
     const [line = ''] = (await readFile(path, 'utf8')).split('\n');

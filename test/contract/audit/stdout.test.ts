@@ -13,7 +13,7 @@ import { silentLog } from '../../helpers/silent-log.js';
 const CALL: AuditEntry = { what: 'call', principal: 'ada', server: 'store', tool: 'echo', allowed: true };
 
 describe('an audit log on a standard output that is a file', () => {
-  it('refuses while its disk is full, and goes on behind whole lines when there is room (12.7)', async () => {
+  it('refuses while its disk is full, and goes on behind whole lines when there is room', async () => {
     const disk = await mountSmallDisk(256 * 1024);
     const path = join(disk.path, 'out');
     const filler = join(disk.path, 'filler');

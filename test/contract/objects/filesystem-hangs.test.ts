@@ -23,7 +23,7 @@ describe('a disk that hangs', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('is told in time, though the system call goes on (B4)', async () => {
+  it('is told in time, though the system call goes on', async () => {
     const store = create(settings.parse({ path: folder }), { log: silentLog, timeouts: { store: STORE_MS } });
     await store.prepare();
     await mkdir(join(folder, 'objects/f'));
@@ -35,7 +35,7 @@ describe('a disk that hangs', () => {
     await writing.close();
   });
 
-  it.each(['write', 'commit', 'abort'] as const)('while a file is stored is told in time: %s (B4)', async (step) => {
+  it.each(['write', 'commit', 'abort'] as const)('while a file is stored is told in time: %s', async (step) => {
     const memory = createMemory(memorySettings.parse({}), { clock: { now: () => Date.now() } });
     const hanging: ObjectStore = {
       ...memory,

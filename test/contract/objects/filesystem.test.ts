@@ -107,7 +107,7 @@ describe('filesystem object store', () => {
     },
   );
 
-  it('gives nothing out of a file that something else has written to, in whichever way (safety 15)', async () => {
+  it('gives nothing out of a file that something else has written to, in whichever way', async () => {
     const path = await freshFolder();
     const objects = await freshStore(path);
     const file = join(path, 'objects/f/one');
@@ -134,7 +134,7 @@ describe('filesystem object store', () => {
     }
   });
 
-  it('breaks off a file that is written to while it is read (safety 15)', async () => {
+  it('breaks off a file that is written to while it is read', async () => {
     const path = await freshFolder();
     const objects = await freshStore(path);
     await store(objects, 'f/long', Buffer.alloc(3_000_000, 1));

@@ -64,7 +64,7 @@ function pool({ processes = 1, queue = 16, maxWait = 60_000 }) {
 }
 
 describe('a pool of render processes', () => {
-  it('lets callers take turns, however many images one of them has (safety 12)', async () => {
+  it('lets callers take turns, however many images one of them has', async () => {
     const { began, run, endAll } = pool({});
     const results = ['m1', 'm2', 'm3', 'm4'].map((name) => run(name, 'mallory'));
     results.push(run('a1', 'alice'), run('b1', 'bob'), run('a2', 'alice'));
@@ -74,7 +74,7 @@ describe('a pool of render processes', () => {
     expect(await Promise.all(results)).toEqual(results.map(() => DONE));
   });
 
-  it('takes a place in a full queue from who has most of them (safety 12)', async () => {
+  it('takes a place in a full queue from who has most of them', async () => {
     const { began, run, endAll } = pool({ queue: 3 });
     const ofMallory = ['m1', 'm2', 'm3', 'm4'].map((name) => run(name, 'mallory'));
     const ofAlice = run('a1', 'alice');

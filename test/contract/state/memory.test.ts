@@ -37,7 +37,7 @@ describe('memory state store', () => {
     await store.close();
   });
 
-  it('counts what a value has become, and gives that back (safety 8)', async () => {
+  it('counts what a value has become, and gives that back', async () => {
     const { clock } = movable();
     const store = create(settings.parse({ maxKeys: 4 }), { clock, sharing: UNSHARED });
     await store.create('a', '1', 5000);

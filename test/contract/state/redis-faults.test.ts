@@ -102,7 +102,7 @@ describe('redis state store when Redis', () => {
     await proxy.close();
   });
 
-  it('answers in time, and this process is too busy to see it: nothing fails (H4)', async () => {
+  it('answers in time, and this process is too busy to see it: nothing fails', async () => {
     await store.check();
     const reads = Array.from({ length: 20 }, (_, n) => store.read(`key ${n}`));
     const until = performance.now() + 2 * STATE_TIMEOUT_MS;

@@ -58,7 +58,7 @@ describe('an upload (2631-31)', () => {
     });
   });
 
-  it('over http to the own host, with the Authorization and the Content-Type of the descriptor (TC-05)', async () => {
+  it('over http to the own host, with the Authorization and the Content-Type of the descriptor', async () => {
     peer.answer((_request, response) => response.writeHead(204).end());
     const headers = { Authorization: 'Bearer theirs', 'content-type': 'application/pdf' };
     const { status } = await upload({
@@ -151,7 +151,7 @@ describe('an upload (2631-31)', () => {
     expect(digest.digest('hex')).toBe(sha256(bytes));
   });
 
-  it.each([401, 408, 409, 413, 422, 500])('a refusal (%i) is told as it is (TC-05)', async (status) => {
+  it.each([401, 408, 409, 413, 422, 500])('a refusal (%i) is told as it is', async (status) => {
     peer.answer((_request, response) => response.writeHead(status, { 'Content-Encoding': 'gzip' }).end('coded'));
     expect(await upload()).toEqual({ status, body: Buffer.alloc(0) });
     peer.answer((_request, response) => response.writeHead(status).end('plain'));

@@ -53,7 +53,7 @@ describe('while Wharf itself is busy', () => {
     return answer.status;
   };
 
-  it('a connection that the server has closed meanwhile is not used again (H4)', async () => {
+  it('a connection that the server has closed meanwhile is not used again', async () => {
     expect(await ask()).toBe(200);
     // idle for so long that the server has closed it, which is yet to be read
     beBusy(1500);

@@ -117,7 +117,7 @@ describe('legacy-sse', () => {
     expect(fake.requests[1]?.url).toBe(path);
   });
 
-  it('follows a redirect of its stream, reads the endpoint against it, and remembers it (B16)', async () => {
+  it('follows a redirect of its stream, reads the endpoint against it, and remembers it', async () => {
     await start({ endpoint: 'message' });
     fake.respond = ({ url }) => {
       if (url === '/sse') return { status: 302, headers: { location: '/deep/sse' } };

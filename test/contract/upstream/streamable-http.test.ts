@@ -194,7 +194,7 @@ describe('streamable-http', () => {
     await target.close();
   });
 
-  it.each([307, 308])('follows a redirect within its origin, and remembers it: %i (B16)', async (status) => {
+  it.each([307, 308])('follows a redirect within its origin, and remembers it: %i', async (status) => {
     await start();
     fake.respond = ({ url }) => (url === '/mcp' ? { status, headers: { location: '/mcp/?v=1' } } : undefined);
     expect(await read(await open())).toContain('"result"');
@@ -213,7 +213,7 @@ describe('streamable-http', () => {
     [308, '/mcp', '/mcp;'],
     [307, 'https://elsewhere.test/mcp', 'to another origin;'],
     [307, 'http://[bad', 'nowhere;'],
-  ])('says where a redirect led that is not followed: %i %s (B16)', async (status, location, told) => {
+  ])('says where a redirect led that is not followed: %i %s', async (status, location, told) => {
     await start();
     fake.respond = () => ({ status, headers: { location } });
     const failure = await failureOf(open());
@@ -222,7 +222,7 @@ describe('streamable-http', () => {
     expect(failure.message).not.toMatch(/s3cret|elsewhere/);
   });
 
-  it('follows a redirect once only (B16)', async () => {
+  it('follows a redirect once only', async () => {
     await start();
     let hop = 0;
     fake.respond = () => ({ status: 308, headers: { location: `/hop-${++hop}` } });

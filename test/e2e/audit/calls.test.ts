@@ -40,7 +40,7 @@ describe('the audit log of a gateway', () => {
     audit.isBroken = false;
   });
 
-  it('says who opened a session, and with which client (12.7)', () => {
+  it('says who opened a session, and with which client', () => {
     const config = expect.stringMatching(/^[\w-]{43}$/);
     expect(opening).toEqual([
       { what: 'config', subject: 'started', allowed: true, config },
@@ -48,7 +48,7 @@ describe('the audit log of a gateway', () => {
     ]);
   });
 
-  it('says who called which tool, and read which resource (12.7)', async () => {
+  it('says who called which tool, and read which resource', async () => {
     audit.entries.length = 0;
     await client.callTool({ name: 'echo', arguments: { text: 'hello' } });
     await client.readResource({ uri: 'blob://10?seed=1' });
@@ -59,7 +59,7 @@ describe('the audit log of a gateway', () => {
     ]);
   });
 
-  it('says for what a client wanted values of an argument, and not which (12.7)', async () => {
+  it('says for what a client wanted values of an argument, and not which', async () => {
     audit.entries.length = 0;
     const complete = (ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }) =>
       client.complete({ ref, argument: { name: 'size', value: 'hunter2' } }).catch(() => undefined);
@@ -72,7 +72,7 @@ describe('the audit log of a gateway', () => {
     ]);
   });
 
-  it('says that a credential was refused, and does not hold it (12.7)', async () => {
+  it('says that a credential was refused, and does not hold it', async () => {
     audit.entries.length = 0;
     const answer = await fetch(wharf.mcp, { method: 'POST', headers: { authorization: 'Bearer a-guess' }, body: '{}' });
     expect(answer.status).toBe(401);
@@ -85,7 +85,7 @@ describe('the audit log of a gateway', () => {
     ]);
   });
 
-  it('names the limit that refused a call (12.7)', async () => {
+  it('names the limit that refused a call', async () => {
     audit.entries.length = 0;
     await expect(client.callTool({ name: 'echo', arguments: { text: 'x'.repeat(5 << 20) } })).rejects.toThrow();
     expect(audit.entries.at(-1)).toMatchObject({
@@ -94,7 +94,7 @@ describe('the audit log of a gateway', () => {
     });
   });
 
-  it('names the call for which a batch is refused (12.7)', async () => {
+  it('names the call for which a batch is refused', async () => {
     audit.entries.length = 0;
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', accept: 'application/json' };
     const calls = ['echo', 'image', 'blob'].map((name, id) => {
@@ -108,7 +108,7 @@ describe('the audit log of a gateway', () => {
     ]);
   });
 
-  it('lets no call through that it cannot record (12.7)', async () => {
+  it('lets no call through that it cannot record', async () => {
     audit.isBroken = true;
     // the list of tools may be asked for, which is not a call
     const calls = () => fake.requests.filter(({ body }) => body.includes('"tools/call"')).length;

@@ -31,7 +31,7 @@ function verify(...args: string[]): Promise<{ code: number; out: string; err: st
 }
 
 describe('wharf audit verify', () => {
-  it('says where a chain ends, and exits with 1 when a line is missing (12.7)', async () => {
+  it('says where a chain ends, and exits with 1 when a line is missing', async () => {
     let end: ChainEnd = newChain();
     const lines = [1, 2, 3].map(() => {
       const made = nextLine(end, '"time":"2026-11-22T00:00:00.000Z","what":"call"');
@@ -48,7 +48,7 @@ describe('wharf audit verify', () => {
     expect(await verify(path)).toMatchObject({ code: 1, out: expect.stringContaining('line 2 is missing before it') });
   });
 
-  it('exits with 2 when there is nothing to read, or nothing to do (12.7)', async () => {
+  it('exits with 2 when there is nothing to read, or nothing to do', async () => {
     expect(await verify(join(folder, 'nowhere'))).toMatchObject({ code: 2, err: expect.stringContaining('ENOENT') });
     expect(await verify()).toMatchObject({ code: 2, err: expect.stringContaining('give either files or --config') });
     expect(await verify('x', '--has', '3')).toMatchObject({ code: 2, err: expect.stringContaining('SEQ:HASH') });
@@ -56,7 +56,7 @@ describe('wharf audit verify', () => {
 });
 
 describe('an audit log on standard output', () => {
-  it('is all that is there, and is a chain (12.7)', async () => {
+  it('is all that is there, and is a chain', async () => {
     const config = join(folder, 'wharf.yaml');
     const written = {
       ...{ listen: '127.0.0.1:0', servers: { store: { url: fake.url } }, audit: { use: 'stdout' } },

@@ -82,7 +82,7 @@ const bearer = async (claims: Record<string, unknown>, from = issuer) => ({
 });
 
 describe('the audit log of clients that log in', () => {
-  it('has one line for a token of a real client, however many calls it makes with it (12.7)', async () => {
+  it('has one line for a token of a real client, however many calls it makes with it', async () => {
     const login = new Login();
     const about = await added(async () => {
       const connect = async () => {
@@ -109,7 +109,7 @@ describe('the audit log of clients that log in', () => {
     expect(about[2]?.token).toBeUndefined();
   });
 
-  it('has another line for another token of the same caller, and tells them apart without a jti (12.7)', async () => {
+  it('has another line for another token of the same caller, and tells them apart without a jti', async () => {
     const good = await bearer({ azp: 'desk-app', jti: 'the-first' });
     const about = await added(async () => {
       expect(await ask(good)).toBe(200);
@@ -127,7 +127,7 @@ describe('the audit log of clients that log in', () => {
     ]);
   });
 
-  it('says why a token was refused, and what of it is only claimed (12.7)', async () => {
+  it('says why a token was refused, and what of it is only claimed', async () => {
     const stranger = await Issuer.start();
     const past = Math.floor(Date.now() / 1000) - 4000;
     const about = await added(async () => {
@@ -153,7 +153,7 @@ describe('the audit log of clients that log in', () => {
     ]);
   });
 
-  it('has one line for a hundred guesses of one address, and one with their number (12.7)', async () => {
+  it('has one line for a hundred guesses of one address, and one with their number', async () => {
     const before = (await lines()).length;
     for (let n = 0; n < 100; n++) await ask({ authorization: `Bearer guessed-${n}` }, 'web');
     // the number is written when its minute is over, or at the end
@@ -166,7 +166,7 @@ describe('the audit log of clients that log in', () => {
     expect(about[0]?.count).toBeUndefined();
   });
 
-  it('holds no token and no key, and is one whole chain (12.7)', async () => {
+  it('holds no token and no key, and is one whole chain', async () => {
     expect(await ask(await bearer({}))).toBe(200);
     const text = await readFile(path, 'utf8');
     const rights = sent.filter((each) => each.length > 8);

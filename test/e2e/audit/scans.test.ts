@@ -57,7 +57,7 @@ const file = (bytes: Buffer) => [{ digest: sha256Url(bytes), size: bytes.length 
 const database = expect.stringMatching(/^ClamAV /);
 
 describe('the audit log of scanned files', () => {
-  it('names the file by its digest, the verdict, and by which signatures it was made (12.7)', async () => {
+  it('names the file by its digest, the verdict, and by which signatures it was made', async () => {
     const { client, added, path } = await start('verdicts');
     const give = (bytes: Buffer) => async () => {
       server.gives(bytes);
@@ -90,7 +90,7 @@ describe('the audit log of scanned files', () => {
     ['refuse', false, 'unscannable', 'file_unscannable'],
     ['pass', true, 'passed', undefined],
   ])(
-    'says of a file that is too large to be scanned, with larger: %s, what became of it (12.7)',
+    'says of a file that is too large to be scanned, with larger: %s, what became of it',
     async (larger, allowed, verdict, code) => {
       const { client, added } = await start(`larger-${larger}`, { maxSizeMiB: 2, larger });
       server.gives(HUGE);
@@ -104,7 +104,7 @@ describe('the audit log of scanned files', () => {
     },
   );
 
-  it('says that there was no verdict (12.7)', async () => {
+  it('says that there was no verdict', async () => {
     const { client, added } = await start('away');
     server.gives(CLEAN);
     await client.call('image');

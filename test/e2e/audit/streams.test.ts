@@ -59,7 +59,7 @@ async function added(work: () => Promise<unknown>): Promise<Line> {
 const who = { principal: 'anonymous', address: '127.0.0.1', server: 'scripted', from: 'scripted' };
 
 describe('the audit log of bytes that answer a request', () => {
-  it('has who got them, of what, and their digest, though nothing was stored (12.7)', async () => {
+  it('has who got them, of what, and their digest, though nothing was stored', async () => {
     const line = await added(async () => expect(await bytesOf(await stream(client, SECRET))).toEqual(BIG));
     expect(line).toMatchObject({ ...who, method: 'resources/stream', allowed: true, outcome: 'whole' });
     expect(line.subject).toBe('docs://big?sig=[redacted]');
@@ -68,7 +68,7 @@ describe('the audit log of bytes that answer a request', () => {
     expect(small.files).toEqual([{ digest: sha256Url(F1), size: F1.length, mimeType: PDF }]);
   });
 
-  it('says that they broke off because the server did, after how many (12.7)', async () => {
+  it('says that they broke off because the server did, after how many', async () => {
     let got = 0;
     const line = await added(async () => {
       const response = await stream(client, HALF);
@@ -87,7 +87,7 @@ describe('the audit log of bytes that answer a request', () => {
     expect(about?.size).toBeLessThan(BIG.length);
   });
 
-  it('says that they broke off because the client did (12.7)', async () => {
+  it('says that they broke off because the client did', async () => {
     const line = await added(async () => {
       const response = await stream(client, 'docs://slow');
       const reader = response.body?.getReader();
@@ -97,7 +97,7 @@ describe('the audit log of bytes that answer a request', () => {
     expect(line).toMatchObject({ ...who, subject: 'docs://slow', outcome: 'broken off' });
   });
 
-  it('has no download of what was refused, and is one whole chain (12.7)', async () => {
+  it('has no download of what was refused, and is one whole chain', async () => {
     const before = (await downloads()).length;
     await (await stream(client, 'docs://unknown')).text();
     await added(() => stream(client, 'docs://small').then(bytesOf));

@@ -75,7 +75,7 @@ async function connect(server: string): Promise<Client> {
 const lines = () => auditLines<Line>(path);
 
 describe('the audit log of one file', () => {
-  it('says by its digest where it came from, who fetched it, and to which server it went or might not go (12.7)', async () => {
+  it('says by its digest where it came from, who fetched it, and to which server it went or might not go', async () => {
     const result = await (await connect('camera')).callTool({
       name: 'blob',
       arguments: { size: 700_000, type: 'image' },
@@ -104,7 +104,7 @@ describe('the audit log of one file', () => {
     expect(digests).toHaveLength(4);
   });
 
-  it('says that a file is kept which a server had only named, once it is read (12.7)', async () => {
+  it('says that a file is kept which a server had only named, once it is read', async () => {
     const before = (await lines()).length;
     const result = await (await connect('shelf')).callTool({ name: 'find', arguments: {} });
     const [made] = (result._meta as Record<string, { uri: string }[]>)['dev.wharf/files'] ?? [];
@@ -117,7 +117,7 @@ describe('the audit log of one file', () => {
     ]);
   });
 
-  it('has uploads, and links that do not work, without their tickets (12.7)', async () => {
+  it('has uploads, and links that do not work, without their tickets', async () => {
     const before = (await lines()).length;
     const asked = await (await connect('ocr')).callTool({ name: 'request_file_upload', arguments: {} });
     const link = /https?:\S+\/u\/[\w-]+/.exec(JSON.stringify(asked))?.[0] ?? '';
@@ -140,7 +140,7 @@ describe('the audit log of one file', () => {
     expect(text).not.toContain(KEY);
   });
 
-  it('is one whole chain (12.7)', async () => {
+  it('is one whole chain', async () => {
     await (await connect('camera')).callTool({ name: 'blob', arguments: { size: 700_000, type: 'image' } });
     expect((await lines()).length).toBeGreaterThan(2);
     expect((await verifyFiles([path])).faults).toEqual([]);

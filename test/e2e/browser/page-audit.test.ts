@@ -88,7 +88,7 @@ interface Found {
 const ask = async (query: string) => (await (await read(`/api/audit?${query}`)).json()) as Found;
 
 describe('the audit page of the console', () => {
-  it('can be used by everybody, and finds what its form asks for (12.10)', async () => {
+  it('can be used by everybody, and finds what its form asks for', async () => {
     const { page } = await openAudit();
     await page.getByLabel('Who').fill('ADA');
     await page.getByRole('button', { name: 'Search' }).click();
@@ -104,7 +104,7 @@ describe('the audit page of the console', () => {
     expect(await page.getByLabel('Who').inputValue()).toBe('ADA');
   });
 
-  it('leads to older lines, over all files of the log (12.10)', async () => {
+  it('leads to older lines, over all files of the log', async () => {
     const seen: unknown[] = [];
     let after: string | undefined = '';
     while (after !== undefined) {
@@ -120,7 +120,7 @@ describe('the audit page of the console', () => {
     expect(await page.locator('tbody tr').count()).toBe(100);
   });
 
-  it('knows time, server, kind and outcome (12.10)', async () => {
+  it('knows time, server, kind and outcome', async () => {
     const [newest] = (await ask('principal=ada&what=call&outcome=allowed')).lines;
     expect(newest).toMatchObject({ what: 'call', allowed: true, principal: 'ada', server: 'store', tool: 'echo' });
     const time = String(newest?.time);
@@ -130,7 +130,7 @@ describe('the audit page of the console', () => {
     expect((await ask('server=hr')).lines).toEqual([expect.objectContaining({ server: 'hr', allowed: false })]);
   });
 
-  it('gives what fits as CSV without a formula (12.10)', async () => {
+  it('gives what fits as CSV without a formula', async () => {
     const answer = await read(`/audit.csv?tool=${encodeURIComponent('hyperlink')}`);
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(answer.headers.get('content-disposition')).toContain('attachment');
@@ -141,7 +141,7 @@ describe('the audit page of the console', () => {
     expect((await read('/audit.csv?principal=ci')).headers.get('content-length')).not.toBe('0');
   });
 
-  it.each(['/audit', '/audit.csv', '/api/audit', '/api/stored'])('shows %s to users alone (12.10)', async (path) => {
+  it.each(['/audit', '/audit.csv', '/api/audit', '/api/stored'])('shows %s to users alone', async (path) => {
     const answer = await read(path, CALLER);
     expect([answer.status, (await answer.text()).includes('ada')]).toEqual([401, false]);
   });

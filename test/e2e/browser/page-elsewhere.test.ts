@@ -114,7 +114,7 @@ const APP = (mcp: string) => `(async () => {
 })()`;
 
 describe('the page of an app at another site', () => {
-  it.each(STORES)('calls, reads files and brings files as any client does: %s (T-CORS)', async (stores) => {
+  it.each(STORES)('calls, reads files and brings files as any client does: %s', async (stores) => {
     const { port } = site.address() as AddressInfo;
     watched = await open(browser, `http://localhost:${port}/`);
     const seen = await watched.page.evaluate<Record<string, unknown>>(APP(running[stores].mcp));

@@ -39,7 +39,7 @@ describe('what an argument says of the files it takes', () => {
     ['a picture', PNG, 'image/png'],
     ['a PDF', PDF, 'application/pdf'],
     ['a text', Buffer.from('hello'), 'text/plain'],
-  ])('"some bytes" is any file, and is not told as a list: %s (B5)', async (_, bytes, type) => {
+  ])('"some bytes" is any file, and is not told as a list: %s', async (_, bytes, type) => {
     const { result } = await client.call('anything', { file: dataUri(bytes, type) });
     expect(result).not.toHaveProperty('isError');
     expect(types.upstream.lastArguments.file).toBe(bytes.toString('base64'));
@@ -52,7 +52,7 @@ describe('what an argument says of the files it takes', () => {
     ['as its own type', 'text/csv', 'table.csv'],
     ['as a browser that knows nothing calls it', 'application/octet-stream', 'table.csv'],
     ['as text', 'text/plain', 'table.csv'],
-  ])('a table is one %s (B5)', async (_, type, name) => {
+  ])('a table is one %s', async (_, type, name) => {
     const { result } = await client.call('table', { file: await uploaded(CSV, name, type) });
     expect(result).not.toHaveProperty('isError');
     expect(types.upstream.lastArguments.file).toBe(CSV.toString('base64'));

@@ -85,7 +85,7 @@ describe('a server on loopback', () => {
     ['another service by another name', () => `${neighbourUrl.replace('127.0.0.1', 'localhost')}/private`],
     ['Wharf’s metrics', () => `http://127.0.0.1:${adminPort}/metrics`],
     ['Wharf’s own port', () => `http://localhost:${port}/mcp`],
-  ])('cannot have %s read or written for it (safety 14)', async (_which, address) => {
+  ])('cannot have %s read or written for it', async (_which, address) => {
     const client = await open();
     place = address();
     const made = await client.call('make');
@@ -96,7 +96,7 @@ describe('a server on loopback', () => {
     expect(heard).toEqual([]);
   });
 
-  it('may keep its files at an origin that the operator names for it (safety 14)', async () => {
+  it('may keep its files at an origin that the operator names for it', async () => {
     const client = await open([neighbourUrl]);
     place = `${neighbourUrl}/private`;
     expect(outOf(await client.call('make'))).toMatch(/^mcp-file:\/\/wharf\//);

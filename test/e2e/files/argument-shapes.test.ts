@@ -150,7 +150,7 @@ describe('what stands in the place of one file', () => {
   });
 });
 
-it('a file fills a header of 4 KiB, and not of more (X-32)', async () => {
+it('a file fills a header of 4 KiB, and not of more', async () => {
   const stateless = RawClient.stateless(legacy.wharf.mcp, '2026-07-28', {});
   const fits = Buffer.alloc(3072, 'z').toString('base64');
   await stateless.call('header', { file: `data:text/plain;base64,${fits}` });
@@ -166,7 +166,7 @@ it('a file fills a header of 4 KiB, and not of more (X-32)', async () => {
   expect(calls()).toBe(before);
 });
 
-it('where the version has no such headers there is nothing to be too long (X-32)', async () => {
+it('where the version has no such headers there is nothing to be too long', async () => {
   const data = Buffer.alloc(3075, 'z').toString('base64');
   expect(await legacy.sent('header', { file: `data:text/plain;base64,${data}` })).toEqual({ file: data });
   expect(upstream.with('tools/call').at(-1)?.headers).not.toHaveProperty('mcp-param-doc');
@@ -233,7 +233,7 @@ describe('companions', () => {
     expect(await legacy.sent('telling', { named })).toEqual({ named: 'QQ==', constructor: 'é.txt' });
   });
 
-  it('are repeated in the headers that the server declares for them, as it MUST refuse what disagrees (X-32)', async () => {
+  it('are repeated in the headers that the server declares for them, as it MUST refuse what disagrees', async () => {
     const stateless = RawClient.stateless(legacy.wharf.mcp, '2026-07-28', {});
     await stateless.call('telling', { file: named });
     expect(upstream.with('tools/call').at(-1)?.headers).toMatchObject({

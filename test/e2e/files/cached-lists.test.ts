@@ -36,18 +36,15 @@ describe('a list of tools that caches could keep', () => {
   const list = async (server: string, capabilities: Record<string, unknown>) =>
     (await RawClient.stateless(`${wharf.url}/${server}/mcp`, MODERN, { capabilities }).request('tools/list')).result;
 
-  it.each(Object.entries(CLIENTS))('is no other client’s where it takes files: %s (B10)', async (_, capabilities) => {
+  it.each(Object.entries(CLIENTS))('is no other client’s where it takes files: %s', async (_, capabilities) => {
     expect(await list('taking', capabilities)).toMatchObject({ cacheScope: 'private', ttlMs: 0 });
   });
 
-  it.each(Object.entries(CLIENTS))(
-    'is as its server says where all see the same: %s (B10)',
-    async (_, capabilities) => {
-      expect(await list('plain', capabilities)).toMatchObject({ tools: [PLAIN], cacheScope: 'public', ttlMs: 60_000 });
-    },
-  );
+  it.each(Object.entries(CLIENTS))('is as its server says where all see the same: %s', async (_, capabilities) => {
+    expect(await list('plain', capabilities)).toMatchObject({ tools: [PLAIN], cacheScope: 'public', ttlMs: 60_000 });
+  });
 
-  it('is as its server says before 2026-07-28, where nothing is cached (B10)', async () => {
+  it('is as its server says before 2026-07-28, where nothing is cached', async () => {
     const { result } = await (await RawClient.connect(`${wharf.url}/taking/mcp`)).request('tools/list');
     expect(result).toMatchObject({ cacheScope: 'public', ttlMs: 60_000 });
   });

@@ -40,7 +40,7 @@ describe('the names of files that have none of their own', () => {
     return namesIn((await camera.client.call('shoot', args)).result);
   }
 
-  it('come from the call (U7)', async () => {
+  it('come from the call', async () => {
     expect(await named({ path: '/a/harbour.jpg' }, [image(photo)])).toEqual(['harbour.jpg']);
     expect(await named({ path: '/a/report.docx' }, [image(photo)])).toEqual(['report.jpg']);
     expect(await named({ paths: ['a.jpg', 'n.txt', 'b.jpeg'] }, [image(photo), text('n'), image(other)])).toEqual([
@@ -50,7 +50,7 @@ describe('the names of files that have none of their own', () => {
     expect(await named({ path: 'deck.pptx' }, [image(photo), image(other)])).toEqual(['deck.jpg', 'deck-2.jpg']);
   });
 
-  it('come from the text before the file (U7)', async () => {
+  it('come from the text before the file', async () => {
     const saved = text('Saved as "Harbour at night.jpg" (1.2 MB).');
     expect(await named({}, [saved, image(photo)])).toEqual(['Harbour at night.jpg']);
     expect(
@@ -61,7 +61,7 @@ describe('the names of files that have none of their own', () => {
     expect(await named({}, [text('see notes.txt'), image(photo)])).toEqual(['shoot-1.jpg']);
   });
 
-  it('are the tool’s where nothing is told, and a name that a server gives stands (U7)', async () => {
+  it('are the tool’s where nothing is told, and a name that a server gives stands', async () => {
     expect(await named({}, [image(photo), image(other)])).toEqual(['shoot-1.jpg', 'shoot-2.jpg']);
     const blob = photo.toString('base64');
     const resource = { uri: 'docs://x/real.jpg', mimeType: 'image/jpeg', blob };
@@ -70,14 +70,14 @@ describe('the names of files that have none of their own', () => {
     expect(await named({ path: 'other.jpg' }, [{ type: 'resource', resource: nameless }])).toEqual(['other.jpg']);
   });
 
-  it('lead nowhere and hide nothing (U7)', async () => {
+  it('lead nowhere and hide nothing', async () => {
     expect(await named({ path: '../../.ssh/id\u202Egnp.jpg' }, [image(photo)])).toEqual(['idgnp.jpg']);
     const [name = ''] = await named({ name: 'x'.repeat(79) }, [image(photo)]);
     expect(name).toBe(`${'x'.repeat(79)}.jpg`);
   });
 });
 
-it('the photo of the filesystem server is called harbour.jpg (U7)', async () => {
+it('the photo of the filesystem server is called harbour.jpg', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wharf-names-'));
   await writeFile(join(folder, 'harbour.jpg'), photo);
   const [command = '', ...args] = filesystemServer(folder).command ?? [];

@@ -75,7 +75,7 @@ describe('a server that speaks in the name of Wharf', () => {
 
   const client = (server: string) => RawClient.connect(`${wharf.url}/${server}/mcp`);
 
-  it('does not get another server’s file by naming it in a list of files of its own (safety 6) (G31)', async () => {
+  it('does not get another server’s file by naming it in a list of files of its own (G31)', async () => {
     const { uri } = announced((await (await client('bank')).call('statement')).result);
     forged = { 'dev.wharf/files': [{ uri, name: 'doc' }] };
     const caller = await client('evil');
@@ -166,7 +166,7 @@ describe('what a server says in the name of Wharf', () => {
   };
 
   for (const kind of ['json', 'sse'] as const) {
-    it.each(Object.keys(FORGED))(`is taken out of %s, ${kind} (safety 6)`, async (name) => {
+    it.each(Object.keys(FORGED))(`is taken out of %s, ${kind}`, async (name) => {
       framing = kind;
       const { messages, text } = await answered(FORGED[name]);
       const own = name === 'a block that becomes a file' ? /"dev\.wharf\/files":\[\{[^\]]*\]/ : /$^/;
@@ -182,22 +182,22 @@ describe('what a server says in the name of Wharf', () => {
     });
   }
 
-  it('is found however it is spelled, and all other bytes stay (safety 6)', async () => {
+  it('is found however it is spelled, and all other bytes stay', async () => {
     const { text } = await answered(ESCAPED);
     expect(text.replace(/ +/g, '')).toContain('"result":{"content":[],"_m\\u0065ta":{"kept":1e400}}');
   });
 
-  it('stays where it is the tool’s own data (safety 6)', async () => {
+  it('stays where it is the tool’s own data', async () => {
     const data = { content: [], structuredContent: { 'dev.wharf/files': [1], _meta: 'dev.wharf/files' } };
     expect((await answered(data)).messages[0]?.result).toEqual(data);
   });
 
-  it('makes a message an error that is no JSON, which some clients read all the same (safety 6)', async () => {
+  it('makes a message an error that is no JSON, which some clients read all the same', async () => {
     const { messages } = await answered('{"content":[],"n":NaN,"_meta":{"dev.wharf/files":[]}}');
     expect(messages[0]?.error?.data?.code).toBe('upstream_invalid');
   });
 
-  it('is taken out of capabilities, tools and any other result (safety 6)', async () => {
+  it('is taken out of capabilities, tools and any other result', async () => {
     const { capabilities } = (client.opened?.result ?? {}) as { capabilities: Record<string, Record<string, unknown>> };
     expect(capabilities.experimental).toEqual({});
     expect(Object.keys(capabilities.extensions ?? {}).sort()).toEqual(['dev.wharf/file-transfer', 'io.example/x']);

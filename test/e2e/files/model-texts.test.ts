@@ -78,7 +78,7 @@ describe('what a model reads of a file', () => {
     return { here, client, tools };
   }
 
-  it('says of a preview what it is a preview of (C3)', async () => {
+  it('says of a preview what it is a preview of', async () => {
     const { client } = await front({});
     const { text, content } = await given(client, 'wide');
     const preview = await sharp(Buffer.from(String(content[1]?.data), 'base64')).metadata();
@@ -89,7 +89,7 @@ describe('what a model reads of a file', () => {
     expect((await given(client, 'pdf')).text).not.toContain('preview');
   });
 
-  it('has name, type and size, each once (C3)', async () => {
+  it('has name, type and size, each once', async () => {
     const { client } = await front({}, true);
     const { text, file } = await given(client, 'pdf');
     expect(text.split('\n')[0]).toBe('x.pdf · application/pdf · 100 kB');
@@ -99,7 +99,7 @@ describe('what a model reads of a file', () => {
     expect(again.split('\n')[0]).toBe('x.pdf · application/pdf · 100 kB');
   });
 
-  it('has no handle where nothing takes one, and a link that lasts where only this machine is (U10)', async () => {
+  it('has no handle where nothing takes one, and a link that lasts where only this machine is', async () => {
     const { client, tools } = await front({});
     expect(tools).toEqual(['give']);
     const { text, file } = await given(client, 'pdf');
@@ -112,7 +112,7 @@ describe('what a model reads of a file', () => {
     expect((await fetch(other)).status).toBe(404);
   });
 
-  it('has the handle where a tool takes files (U10)', async () => {
+  it('has the handle where a tool takes files', async () => {
     const { client, tools } = await front({}, true);
     expect(tools).toEqual(['give', 'take', 'request_file_upload', 'get_file_link']);
     const { text } = await given(client, 'pdf');
@@ -121,7 +121,7 @@ describe('what a model reads of a file', () => {
     );
   });
 
-  it('has the handle, and a tool that makes a link of it, wherever links die before their files (U10)', async () => {
+  it('has the handle, and a tool that makes a link of it, wherever links die before their files', async () => {
     const { client, tools, here } = await front({ ...PUBLIC, allowedHosts: ['127.0.0.1'] });
     expect(tools).toEqual(['give', 'get_file_link']);
     const { text, file } = await given(client, 'pdf');
@@ -132,13 +132,13 @@ describe('what a model reads of a file', () => {
     expect((await fetch(url.replace('https://mcp.example.com', here))).status).toBe(200);
   });
 
-  it('has none where the operator has turned the tools off (U10)', async () => {
+  it('has none where the operator has turned the tools off', async () => {
     const { client, tools } = await front({ ...PUBLIC, allowedHosts: ['127.0.0.1'], uploadTool: 'off' });
     expect(tools).toEqual(['give']);
     expect((await given(client, 'pdf')).text).not.toContain('Handle');
   });
 
-  it('is a link that a model can repeat, also where programs get the store’s own (U10)', async () => {
+  it('is a link that a model can repeat, also where programs get the store’s own', async () => {
     const { client, here } = await front({ ...PUBLIC, allowedHosts: ['127.0.0.1'] }, false, 's3+redis');
     const { text, file, content } = await given(client, 'pdf');
     const link = linkIn(text);

@@ -81,7 +81,7 @@ describe('a call that was meant to hold a file', () => {
     ['a name', 'pic.png'],
     ['a handle of no file', NOBODYS],
     ['a handle that broke off', 'mcp-file://wharf/f_AAAA'],
-  ])('with %s is answered with a link to upload it (U8)', async (_what, image_base64) => {
+  ])('with %s is answered with a link to upload it', async (_what, image_base64) => {
     const before = calls();
     const { words, offer } = told(await client.call('ocr', { image_base64 }));
     expect(calls()).toBe(before);
@@ -90,7 +90,7 @@ describe('a call that was meant to hold a file', () => {
     expect(offer).toMatchObject({ argument: 'image_base64', maxSize: OCR_MOST, accept: ['image/png', 'image/jpeg'] });
   });
 
-  it('gets a link that takes what the argument takes, and nothing larger (U9)', async () => {
+  it('gets a link that takes what the argument takes, and nothing larger', async () => {
     const { offer } = told(await client.call('ocr', { image_base64: '/home/me/pic.png' }));
     const page = await (await fetch(offer.human.url, { headers: { accept: 'text/html' } })).text();
     expect(page).toContain('7.8 MB');
@@ -103,7 +103,7 @@ describe('a call that was meant to hold a file', () => {
     expect(String(upstream.lastArguments.image_base64)).toHaveLength(Math.ceil(OCR_MOST / 3) * 4);
   });
 
-  it('gets as much from the tool that asks for an upload (U9)', async () => {
+  it('gets as much from the tool that asks for an upload', async () => {
     const only = await RawClient.connect(`${wharf.url}/ocr/mcp`);
     const ask = async (of: RawClient, args: Json) => {
       const { result } = await of.call('request_file_upload', args);
@@ -136,7 +136,7 @@ describe('a call that was meant to hold a file', () => {
     ['base64', large],
     ['a data: URI', `data:image/png;base64,${large}`],
     ['an image copied whole', { type: 'image', mimeType: 'image/png', data: large }],
-  ])('inside it, too large as %s, is told how to upload it (B14)', async (_what, image_base64) => {
+  ])('inside it, too large as %s, is told how to upload it', async (_what, image_base64) => {
     const before = calls();
     const { answer, message } = await idLast(client, 'ocr', { image_base64 });
     expect([answer.status, message.id]).toEqual([200, 'the-last']);
@@ -152,21 +152,21 @@ describe('a call that was meant to hold a file', () => {
     expect(calls()).toBe(before);
   });
 
-  it('inside it, larger than the tool takes at all, is told that (B14, U9)', async () => {
+  it('inside it, larger than the tool takes at all, is told that', async () => {
     const { message } = await idLast(client, 'ocr', { image_base64: picture(9_000_000).toString('base64') });
     expect(message.result).toMatchObject({ isError: true });
     expect(String(message.result?.content?.[0]?.text)).toMatch(/of 9 MB, and this tool takes files of at most 7\.8 MB/);
     expect(message.result?._meta).not.toHaveProperty('dev.wharf/uploadRequired');
   });
 
-  it('inside it, too large below an object, or under a lifted name (B14)', async () => {
+  it('inside it, too large below an object, or under a lifted name', async () => {
     expect(told((await idLast(client, 'deep', { doc: { data: large } })).message).offer.argument).toBe('doc.data');
     const lifting = await RawClient.connect(`${wharf.url}/docs/mcp`, '2025-06-18', { name: 'openai-mcp' });
     const { message } = await idLast(lifting, 'deep', { doc_data: large });
     expect(told(message).offer.argument).toBe('doc_data');
   });
 
-  it('inside it, too large for a client without sessions (B14)', async () => {
+  it('inside it, too large for a client without sessions', async () => {
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': {},
@@ -177,7 +177,7 @@ describe('a call that was meant to hold a file', () => {
     told(message);
   });
 
-  it('in the words of a client of the early revisions (B14) (2356-27, X-07, X-08)', async () => {
+  it('in the words of a client of the early revisions (2356-27)', async () => {
     const about = { capabilities: { fileInputs: {} } };
     const early = await RawClient.connect(`${wharf.url}/docs/mcp`, '2025-06-18', about);
     const { message } = await idLast(early, 'ocr', { image_base64: large });
@@ -191,7 +191,7 @@ describe('a call that was meant to hold a file', () => {
     ['plain', 'note'],
     ['archive', 'note'],
     ['request_file_upload', 'name'],
-  ])('where %s takes no file in %s, what is too long is refused as before (B14)', async (name, argument) => {
+  ])('where %s takes no file in %s, what is too long is refused as before', async (name, argument) => {
     const before = calls();
     const { answer, message } = await idLast(client, name, { [argument]: large });
     expect(message).toMatchObject({ id: 'the-last', error: { code: -32602, data: { code: 'argument_too_large' } } });

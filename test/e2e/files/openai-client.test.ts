@@ -124,14 +124,14 @@ describe('what a client of OpenAI sees of file arguments', () => {
     expect(items.properties.data.description).toMatch(/mcp-file:/);
   });
 
-  it('other clients see a text and no list (OAI-19, X-31)', async () => {
+  it('other clients see a text and no list (OAI-19)', async () => {
     const { ocr, join } = await toolsFor('other');
     expect(ocr?._meta).toBeUndefined();
     expect(ocr?.inputSchema.properties.image?.type).toBe('string');
     expect(join?.inputSchema.properties.parts).toMatchObject({ type: 'array', items: { type: 'string' } });
   });
 
-  it('on 2026-07-28 a list made for such a client is no other client’s (X-31)', async () => {
+  it('on 2026-07-28 a list made for such a client is no other client’s', async () => {
     const ask = async (name: string) => {
       const client = RawClient.stateless(wharf.mcp, '2026-07-28', { name });
       return (await client.request('tools/list')).result;

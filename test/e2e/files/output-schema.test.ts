@@ -188,13 +188,13 @@ describe('base64 in structuredContent, for clients that hold it against the outp
     });
     afterAll(() => client.close());
 
-    it.each(NAMES)('%s: the result is taken, and nothing is lost (B2)', async (name) => {
+    it.each(NAMES)('%s: the result is taken, and nothing is lost', async (name) => {
       const result = (await client.callTool({ name: tool(name), arguments: {} })) as Json;
       await expectOutcome(name, result.structuredContent);
     });
   });
 
-  it('a tool that was never listed is asked for before its result is changed (B2)', async () => {
+  it('a tool that was never listed is asked for before its result is changed', async () => {
     const fresh = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
     for (const name of ['a copy, longer than links', 'a copy, any text']) {
       const client = await RawClient.connect(fresh.mcp);
@@ -203,7 +203,7 @@ describe('base64 in structuredContent, for clients that hold it against the outp
     await fresh.stop();
   });
 
-  it('where the list can no longer be had, structuredContent stays as it came (B2)', async () => {
+  it('where the list can no longer be had, structuredContent stays as it came', async () => {
     const fresh = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
     const client = await RawClient.connect(fresh.mcp);
     isListing = false;

@@ -15,7 +15,7 @@ const TAKE = {
   inputSchema: { type: 'object', properties: { file: { type: 'string', contentEncoding: 'base64' } } },
 };
 
-describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
+describe('a handle or a link of Wharf’s, read as a resource', () => {
   let upstream: RecordingUpstream;
   let wharf: Wharf;
   let ada: RawClient;

@@ -56,7 +56,7 @@ describe.each(STORES)('the same bytes more than once, %s', (stores) => {
     return { files: meta['dev.wharf/files'] ?? [], content: result?.content ?? [] };
   }
 
-  it('in one result are one file, each called what its server calls it there (B8)', async () => {
+  it('in one result are one file, each called what its server calls it there', async () => {
     names = NAMES;
     const { files, content } = await given();
     expect(new Set(files.map(({ uri }) => uri)).size).toBe(1);
@@ -70,14 +70,14 @@ describe.each(STORES)('the same bytes more than once, %s', (stores) => {
     }
   });
 
-  it('under one name are one link (B8)', async () => {
+  it('under one name are one link', async () => {
     names = ['one.pdf', 'one.pdf'];
     const { files } = await given();
     expect(new Set(files.map(({ url }) => url)).size).toBe(1);
   });
 
   if (stores === 'filesystem+memory') {
-    it('are stored again where the store has lost them, so that what is announced is there (B7)', async () => {
+    it('are stored again where the store has lost them, so that what is announced is there', async () => {
       names = ['one.pdf'];
       const [before] = (await given()).files;
       const [again] = (await given()).files;

@@ -53,7 +53,7 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
     await stores.close();
   });
 
-  it('a handle becomes a data: URI with the whole file in it (P3) (2356-14)', async () => {
+  it('a handle becomes a data: URI with the whole file in it (P3, 2356-14)', async () => {
     const { file } = await servers.sent('now', { file: handle });
     expect(String(file).slice(0, 22)).toBe('data:image/png;base64,');
     expect(sha256(bytesOf(file))).toBe(sha256(BIG));

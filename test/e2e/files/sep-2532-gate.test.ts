@@ -41,7 +41,7 @@ describe('who is given a stream, and which error who is not', () => {
   });
   afterAll(() => lab.close());
 
-  it('a legacy client that has not declared it is told of no such method (2532-06, X-50)', async () => {
+  it('a legacy client that has not declared it is told of no such method (2532-06)', async () => {
     const before = lab.asked('resources/read').length;
     const response = await stream(await lab.plain(), F1_URI);
     expect(response.status).toBe(200);
@@ -75,7 +75,7 @@ describe('who is given a stream, and which error who is not', () => {
     expect((await errorOf(await stream(client, F1_URI))).code).toBe(-32601);
   });
 
-  it('what is larger than the client takes is refused with the code of its version (2532-05, 2532-38, X-01)', async () => {
+  it('what is larger than the client takes is refused with the code of its version (2532-05, 2532-38)', async () => {
     const legacy = await stream(await lab.client('2025-11-25', { maxStreamSize: 10 }), F1_URI);
     expect(legacy.status).toBe(200);
     expect(await errorOf(legacy)).toMatchObject({ code: -32004, data: { uri: F1_URI, size: 12, maxStreamSize: 10 } });
@@ -107,7 +107,7 @@ describe('who is given a stream, and which error who is not', () => {
     ['docs://unknown', -32002],
     ['docs://sdk', -32002],
     ['docs://new', -32002],
-  ])('%s is not there (2532-36, X-01, BASE-06)', async (uri, code) => {
+  ])('%s is not there (2532-36, BASE-06)', async (uri, code) => {
     expect(await errorOf(await stream(await lab.client(), uri))).toMatchObject({ code, data: { uri } });
     expect(await errorOf(await stream(await lab.client(STATELESS), uri))).toMatchObject({
       code: -32602,
@@ -115,7 +115,7 @@ describe('who is given a stream, and which error who is not', () => {
     });
   });
 
-  it('a server that refuses this resource is understood (2532-37, X-01)', async () => {
+  it('a server that refuses this resource is understood (2532-37)', async () => {
     const data = { uri: 'docs://refused', suggestion: 'Use resources/read instead' };
     expect(await errorOf(await stream(await lab.client(), 'docs://refused'))).toMatchObject({ code: -32003, data });
     expect(await errorOf(await stream(await lab.client(STATELESS), 'docs://refused'))).toMatchObject({

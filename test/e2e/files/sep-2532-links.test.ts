@@ -56,7 +56,7 @@ describe('links and handles', () => {
   });
   afterAll(() => lab.close());
 
-  it('a link is a right of its own, over https but on loopback (2532-30, 2532-33, X-57)', async () => {
+  it('a link is a right of its own, over https but on loopback (2532-30, 2532-33)', async () => {
     const url = await linkFor('docs://a.json');
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/d\/[\w-]{22,}$/);
     expect(await bytesOf(await fetch(url))).toEqual(F6);
@@ -82,7 +82,7 @@ describe('links and handles', () => {
     expect(text).not.toContain(BIG.toString('base64', 0, 30));
   });
 
-  it('the link says whose content it is (2532-34, X-04)', async () => {
+  it('the link says whose content it is (2532-34)', async () => {
     const response = await fetch(await linkFor('docs://a.json'));
     expect(response.headers.get('mcp-resource-uri')).toBe('docs://a.json');
   });

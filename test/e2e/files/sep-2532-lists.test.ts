@@ -40,7 +40,7 @@ describe('what a client is told of streams', () => {
   });
   afterAll(() => lab.close());
 
-  it('the server streams, beside all that it does itself (2532-01, 2532-02, X-33)', async () => {
+  it('the server streams, beside all that it does itself (2532-01, 2532-02)', async () => {
     const client = await lab.client();
     expect(capabilitiesIn(client.opened).resources).toEqual({
       subscribe: true,
@@ -61,7 +61,7 @@ describe('what a client is told of streams', () => {
   });
 
   it.each([{}, { maxStreamSize: 7 }, false])(
-    'a server that says %j of streams is shown as one that streams (B13) (X-33)',
+    'a server that says %j of streams is shown as one that streams',
     async (own) => {
       const saying = await startLab({ capabilities: { resources: { stream: own } } });
       expect(capabilitiesIn((await saying.client()).opened).resources).toEqual({ stream: true });

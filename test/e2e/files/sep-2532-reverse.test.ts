@@ -59,7 +59,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     ['text/plain; charset=utf-8', true],
     [undefined, true],
     ['application/problem+json', true],
-  ])('raw bytes of type %p (2532-61, 2532-03, 2532-17, 2532-19, X-33, BR-08)', async (type, stream) => {
+  ])('raw bytes of type %p (2532-61, 2532-03, 2532-17, 2532-19, BR-08)', async (type, stream) => {
     await streamingServer(raw(F1, type), { capabilities: { resources: { stream } } });
     const { result } = await read();
     expect(result).toEqual({
@@ -138,7 +138,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(blobOf((await read()).result)).toEqual(F1);
   });
 
-  it.each([302, 303, 307])('HTTP %d is followed by hand (2532-28, X-03)', async (status) => {
+  it.each([302, 303, 307])('HTTP %d is followed by hand (2532-28)', async (status) => {
     await streamingServer(() => ({ status, headers: { location: '/file', 'mcp-resource-uri': URI } }), {
       http: (request) => (request.url === '/file' ? { body: F1, contentType: 'application/pdf' } : undefined),
     });
@@ -167,7 +167,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(lab?.asked('resources/stream')).toHaveLength(6);
   });
 
-  it('a resource that is JSON itself is told from an answer (X-02, 2532-18)', async () => {
+  it('a resource that is JSON itself is told from an answer (2532-18)', async () => {
     await streamingServer(raw(F6, 'application/json', { headers: { 'mcp-resource-uri': URI } }));
     const { result } = await read();
     expect(result?.contents).toEqual([{ uri: URI, mimeType: 'application/json', blob: F6.toString('base64') }]);

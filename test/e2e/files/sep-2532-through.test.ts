@@ -122,7 +122,7 @@ describe('a streaming client in front of a streaming server', () => {
     expect(link.downloadUrl).not.toContain('private-file');
   });
 
-  it('its errors take the code of the client (X-01)', async () => {
+  it('its errors take the code of the client', async () => {
     await through((message) => rpc(message, { error: { code: -32004, message: 'too large' } }));
     expect((await errorOf(await stream(await lab.client(), URI))).code).toBe(-32004);
     expect(await errorOf(await stream(await lab.client(STATELESS), URI))).toMatchObject({

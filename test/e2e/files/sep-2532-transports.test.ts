@@ -70,7 +70,7 @@ describe.each(STORES)('resources/stream with %s', (kind) => {
       expect(links[0]).not.toBe(links[1]);
     });
 
-    it('a 2026-07-28 client gets the bytes (X-01)', async () => {
+    it('a 2026-07-28 client gets the bytes', async () => {
       const stateless = RawClient.stateless(wharf.mcp, STATELESS, DECLARED);
       expect(sha256(await bytesOf(await stream(stateless, uriOf(3000))))).toBe(digestOf(3000));
       const result = await resultOf(await stream(stateless, uriOf(3000), JSON_ONLY));

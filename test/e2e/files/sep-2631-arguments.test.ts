@@ -36,7 +36,7 @@ describe('file arguments of clients that speak SEP-2631', () => {
 
   afterAll(() => reader?.stop());
 
-  it('each is shown as a URI string with the keyword and its modes (2631-02, 2631-04, 2631-23, X-29)', async () => {
+  it('each is shown as a URI string with the keyword and its modes (2631-02, 2631-04, 2631-23)', async () => {
     expect(await shown(client, 'image')).toMatchObject({
       type: 'string',
       format: 'uri',
@@ -46,14 +46,14 @@ describe('file arguments of clients that speak SEP-2631', () => {
     expect(await shown(client, 'note')).toEqual({ type: 'string' });
   });
 
-  it('the size it may have is the least of all that limits it (X-20)', async () => {
+  it('the size it may have is the least of all that limits it', async () => {
     const { maxSize } = (await shown(client, 'huge'))['x-mcp-file'] as { maxSize: number };
     // a server over HTTP takes messages of 4 MiB, and base64 grows
     expect(maxSize).toBeGreaterThan(3_000_000);
     expect(maxSize).toBeLessThan(4_194_304 * 0.75);
   });
 
-  it('no header repeats a file (BR-17, X-32)', async () => {
+  it('no header repeats a file (BR-17)', async () => {
     expect(await shown(client, 'huge')).not.toHaveProperty('x-mcp-header');
   });
 
@@ -107,7 +107,7 @@ describe('file arguments of clients that speak SEP-2631', () => {
     expect(await reader.refused('read', { small: await value() })).toMatchObject({ reason });
   });
 
-  it('a type that the argument does not take is refused at the call (X-21)', async () => {
+  it('a type that the argument does not take is refused at the call', async () => {
     const uri = await upload(client, F1, 'a.txt', 'text/plain');
     expect(reasonOf(await client.call('read', { image: uri }))).toBe('mimeTypeNotAccepted');
   });

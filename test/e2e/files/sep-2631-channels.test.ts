@@ -21,14 +21,14 @@ describe.each(['2025-11-25', '2026-07-28'])('a server of SEP-2631 behind stdio, 
 
   afterAll(() => wharf?.stop());
 
-  it('is asked on the client’s own channel, and no http address of its is followed (2631-59, X-06)', async () => {
+  it('is asked on the client’s own channel, and no http address of its is followed (2631-59)', async () => {
     const answer = await client.call('make');
     expect(answer.result).toMatchObject({ isError: true, content: [{ text: 'kept' }, { type: 'text' }] });
     expect(reasonOf(answer)).toBe('unreachable');
     expect(answer.answer.text).not.toContain('s3cr3t');
   });
 
-  it('in neither direction (2631-59, X-06)', async () => {
+  it('in neither direction (2631-59)', async () => {
     const answer = await client.call('make', { doc: await upload(client, F4) });
     expect(reasonOf(answer)).toBe('unreachable');
     expect(answer.answer.text).not.toContain('s3cr3t');
@@ -63,7 +63,7 @@ describe('resources that a client takes for files', () => {
 
   afterAll(() => server?.stop());
 
-  it('are authorized under their own URI (2631-70, TC-04)', async () => {
+  it('are authorized under their own URI (2631-70)', async () => {
     const { file } = await authorizeDownload(client, 'custom://x/a.bin');
     expect(file).toEqual({
       uri: 'custom://x/a.bin',
@@ -78,15 +78,12 @@ describe('resources that a client takes for files', () => {
   it.each([
     ['a text', { mimeType: 'text/plain', text: 'Hello world!' }, F1],
     ['a short blob', { mimeType: 'application/x-thing', blob: F4.toString('base64') }, F4],
-  ])(
-    'what stood in a result can be had as well, though not read: %s (2631-70, TC-04)',
-    async (_what, content, bytes) => {
-      embedded = { uri: 'custom://shown', ...content };
-      const result = await client.call('show');
-      expect(result.result?.content).toEqual([{ type: 'resource', resource: embedded }]);
-      expect(await download(client, 'custom://shown')).toEqual(bytes);
-    },
-  );
+  ])('what stood in a result can be had as well, though not read: %s (2631-70)', async (_what, content, bytes) => {
+    embedded = { uri: 'custom://shown', ...content };
+    const result = await client.call('show');
+    expect(result.result?.content).toEqual([{ type: 'resource', resource: embedded }]);
+    expect(await download(client, 'custom://shown')).toEqual(bytes);
+  });
 
   it('but not where no client asks for files (2631-70)', async () => {
     embedded = { uri: 'custom://unasked', text: 'a' };

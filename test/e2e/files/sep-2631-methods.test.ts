@@ -112,7 +112,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     expect((await error('files/authorizeUpload', params))?.data).toEqual(data);
   });
 
-  it('neither tool nor field is known then, so only the limit on all files counts (X-21)', async () => {
+  it('neither tool nor field is known then, so only the limit on all files counts', async () => {
     const { file } = await authorizeUpload(client, { name: 'a.exe', mimeType: 'application/x-msdownload', size: 1000 });
     expect(file.mimeType).toBe('application/x-msdownload');
   });

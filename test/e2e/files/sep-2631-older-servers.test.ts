@@ -170,7 +170,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     });
   });
 
-  it('the third took data: URIs with a name (2631o-12, X-22)', async () => {
+  it('the third took data: URIs with a name (2631o-12)', async () => {
     const client = await open({
       tools: [tool({ type: 'string', format: 'uri' }, { inputFiles: { doc: { maxFileSize: 1000 } } })],
     });

@@ -299,7 +299,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(result?.contents).toEqual([{ uri: 'docs://a', mimeType: 'text/plain', blob: F1.toString('base64') }]);
   });
 
-  it('and renamed for one that can, wherever they stood (2631-53, X-36)', async () => {
+  it('and renamed for one that can, wherever they stood (2631-53)', async () => {
     const client = await open({
       methods: {
         'resources/read': ({ uri }) => {

@@ -143,7 +143,7 @@ describe('files in results for clients of SEP-2631', () => {
   describe('whose MCP library knows no such block, as the operator says', () => {
     const codex = () => RawClient.connect(mcp, '2025-11-25', { name: 'codex-mcp-client' });
 
-    it('the FileValue stands in structuredContent (X-36)', async () => {
+    it('the FileValue stands in structuredContent', async () => {
       const { result } = await (await codex()).call('ocr_image', { image_base64: 'AAEC' });
       expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text']);
       expect(result?.structuredContent).toEqual({
@@ -168,7 +168,7 @@ describe('files in results for clients of SEP-2631', () => {
     });
   });
 
-  it('Codex PR 28337, step by step (TC-01, TC-03, K12)', async () => {
+  it('Codex PR 28337, step by step (K12)', async () => {
     const codex = await RawClient.connect(mcp, '2025-06-18', { name: 'codex-mcp-client' });
     // it hashes the file first, and holds the answer against that
     const about = { name: 'hello.txt', mimeType: 'text/plain', size: F1.length, digest: digestValue(F1) };
@@ -192,7 +192,7 @@ describe('files in results for clients of SEP-2631', () => {
 });
 
 describe('behind a public address', () => {
-  it('descriptors are https and keep the path in front (2631-01, 2631-08, TC-02)', async () => {
+  it('descriptors are https and keep the path in front (2631-01, 2631-08)', async () => {
     const [port] = await freePorts(1);
     const config = { publicUrl: 'https://gw.example.com/mcp-files', listen: `127.0.0.1:${port}` };
     const { client, stop } = await writing(config, `http://127.0.0.1:${port}/mcp`);

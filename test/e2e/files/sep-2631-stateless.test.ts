@@ -117,7 +117,7 @@ describe('files of several callers', () => {
 
   afterAll(() => ocr?.stop());
 
-  it('another caller’s file is as unknown as one that never was (2631-51, X-11) (G13)', async () => {
+  it('another caller’s file is as unknown as one that never was (2631-51, G13)', async () => {
     const uri = await upload(ada, F1);
     const foreign = await bob.request('files/authorizeDownload', { uri });
     const none = await bob.request('files/authorizeDownload', { uri: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' });

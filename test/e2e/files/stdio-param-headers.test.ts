@@ -31,7 +31,7 @@ async function take(headers: Record<string, string>): Promise<RawAnswer> {
 const delivered = () => wharf.lines.filter(({ text }) => text === 'a file was handed over').length;
 
 describe('a stdio server whose file argument is repeated in a header', () => {
-  it('gets a file of any size for the handle, which the header repeats as the client has written it (X-32)', async () => {
+  it('gets a file of any size for the handle, which the header repeats as the client has written it', async () => {
     const { status, messages } = await take({ 'mcp-param-doc': handle });
     expect(status).toBe(200);
     const [{ text = '' } = {}] = (messages[0]?.result?.content ?? []) as { text?: string }[];
@@ -42,7 +42,7 @@ describe('a stdio server whose file argument is repeated in a header', () => {
   it.each<[string, Record<string, string>]>([
     ['names another file', { 'mcp-param-doc': 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' }],
     ['is missing', {}],
-  ])('is not asked where the header %s (X-32)', async (_what, headers) => {
+  ])('is not asked where the header %s', async (_what, headers) => {
     const before = delivered();
     const { status, messages } = await take(headers);
     expect([status, messages[0]?.error?.code]).toEqual([400, -32020]);

@@ -62,14 +62,14 @@ describe.each([
   const clientOf = async (version: string) =>
     version < '2026' ? RawClient.connect(outer.mcp, version) : RawClient.stateless(outer.mcp, version, {});
 
-  it.each(versions)('shows the tools of the outer one alone, under their own names, on %s (B15)', async (version) => {
+  it.each(versions)('shows the tools of the outer one alone, under their own names, on %s', async (version) => {
     const client = await clientOf(version);
     const { result } = await client.request('tools/list');
     expect(namesOf(result)).toEqual(['take', 'give', 'request_file_upload', 'get_file_link']);
     expect(JSON.stringify(result)).not.toContain('wharf_');
   });
 
-  it.each(versions)('takes what a model uploads by them, on %s (B15)', async (version) => {
+  it.each(versions)('takes what a model uploads by them, on %s', async (version) => {
     const client = await clientOf(version);
     await client.request('tools/list');
     const offer = readIn((await client.call('request_file_upload', { name: 'a.bin' })).result);
@@ -81,7 +81,7 @@ describe.each([
     expect(sha256Url(Buffer.from(String(server.lastArguments.file), 'base64'))).toBe(sha256Url(bytes));
   });
 
-  it('takes what it has given, and gives new links for it (B15)', async () => {
+  it('takes what it has given, and gives new links for it', async () => {
     const client = await clientOf('2025-06-18');
     await client.request('tools/list');
     const given = readIn((await client.call('give')).result);
@@ -92,7 +92,7 @@ describe.each([
     expect(sha256Url(Buffer.from(await (await fetch(again.link)).arrayBuffer()))).toBe(sha256Url(PDF));
   });
 
-  it('offers an upload that works to a call that lacks its file (B15)', async () => {
+  it('offers an upload that works to a call that lacks its file', async () => {
     const client = await clientOf('2025-06-18');
     await client.request('tools/list');
     for (const file of [undefined, '/home/me/a.bin']) {
@@ -104,7 +104,7 @@ describe.each([
     }
   });
 
-  it('tells programs of the outer one’s files only, and never that a tool is Wharf’s (B15)', async () => {
+  it('tells programs of the outer one’s files only, and never that a tool is Wharf’s', async () => {
     const client = await clientOf('2025-06-18');
     const { result } = await client.request('tools/list');
     const tools = (result?.tools ?? []) as { name: string; _meta?: Json }[];
@@ -115,7 +115,7 @@ describe.each([
   });
 });
 
-describe('tools that a server says are Wharf’s (B15)', () => {
+describe('tools that a server says are Wharf’s', () => {
   const plain = (name: string) => ({ name, inputSchema: { type: 'object' } });
   const marked = (name: string) => ({ ...plain(name), _meta: { 'dev.wharf/tool': true } });
 

@@ -178,7 +178,7 @@ describe('the way back from an authorization server', () => {
 });
 
 describe('the audit log of logins at servers', () => {
-  it('says who has begun one, and how it ended (12.7)', async () => {
+  it('says who has begun one, and how it ended', async () => {
     const path = join(folder, 'audit.jsonl');
     const wharf = await start({ config: { audit: { use: 'file', path } } });
     const client = await connect(wharf);

@@ -113,7 +113,7 @@ const token = () => (last().authorization ?? '').replace('Bearer ', '');
 describe.each(Object.entries(STATES))("a person's own login, while the config changes (state in %s)", (_, state) => {
   beforeEach(refuseWithoutToken);
 
-  it('is used under no other settings, and is there when its own come back (12.12)', async () => {
+  it('is used under no other settings, and is there when its own come back', async () => {
     const own = { perUser: grant(first) };
     const configOf = await begin({ upstreamAuth: own }, state());
     const client = await connect();
@@ -139,7 +139,7 @@ describe.each(Object.entries(STATES))("a person's own login, while the config ch
     expect(decodeJwt(token())).toMatchObject({ iss: second.url, sub: 'ada' });
   });
 
-  it('goes on where it depends on nothing that changes, such as a secret (12.12)', async () => {
+  it('goes on where it depends on nothing that changes, such as a secret', async () => {
     const both = { scope: 'mcp hr:read' };
     const configOf = await begin({ upstreamAuth: { perUser: grant(first, both) } }, state());
     const client = await connect();
@@ -156,7 +156,7 @@ describe.each(Object.entries(STATES))("a person's own login, while the config ch
     expect(gateway.logged()).not.toMatch(OVER);
   });
 
-  it('that is under way counts under its own settings alone (12.12)', async () => {
+  it('that is under way counts under its own settings alone', async () => {
     const path = join(folder, 'audit.jsonl');
     const audit = { use: 'file', path };
     const configOf = await begin({ upstreamAuth: { perUser: grant(first) } }, { ...state(), audit });
@@ -182,7 +182,7 @@ describe.each(Object.entries(STATES))("a person's own login, while the config ch
 });
 
 describe.each(Object.entries(STATES))('what a server is sent, while the config changes (state in %s)', (_, state) => {
-  it('is what the config of now says, of every kind, in one session (12.12)', async () => {
+  it('is what the config of now says, of every kind, in one session', async () => {
     const configOf = await begin({}, state());
     const client = await connect({ 'x-wharf-key': KEY, authorization: 'Bearer of-ada-for-the-server' });
     const sent = async (server: object) => {
@@ -212,7 +212,7 @@ describe.each(Object.entries(STATES))('what a server is sent, while the config c
 });
 
 describe('a config with other credentials for servers', () => {
-  it('leaves those of a call under way as they were (12.12)', async () => {
+  it('leaves those of a call under way as they were', async () => {
     const configOf = await begin({ upstreamAuth: { clientCredentials: grant(first) } });
     const client = await connect();
     const content = [{ type: 'text', text: 'from before' }];
@@ -233,7 +233,7 @@ describe('a config with other credentials for servers', () => {
     expect((await running).result?.content).toEqual(content);
   });
 
-  it('adds the first server at which people log in, and takes it away (12.12)', async () => {
+  it('adds the first server at which people log in, and takes it away', async () => {
     refuseWithoutToken();
     const document = () => fetch(`${gateway.url}/.well-known/wharf-client.json`).then(({ status }) => status);
     const configOf = await begin({});
@@ -251,7 +251,7 @@ describe('a config with other credentials for servers', () => {
     expect(await comeBack(back, opened.cookie)).toMatchObject({ status: 409 });
   });
 
-  it('may add servers that get exchanged tokens, where callers log in by OAuth (12.12)', async () => {
+  it('may add servers that get exchanged tokens, where callers log in by OAuth', async () => {
     const jwt = { issuers: [{ issuer: issuer.url }] };
     const crm = { upstreamAuth: { tokenExchange: grant(first) } };
     const configOf = await begin(crm, { auth: { use: 'jwt', jwt } });
@@ -286,7 +286,7 @@ describe('a config with other credentials for servers', () => {
       'a private key in PEM',
     ],
     ['no issuer', { clientCredentials: { issuer: undefined } }, 'needs \\"issuer\\" or \\"tokenUrl\\"'],
-  ])('changes nothing when it has %s, and says why (12.12)', async (_, bad, why) => {
+  ])('changes nothing when it has %s, and says why', async (_, bad, why) => {
     const configOf = await begin({ upstreamAuth: { clientCredentials: grant(first) } });
     const client = await connect();
     const whole = Object.entries(bad).map(([kind, more]) => [kind, more === true ? true : grant(second, more)]);

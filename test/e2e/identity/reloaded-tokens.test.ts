@@ -129,7 +129,7 @@ describe('a config whose rules about tokens are replaced', () => {
     expect([await statusOf(await tokenOf(one)), await statusOf(KEY)]).toEqual([401, 401]);
   });
 
-  it('lets the stream of a token that has ended go on, unless its caller is refused (12.12)', async () => {
+  it('lets the stream of a token that has ended go on, unless its caller is refused', async () => {
     const of = (...issuers: Issuer[]) =>
       configOf({ use: 'jwt', jwt: { ...jwt(...issuers).jwt, clockTolerance: '0s' } });
     gateway = await Reloading.start(folder, of(one, other));

@@ -67,7 +67,7 @@ async function logIn(link: string | true, opens: Replica, ends = opens): Promise
 }
 
 describe('two replicas of which one has taken over another config already', () => {
-  it('leave the logins and the renewals of each other alone (12.12, SEC-15)', async () => {
+  it('leave the logins and the renewals of each other alone (SEC-15)', async () => {
     const stores = shared();
     const replicas = [await start(first, stores), await start(second, stores)] as const;
     for (const one of replicas) expect(await logIn(await tryCall(one), one)).toBe(200);
@@ -84,7 +84,7 @@ describe('two replicas of which one has taken over another config already', () =
     expect([first.registered.length, second.registered.length]).toEqual([1, 1]);
   });
 
-  it('never finish a login that was begun under the config of the other (12.12)', async () => {
+  it('never finish a login that was begun under the config of the other', async () => {
     const stores = shared();
     const [old, renewed] = [await start(first, stores), await start(second, stores)] as const;
     expect(await logIn(await tryCall(old), old, renewed)).toBe(409);
@@ -97,7 +97,7 @@ describe('two replicas of which one has taken over another config already', () =
 });
 
 describe('a secret of Wharf that an authorization server refuses', () => {
-  it('ends no login: it goes on once the secret is right (12.12)', async () => {
+  it('ends no login: it goes on once the secret is right', async () => {
     const client = { clientId: 'wharf', clientSecret: 'the old one' };
     const stores = shared();
     const old = await start(first, stores, client);

@@ -58,7 +58,7 @@ const SPELLINGS = [
   'delete_user\u0000',
 ];
 
-describe('a call that needs more rights than its caller has (C13)', () => {
+describe('a call that needs more rights than its caller has', () => {
   it.each(['delete_user', ...SPELLINGS, 'tidy_up'])(
     'does not reach the server under the name %j, and its caller learns what to ask for (SEC-07, SEC-08)',
     async (name) => {
@@ -123,7 +123,7 @@ describe('a call that needs more rights than its caller has (C13)', () => {
   });
 });
 
-describe('a server that a caller may not reach (C10)', () => {
+describe('a server that a caller may not reach', () => {
   it.each(['tools/list', 'resources/list', 'prompts/list', 'resources/read', 'initialize'])(
     'tells it nothing by %s (SEC-09)',
     async (method) => {
@@ -137,7 +137,7 @@ describe('a server that a caller may not reach (C10)', () => {
   );
 });
 
-describe('credentials that two programs could read in two ways (C8)', () => {
+describe('credentials that two programs could read in two ways', () => {
   const status = async (headers: string[]) => {
     const { request } = await import('node:http');
     return new Promise((resolve, reject) => {
@@ -167,7 +167,7 @@ describe('credentials that two programs could read in two ways (C8)', () => {
   });
 });
 
-describe('the keys of an issuer that answers badly (U7, U14)', () => {
+describe('the keys of an issuer that answers badly', () => {
   let bad: Server;
   let internal: Server;
   let canary: number;

@@ -113,7 +113,7 @@ function expectSafe({ headers }: Pick<Told, 'headers'>, policy = NO_PAGE): void 
 }
 
 describe.each(['POST', 'GET', 'DELETE'])('an upstream answers %s with', (method) => {
-  it.each(Object.keys(KINDS))('%s, and nothing of it may run, whatever the status (safety 1)', async (kind) => {
+  it.each(Object.keys(KINDS))('%s, and nothing of it may run, whatever the status', async (kind) => {
     const { answer, types } = KINDS[kind] as (typeof KINDS)[string];
     for (const status of STATUSES) {
       const own = await RawClient.connect(wharf.mcp);
@@ -131,7 +131,7 @@ describe.each(['POST', 'GET', 'DELETE'])('an upstream answers %s with', (method)
 
 describe('a server that refuses what Wharf sends', () => {
   it.each([401, 403])(
-    'with %i is named with the setting that it refuses, and no challenge reaches the client (U5)',
+    'with %i is named with the setting that it refuses, and no challenge reaches the client',
     async (status) => {
       const challenge = 'Bearer resource_metadata="http://up.example/.well-known/oauth-protected-resource"';
       fake.queue.push({ status, headers: { 'www-authenticate': challenge }, contentType: 'text/html', body: HTML });
@@ -144,7 +144,7 @@ describe('a server that refuses what Wharf sends', () => {
     },
   );
 
-  it('is told which of the configured headers it does not accept, never their values (U5)', async () => {
+  it('is told which of the configured headers it does not accept, never their values', async () => {
     const configured = await startWharf({
       servers: { fake: { url: fake.url, headers: { Authorization: 'Bearer hunter2hunter2' } } },
     });
@@ -181,7 +181,7 @@ describe('an upstream’s JSON is read as such', () => {
     ['as text/plain, with a mark', '\ufeff', 'text/plain'],
     ['as a picture', '', 'image/png'],
     ['as application/octet-stream', '\r\n ', 'application/octet-stream'],
-  ])('%s: its files are cut, and its type is JSON’s (B6)', async (_how, before, contentType) => {
+  ])('%s: its files are cut, and its type is JSON’s', async (_how, before, contentType) => {
     for (const framing of ['length', 'chunked'] as const) {
       const body = before + blob(1_200_000);
       fake.queue.push({ body, framing, chunk: 100_003, ...(contentType !== undefined && { contentType }) });
@@ -196,7 +196,7 @@ describe('an upstream’s JSON is read as such', () => {
   });
 
   it.each(['application/json', 'text/html', undefined])(
-    'under the limits of any other message, sent as %s (B6)',
+    'under the limits of any other message, sent as %s',
     async (contentType) => {
       const limited = await startWharf({
         servers: { fake: { url: fake.url } },
@@ -216,7 +216,7 @@ describe('an upstream’s JSON is read as such', () => {
   );
 
   it.each(['application/json', 'text/json', undefined])(
-    'also where it opens the session: a mark and the type %s are no obstacle (B6)',
+    'also where it opens the session: a mark and the type %s are no obstacle',
     async (contentType) => {
       const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'x', version: '1' } };
       const body = `\ufeff${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}`;
@@ -261,7 +261,7 @@ describe('an answer deeper than limits.depth', () => {
 });
 
 describe('Wharf’s own answers', () => {
-  it('have the same headers on both ports, whatever the route and the method (safety 1) (G27)', async () => {
+  it('have the same headers on both ports, whatever the route and the method (G27)', async () => {
     const routes: [string, string][] = [
       [wharf.url, '/'],
       [wharf.url, '/nothing'],
@@ -287,7 +287,7 @@ describe('Wharf’s own answers', () => {
     }
   });
 
-  it('have them also where a request is no HTTP (safety 1)', async () => {
+  it('have them also where a request is no HTTP', async () => {
     for (const url of [wharf.url, wharf.adminUrl]) {
       const socket = await RawSocket.open(Number(new URL(url).port));
       socket.send('<script>\r\n\r\n');
@@ -349,7 +349,7 @@ describe('what a browser sends to an MCP endpoint', () => {
       403,
     ],
     ['a stream for another site', { ...listening, 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'cross-site' }, 403],
-  ])('for %s is refused, and the server hears nothing (safety 1) (G34)', async (_what, headers, status) => {
+  ])('for %s is refused, and the server hears nothing (G34)', async (_what, headers, status) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       if (method !== 'GET' && !Object.keys(headers).some((name) => name.startsWith('sec-'))) continue;
       // what gets through all the same is answered at once
@@ -365,7 +365,7 @@ describe('what a browser sends to an MCP endpoint', () => {
   it.each([
     ['without a word about it', page],
     ['in a browser that says so', { ...page, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
-  ])("to open it as a page %s gets Wharf's own, and the server hears nothing (safety 1)", async (_how, headers) => {
+  ])("to open it as a page %s gets Wharf's own, and the server hears nothing", async (_how, headers) => {
     const before = fake.requests.length;
     for (const method of ['GET', 'HEAD']) {
       const told = await ask(wharf.mcp, method, { ...client.headers(), ...headers });

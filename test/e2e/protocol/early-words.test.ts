@@ -115,7 +115,7 @@ const WAYS: readonly [string, readonly string[][], (words: readonly string[]) =>
 
 describe.each(WAYS)('a client of %s', (_way, cases, asked) => {
   it.each(cases.map((words) => [words.join(' '), words] as const))(
-    'gets its session from a server that says before: %s (B1)',
+    'gets its session from a server that says before: %s',
     async (_name, words) => {
       const { heard, logged } = await asked(words);
       const logs = words.filter((word) => word === 'log' || word === 'at-start').length;
@@ -137,7 +137,7 @@ const INITIALIZE = {
 };
 
 describe('before a session is open', () => {
-  it('a request of the server’s for which it waits is refused, and the session opens then (B1)', async () => {
+  it('a request of the server’s for which it waits is refused, and the session opens then', async () => {
     const url = await inFrontOf(['roots-wait']);
     const client = await RawClient.connect(url.href);
     const { result } = await client.call('heard');
@@ -146,7 +146,7 @@ describe('before a session is open', () => {
     ]);
   });
 
-  it('what a server says before it refuses is shown, and no session is opened (B1)', async () => {
+  it('what a server says before it refuses is shown, and no session is opened', async () => {
     const url = await inFrontOf(['log', 'roots', 'ping', 'error']);
     const answer = await RawClient.stateless(url.href, '2025-06-18').post(INITIALIZE);
     expect(answer.headers.get('mcp-session-id')).toBeNull();
@@ -156,7 +156,7 @@ describe('before a session is open', () => {
     ]);
   });
 
-  it('lines that are not a message reach no client and are counted (B1)', async () => {
+  it('lines that are not a message reach no client and are counted', async () => {
     const url = await inFrontOf(['pino', 'winston', 'broken', 'array', 'plain', 'echo', 'half', 'number']);
     const answer = await RawClient.stateless(url.href, '2025-06-18').post(INITIALIZE);
     expect(answer.messages.map(({ id }) => id)).toEqual([1]);
@@ -165,7 +165,7 @@ describe('before a session is open', () => {
     expect(wharf?.logged()).not.toContain('listening');
   });
 
-  it('an initialize that is never answered ends after timeouts.upstream, and its process with it (B17)', async () => {
+  it('an initialize that is never answered ends after timeouts.upstream, and its process with it', async () => {
     const url = await inFrontOf(['log', 'never'], { timeouts: { upstream: '1s' } });
     const answer = await RawClient.stateless(url.href, '2025-06-18').post(INITIALIZE);
     expect(answer.status).toBe(504);
@@ -174,7 +174,7 @@ describe('before a session is open', () => {
     await until(async () => /wharf_upstream_connections 0\n/.test(await metrics()));
   });
 
-  it('a client that takes JSON only gets the answer alone (B1)', async () => {
+  it('a client that takes JSON only gets the answer alone', async () => {
     const url = await inFrontOf(['log', 'ping', 'pino']);
     const client = RawClient.stateless(url.href, '2025-06-18');
     const answer = await client.post(INITIALIZE, { accept: 'application/json' });
@@ -195,7 +195,7 @@ describe('a server of legacy SSE that speaks before it answers initialize', () =
     ['a ping', '{"jsonrpc":"2.0","id":7,"method":"ping"}'],
     ['a line of a log', '{"level":30,"msg":"x","id":0}'],
     ['what is no JSON', '{broken'],
-  ])('opens the session: %s (B1)', async (_what, data) => {
+  ])('opens the session: %s', async (_what, data) => {
     const one = await startFakeUpstream({ transport: 'legacy-sse' });
     fake = one;
     one.respond = ({ body }) => {

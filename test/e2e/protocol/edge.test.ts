@@ -70,7 +70,7 @@ describe.each(FACES)('the %s port', (face) => {
     ['localhost', 'null'],
     ['localhost', 'http://localhost.evil.example'],
     ['mcp.example.com', 'http://evil.example'],
-    // another scheme or port is another site (safety 16)
+    // another scheme or port is another site
     ['mcp.example.com', 'http://mcp.example.com'],
     ['mcp.example.com', 'https://mcp.example.com:8443'],
     ['localhost', 'http://localhost:666'],
@@ -98,13 +98,13 @@ describe.each(FACES)('the %s port', (face) => {
     ['localhost', 'http://localhost:OWN'],
     ['127.0.0.1', 'http://127.0.0.1:OWN'],
     ['[::1]:1234', 'http://[::1]:OWN'],
-  ])('lets Host %s with Origin %s in (safety 16)', async (host, named) => {
+  ])('lets Host %s with Origin %s in', async (host, named) => {
     const origin = named?.replace('OWN', new URL(base(face)).port);
     const headers: Record<string, string> = origin === undefined ? { host } : { host, origin };
     expect(await statusOf(base(face), paths[0] as string, headers)).not.toBe(403);
   });
 
-  it('says which Host or Origin it refuses, and what lists those it has (U2)', async () => {
+  it('says which Host or Origin it refuses, and what lists those it has', async () => {
     const told = async (headers: Record<string, string>): Promise<string> =>
       (await raw(base(face), paths[0] as string, headers)).body;
     expect(await told({ host: 'wharf.internal:80' })).toMatch(/Host \\"wharf\.internal:80\\".*allowedHosts.*publicUrl/);
@@ -138,18 +138,15 @@ describe('a page of another site', () => {
     vary: 'Origin',
   };
 
-  it.each(['/mcp', '/d/x', '/u/x', '/nothing'])(
-    'may call %s and read the answer, where it is listed (T-CORS)',
-    async (path) => {
-      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
-        const { status, headers } = await raw(port, path, LISTED, method);
-        expect([method, status, ofCors(headers)]).toEqual([method, expect.any(Number), READ]);
-        expect(status).not.toBe(403);
-      }
-    },
-  );
+  it.each(['/mcp', '/d/x', '/u/x', '/nothing'])('may call %s and read the answer, where it is listed', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+      const { status, headers } = await raw(port, path, LISTED, method);
+      expect([method, status, ofCors(headers)]).toEqual([method, expect.any(Number), READ]);
+      expect(status).not.toBe(403);
+    }
+  });
 
-  it.each(['/mcp', '/d/x', '/u/x'])('hears before its requests to %s what it may send (T-CORS)', async (path) => {
+  it.each(['/mcp', '/d/x', '/u/x'])('hears before its requests to %s what it may send', async (path) => {
     const { status, headers, body } = await raw(port, path, { ...LISTED, ...ASKING }, 'OPTIONS');
     expect([status, body]).toEqual([204, '']);
     expect(ofCors(headers)).toEqual({
@@ -160,7 +157,7 @@ describe('a page of another site', () => {
     });
   });
 
-  it('reads nothing where it is not listed, and programs see nothing of this (T-CORS, BASE-13)', async () => {
+  it('reads nothing where it is not listed, and programs see nothing of this (BASE-13)', async () => {
     for (const headers of [{ ...HOST, origin: 'https://evil.example' }, { ...HOST, origin: 'null' }, HOST]) {
       for (const method of ['POST', 'OPTIONS']) {
         const answer = await raw(port, '/mcp', { ...headers, ...ASKING }, method);
@@ -169,7 +166,7 @@ describe('a page of another site', () => {
     }
   });
 
-  it('reads nothing on the admin port, also where it is listed (T-CORS)', async () => {
+  it('reads nothing on the admin port, also where it is listed', async () => {
     for (const method of ['GET', 'OPTIONS']) {
       const { headers } = await raw(wharf.adminUrl, '/metrics', { ...LISTED, ...ASKING }, method);
       expect(ofCors(headers)).toEqual({});
@@ -178,7 +175,7 @@ describe('a page of another site', () => {
 });
 
 describe('the admin port', () => {
-  it('answers to any IP address, by which kubelets and Prometheus reach it, and to a page of its own there (U2)', async () => {
+  it('answers to any IP address, by which kubelets and Prometheus reach it, and to a page of its own there', async () => {
     const mapped = '[::ffff:10.1.2.3]';
     for (const host of ['10.1.2.3:18801', '203.0.113.7', '[2001:db8::7]:9090', '[2001:DB8:0:0::7]:9090', mapped])
       expect(await statusOf(wharf.adminUrl, '/metrics', { host })).toBe(200);

@@ -64,7 +64,7 @@ const post = (body: string, headers: Record<string, string> = {}) =>
   }).then((response) => response.text());
 
 describe('the log', () => {
-  it('says of each exchange who asked what, in which session, as which client, from where (safety 17)', async () => {
+  it('says of each exchange who asked what, in which session, as which client, from where', async () => {
     const [opened] = await linesOf('exchange', () => post(JSON.stringify(INITIALIZE)));
     expect(opened?.fields).toMatchObject({
       principal: 'carol',
@@ -96,7 +96,7 @@ describe('the log', () => {
     expect(wharf.logged()).not.toContain(KEY);
   });
 
-  it('says of each download and each upload whose file it is, and from where it was asked (safety 17)', async () => {
+  it('says of each download and each upload whose file it is, and from where it was asked', async () => {
     const client = await RawClient.connect(endpoint(), '2025-06-18', { headers: { authorization } });
     const { result } = await client.call('blob', { size: 1_000_000 });
     const [file] = (result?._meta as { 'dev.wharf/files'?: { url: string }[] } | undefined)?.['dev.wharf/files'] ?? [];
@@ -116,7 +116,7 @@ describe('the log', () => {
     expect(line?.fields.bytes).toBeGreaterThan(1_000_000);
   });
 
-  it('says of a body that is no JSON that much in one line, without its content (U16)', async () => {
+  it('says of a body that is no JSON that much in one line, without its content', async () => {
     for (const body of [
       '["hunter2", pw]',
       '{"method": hunter2}',
@@ -159,7 +159,7 @@ describe('what is refused before it reaches a server', () => {
     ['route_unknown', '/nothing?key=hunter2', {}],
     ['server_unknown', '/nobody/mcp?key=hunter2', { authorization }],
     ['link_unknown', `/d/${'A'.repeat(43)}`, {}],
-  ])('is logged and counted: %s (U2)', async (code, path, headers) => {
+  ])('is logged and counted: %s', async (code, path, headers) => {
     const before = await counted(code);
     const [line] = await linesOf('refused', () => ask(path, headers));
     expect(line?.level).toBe('warn');
@@ -170,7 +170,7 @@ describe('what is refused before it reaches a server', () => {
     await until(async () => (await counted(code)) === before + 1);
   });
 
-  it('fills no log, however often it happens (U2)', async () => {
+  it('fills no log, however often it happens', async () => {
     // the lines of a minute are few, and other tests need theirs
     const alone = await startWharf({ servers: { fake: { url: fake.url } } });
     for (let at = 0; at < 100; at++) await ask(`/nothing/${at}`, {}, alone);

@@ -49,7 +49,7 @@ describe('a request of Wharf’s own over HTTP', () => {
     expect(Date.now() - begun).toBeLessThan(15_000);
   });
 
-  it('is refused an answer larger than limits.response, and the call goes on (safety 9)', async () => {
+  it('is refused an answer larger than limits.response, and the call goes on', async () => {
     fake = await startFakeUpstream();
     wharf = await startWharf({ servers: { one: { url: fake.url, limits: { response: '64KiB' } } } });
     const client = await RawClient.connect(wharf.mcp);

@@ -125,13 +125,13 @@ const INITIALIZE = {
 };
 
 describe.each(CLIENTS)('a client on %s', (_name, tools) => {
-  it('speaks to a server of HTTP+SSE that answers POST with its endpoint (B17)', async () => {
+  it('speaks to a server of HTTP+SSE that answers POST with its endpoint', async () => {
     const url = await inFrontOf(await anyVerbLegacy(), '/sse');
     expect(await tools(url)).toBe(1);
     expect(await tools(url)).toBe(1);
   });
 
-  it('speaks to a server that redirects within its origin (B16)', async () => {
+  it('speaks to a server that redirects within its origin', async () => {
     const url = await inFrontOf(await slashed(), '/mcp');
     expect(await tools(url)).toBe(1);
   });
@@ -141,7 +141,7 @@ describe('an initialize over HTTP', () => {
   it.each([
     ['says nothing', ''],
     ['talks about something else', ': hello\n\ndata: {"jsonrpc":"2.0","method":"notifications/message"}\n\n'],
-  ])('ends after timeouts.upstream when its stream %s (B17)', async (_what, words) => {
+  ])('ends after timeouts.upstream when its stream %s', async (_what, words) => {
     const running = await serve((_request, _body, response) => {
       response.writeHead(200, EVENTS);
       response.flushHeaders();
@@ -153,7 +153,7 @@ describe('an initialize over HTTP', () => {
     expect(answer.messages[0]?.error?.data?.code).toBe('upstream_timeout');
   });
 
-  it('is answered by a server that first wants its ping answered (B1)', async () => {
+  it('is answered by a server that first wants its ping answered', async () => {
     let open: { response: ServerResponse; id: unknown } | undefined;
     const running = await serve((request, body, response) => {
       if (request.method !== 'POST') return void response.writeHead(405).end();
@@ -174,7 +174,7 @@ describe('an initialize over HTTP', () => {
     expect(client.session).toBeDefined();
   });
 
-  it('opens no session for an answer to something else (B1)', async () => {
+  it('opens no session for an answer to something else', async () => {
     const running = await serve((_request, _body, response) => {
       response.writeHead(200, EVENTS);
       response.end('data: {"jsonrpc":"2.0","id":99,"result":{"not":"asked for"}}\n\n');
@@ -187,7 +187,7 @@ describe('an initialize over HTTP', () => {
 });
 
 describe('a URL that leads to no MCP endpoint', () => {
-  it('is named in the log, and the client gets the words of the server (B17)', async () => {
+  it('is named in the log, and the client gets the words of the server', async () => {
     const running = await serve((_request, _body, response) => response.writeHead(404).end('Cannot POST /'));
     const url = await inFrontOf(running, '/');
     const answer = await fetch(url, {
@@ -202,7 +202,7 @@ describe('a URL that leads to no MCP endpoint', () => {
 });
 
 describe('the revision without sessions', () => {
-  it('has nothing to end: DELETE is not allowed (B12)', async () => {
+  it('has nothing to end: DELETE is not allowed', async () => {
     const url = await inFrontOf(await slashed(), '/mcp');
     const headers = { 'mcp-protocol-version': '2026-07-28' };
     const response = await fetch(url, { method: 'DELETE', headers });

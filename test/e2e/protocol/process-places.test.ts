@@ -73,7 +73,7 @@ const gauge = async (name: string): Promise<number> => {
 };
 
 describe('the places for processes of a stdio server', () => {
-  it('go to clients that come one after the other and never end their sessions (U4)', async () => {
+  it('go to clients that come one after the other and never end their sessions', async () => {
     await start(3);
     const clients: RawClient[] = [];
     for (let index = 0; index < 10; index++) {
@@ -86,7 +86,7 @@ describe('the places for processes of a stdio server', () => {
     expect(await Promise.all(clients.map(isOpen))).toEqual([...Array(7).fill(false), true, true, true]);
   });
 
-  it('are taken from the session that has rested longest (U4)', async () => {
+  it('are taken from the session that has rested longest', async () => {
     await start(2);
     const [first, second] = [await connect(), await connect()];
     expect(await isOpen(first)).toBe(true);
@@ -94,7 +94,7 @@ describe('the places for processes of a stdio server', () => {
     expect(await Promise.all([first, second].map(isOpen))).toEqual([true, false]);
   });
 
-  it('are not taken from a session with a call under way; who is refused is told what to do (U4)', async () => {
+  it('are not taken from a session with a call under way; who is refused is told what to do', async () => {
     await start(2);
     const calls = [await busy(await connect()), await busy(await connect())];
     const answer = await RawClient.stateless(wharf.mcp, '2025-06-18').post({
@@ -110,7 +110,7 @@ describe('the places for processes of a stdio server', () => {
     expect(await isOpen(await untilConnected())).toBe(true);
   });
 
-  it('are not taken from a client that listens, as long as something was just said (U4)', async () => {
+  it('are not taken from a client that listens, as long as something was just said', async () => {
     await start(1);
     const client = new Client({ name: 'wharf-test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(wharf.mcp)) as Transport);
@@ -122,7 +122,7 @@ describe('the places for processes of a stdio server', () => {
     expect(await isOpen(await untilConnected())).toBe(true);
   });
 
-  it('are shared: one caller gets no more than its share, and loses its own sessions first (safety 12)', async () => {
+  it('are shared: one caller gets no more than its share, and loses its own sessions first', async () => {
     await startWithKeys(8, ['many', 'other', 'third'], 0.25);
     const other = await connect('other');
     const many = [await connect('many'), await connect('many'), await connect('many')];
@@ -133,7 +133,7 @@ describe('the places for processes of a stdio server', () => {
     expect(await isOpen(await connect('third'))).toBe(true);
   });
 
-  it('are taken from the caller who has most when all are gone (safety 12)', async () => {
+  it('are taken from the caller who has most when all are gone', async () => {
     await startWithKeys(4, ['many', 'some', 'new'], 0.75);
     const some = await connect('some');
     const many = [await connect('many'), await connect('many'), await connect('many')];
@@ -141,7 +141,7 @@ describe('the places for processes of a stdio server', () => {
     expect(await Promise.all([some, ...many, fresh].map(isOpen))).toEqual([true, false, true, true, true]);
   });
 
-  it('are given up by the process that clients without sessions share, when it rests (U4)', async () => {
+  it('are given up by the process that clients without sessions share, when it rests', async () => {
     await start(1);
     const version = '2026-07-28';
     const stateless = RawClient.stateless(wharf.mcp, version, { capabilities: {} });
@@ -155,7 +155,7 @@ describe('the places for processes of a stdio server', () => {
 });
 
 describe('the streams of a legacy SSE server', () => {
-  it('are given to new sessions in the same way (U4)', async () => {
+  it('are given to new sessions in the same way', async () => {
     server = await startEverything('sse');
     const everything = { url: server.url, transport: 'legacy-sse', limits: { connections: 4 } };
     wharf = await startWharf({ servers: { everything } });

@@ -63,7 +63,7 @@ it.each(['/healthz', '/readyz', '/metrics'])('%s takes GET and HEAD alone, and s
 });
 
 describe('a gateway whose servers are down, and whose previews are slow', () => {
-  it('is ready, at once, and says of each what is wrong in words (U3)', async () => {
+  it('is ready, at once, and says of each what is wrong in words', async () => {
     const look = async () => {
       const answer = await fetch(`${wharf.adminUrl}/readyz`);
       return { status: answer.status, body: (await answer.json()) as { servers: Record<string, string> } };
@@ -89,7 +89,7 @@ describe('a gateway whose servers are down, and whose previews are slow', () => 
     });
   });
 
-  it('tells the causes to Prometheus too (U3) (R24)', async () => {
+  it('tells the causes to Prometheus too (R24)', async () => {
     const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
     const lines = metrics.split('\n').filter((line) => line.startsWith('wharf_server_up{'));
     expect(lines.sort()).toEqual([
@@ -101,7 +101,7 @@ describe('a gateway whose servers are down, and whose previews are slow', () => 
     ]);
   });
 
-  it('says in its metrics which version runs, and how many sessions it remembers (12.9)', async () => {
+  it('says in its metrics which version runs, and how many sessions it remembers', async () => {
     const text = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
     expect(text).toMatch(/^wharf_build_info\{version="[^"]+",node="v\d+[^"]*"\} 1$/m);
     expect(text).toMatch(/^wharf_sessions \d+$/m);

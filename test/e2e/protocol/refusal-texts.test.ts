@@ -59,7 +59,7 @@ const initialize = JSON.stringify({
 });
 
 describe('what people and programs are told that got an address or a server wrong', () => {
-  it('/mcp with several servers names their paths (C4)', async () => {
+  it('/mcp with several servers names their paths', async () => {
     const { status, error } = await post('/mcp', initialize);
     expect(status).toBe(404);
     expect(error.message).toBe(
@@ -67,7 +67,7 @@ describe('what people and programs are told that got an address or a server wron
     );
   });
 
-  it('a server that is not there is told with those that are (C4)', async () => {
+  it('a server that is not there is told with those that are', async () => {
     const { status, error } = await post('/goood/mcp', initialize);
     expect([status, error.message]).toEqual([
       404,
@@ -79,13 +79,13 @@ describe('what people and programs are told that got an address or a server wron
     ['refusing', 'The server "refusing" cannot be reached: connection refused.'],
     ['missing', 'The server "missing" cannot be reached: its command was not found.'],
     ['folderless', 'The server "folderless" cannot be reached: its working directory does not exist.'],
-  ])('%s: the kind of failure is told, and nothing of where and what (C4)', async (server, message) => {
+  ])('%s: the kind of failure is told, and nothing of where and what', async (server, message) => {
     const { error } = await post(`/${server}/mcp`, initialize);
     expect(error.message).toBe(message);
     expect(JSON.stringify(error)).not.toMatch(/secret|127\.0\.0\.1|nowhere/);
   });
 
-  it('a body that is not JSON is told with the place of the fault, and not repeated (C4)', async () => {
+  it('a body that is not JSON is told with the place of the fault, and not repeated', async () => {
     const { status, error } = await post('/good/mcp', '{"jsonrpc":"2.0","password":hunter2}');
     expect(status).toBe(400);
     expect(error.message).toBe('The request body is not valid JSON: no value where one is due at byte 28.');
@@ -100,14 +100,14 @@ describe('what people and programs are told that got an address or a server wron
     expect(error.data).toMatchObject({ [header]: value });
   });
 
-  it('a request without a session is told how to open one (C4)', async () => {
+  it('a request without a session is told how to open one', async () => {
     const { error } = await post('/missing/mcp', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
     expect(error.message).toMatch(/^There is no session: send "initialize" first\./);
   });
 });
 
 describe('with API keys', () => {
-  it('a caller without one is not told which servers there are (C4)', async () => {
+  it('a caller without one is not told which servers there are', async () => {
     const closed = await startWharf({
       servers: { one: { url: fake.url }, two: { url: fake.url } },
       config: { auth: { use: 'apiKeys', keys: [{ name: 'ci', hash: KEY_HASH }] } },

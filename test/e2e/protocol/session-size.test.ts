@@ -31,7 +31,7 @@ describe('a session', () => {
       Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`a name of some length ${index}`, {}])),
     ],
     ['a deep value', { experimental: { a: Array.from({ length: 900 }, () => ['a text of some length']) } }],
-  ])('is refused to a client that declares too much: %s (safety 7)', async (_what, capabilities) => {
+  ])('is refused to a client that declares too much: %s', async (_what, capabilities) => {
     const answer = await initialize({ capabilities });
     expect(answer.status).toBe(413);
     expect(answer.messages[0]?.error).toMatchObject({
@@ -41,13 +41,13 @@ describe('a session', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('is opened for a client with a long name, of which it keeps the beginning (safety 7)', async () => {
+  it('is opened for a client with a long name, of which it keeps the beginning', async () => {
     const answer = await initialize({ clientInfo: { name: 'n'.repeat(1_000_000), version: '1' } });
     expect(answer.status).toBe(200);
     expect(wharf.logged().length).toBeLessThan(100_000);
   });
 
-  it('is refused when the server gives it an endless id (safety 7)', async () => {
+  it('is refused when the server gives it an endless id', async () => {
     const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'x', version: '1' } };
     fake.respond = () => ({
       contentType: 'application/json',
@@ -59,7 +59,7 @@ describe('a session', () => {
     expect(answer.messages[0]?.error?.message).toContain('session id');
   });
 
-  it('ends for a new one where there are as many as may be, and its server hears of it (safety 12)', async () => {
+  it('ends for a new one where there are as many as may be, and its server hears of it', async () => {
     const clients = [await RawClient.connect(wharf.mcp), await RawClient.connect(wharf.mcp)];
     clients.push(await RawClient.connect(wharf.mcp));
     const statuses = [];

@@ -194,7 +194,7 @@ describe('a session over stdio', () => {
     expect(result?.content?.[0]?.text).toBe('after the noise');
   });
 
-  it('waits on when the server repeats the id of a request, and answers nothing (B9)', async () => {
+  it('waits on when the server repeats the id of a request, and answers nothing', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const { result, answer } = await client.call('log-request', {});
     expect(result?.content?.[0]?.text).toBe('after the log');
@@ -204,7 +204,7 @@ describe('a session over stdio', () => {
   it.each([
     ['text-id', 5, 'by its text'],
     ['number-id', '5', 'by its number'],
-  ])('takes an answer whose id is written otherwise, and gives it its own: %s (B9)', async (name, id, said) => {
+  ])('takes an answer whose id is written otherwise, and gives it its own: %s', async (name, id, said) => {
     const client = await RawClient.connect(wharf.mcp);
     const { messages } = await client.post({
       jsonrpc: '2.0',
@@ -216,7 +216,7 @@ describe('a session over stdio', () => {
     expect(messages[0]?.result?.content?.[0]?.text).toBe(said);
   });
 
-  it('answers with an error when the answer is no JSON (B1)', async () => {
+  it('answers with an error when the answer is no JSON', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const { error } = await client.call('broken', {});
     expect(error?.data?.code).toBe('upstream_invalid');
@@ -225,7 +225,7 @@ describe('a session over stdio', () => {
   it.each([
     ['an id', { id: 'x'.repeat(1025), params: {} }],
     ['a progress token', { id: 1, params: { _meta: { progressToken: 'x'.repeat(1025) } } }],
-  ])('refuses %s that is too long, and names it (safety 11)', async (what, more) => {
+  ])('refuses %s that is too long, and names it', async (what, more) => {
     const client = await RawClient.connect(wharf.mcp);
     const answer = await client.post({ jsonrpc: '2.0', method: 'tools/call', ...more });
     expect(answer.status).toBe(400);

@@ -54,7 +54,7 @@ afterAll(async () => {
   await redis?.quit();
 });
 
-it('a dump of the state store shows no upstream’s session and no URI that a server gave, and Wharf reads both again (safety 20) (G38)', async () => {
+it('a dump of the state store shows no upstream’s session and no URI that a server gave, and Wharf reads both again (G38)', async () => {
   const session = await RawClient.connect(`${wharf.url}/sessions/mcp`);
   await session.request('ping');
   const upstreams = withSessions.requests.at(-1)?.headers['mcp-session-id'];

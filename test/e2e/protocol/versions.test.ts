@@ -24,7 +24,7 @@ beforeEach(() => {
 
 describe('a version of the protocol that is not known', () => {
   it.each(['2026-07-29', '2027-01-01', '9999-99-99', 'draft', `2026-07-28${'x'.repeat(5000)}`])(
-    'is refused with those that are known, and the server hears nothing: %.20s (A2 versions)',
+    'is refused with those that are known, and the server hears nothing: %.20s',
     async (version) => {
       const client = RawClient.stateless(wharf.mcp, version, {});
       const { error, answer } = await client.request('tools/list');
@@ -35,7 +35,7 @@ describe('a version of the protocol that is not known', () => {
     },
   );
 
-  it('is refused by its header alone just so (A2 versions) (G20)', async () => {
+  it('is refused by its header alone just so (G20)', async () => {
     const headers = { 'mcp-protocol-version': '2027-01-01', 'mcp-method': 'tools/list' };
     const client = RawClient.stateless(wharf.mcp, '2026-07-28');
     const answer = await client.post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', headers);
@@ -50,7 +50,7 @@ describe('a version of the protocol that is not known', () => {
     expect([answer.status, answer.messages[0]?.error]).toMatchObject([400, { data: { code: 'header_mismatch' } }]);
   });
 
-  it('opens no view of its own where a request names it without a session (A2 versions)', async () => {
+  it('opens no view of its own where a request names it without a session', async () => {
     for (let day = 10; day < 40; day++) {
       const client = RawClient.stateless(wharf.mcp, `2025-07-${day}`);
       await client.call('echo');

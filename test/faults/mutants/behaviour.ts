@@ -18,7 +18,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
     replace: 'if (this.#early && message.size === 0) return this.#early.take(message, cuts);',
     suites: ['e2e/protocol/early-words'],
     // one is enough: with this fault each test waits until it is given up
-    tests: 'SDK 1.32 over HTTP gets its session from a server that says before: log \\(B1\\)',
+    tests: 'SDK 1.32 over HTTP gets its session from a server that says before: log$',
   },
   {
     name: 'second-name-lost',
@@ -36,7 +36,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
     find: 'this.#take(this.#mark.isOver ? chunk : this.#mark.filter(chunk));',
     replace: 'this.#take(chunk);',
     suites: ['e2e/protocol/answers'],
-    tests: 'B6',
+    tests: 'JSON is read as such',
   },
   {
     name: 'answer-as-another-coding',

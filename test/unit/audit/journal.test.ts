@@ -58,7 +58,7 @@ function journal(settings: { required?: boolean; queue?: number; wait?: number }
 
 describe('an audit log', () => {
   it.each(['https://idp.example|ada@example.com', 'https://idp.example|ada?1', 'https://idp.example/|bearer of#1'])(
-    'names the caller %s whole, whatever it looks like (12.7)',
+    'names the caller %s whole, whatever it looks like',
     async (principal) => {
       const { journal: audit, sink } = journal();
       await audit.record({ ...CALL, principal });
@@ -66,7 +66,7 @@ describe('an audit log', () => {
     },
   );
 
-  it('writes what comes while a batch is written as one batch after it, in order (12.7)', async () => {
+  it('writes what comes while a batch is written as one batch after it, in order', async () => {
     const { journal: audit, sink } = journal();
     sink.isHeld = true;
     const first = audit.record(CALL);
@@ -83,7 +83,7 @@ describe('an audit log', () => {
     ]);
   });
 
-  it('refuses what cannot be written, and goes on with an unbroken chain that says how many are missing (12.7)', async () => {
+  it('refuses what cannot be written, and goes on with an unbroken chain that says how many are missing', async () => {
     const { journal: audit, sink } = journal();
     await audit.record(CALL);
     sink.error = Object.assign(new Error('no'), { code: 'ENOSPC' });
@@ -102,7 +102,7 @@ describe('an audit log', () => {
     ]);
   });
 
-  it('drops what cannot be written where it need not be, and says so (12.7)', async () => {
+  it('drops what cannot be written where it need not be, and says so', async () => {
     const { journal: audit, sink } = journal({ required: false });
     sink.error = new Error('no');
     await audit.record(CALL);
@@ -114,7 +114,7 @@ describe('an audit log', () => {
     expect(sink.lines).toMatchObject([{ seq: 1, missed: 1 }]);
   });
 
-  it('keeps at most audit.queue entries waiting (12.7)', async () => {
+  it('keeps at most audit.queue entries waiting', async () => {
     const { journal: audit, sink } = journal({ queue: 10 });
     sink.isHeld = true;
     const taken = Array.from({ length: 10 }, () => audit.record(CALL));
@@ -127,7 +127,7 @@ describe('an audit log', () => {
     await audit.record(CALL);
   });
 
-  it('lets no call wait longer than audit.wait, and records nothing as done that was refused for it (12.7)', async () => {
+  it('lets no call wait longer than audit.wait, and records nothing as done that was refused for it', async () => {
     const { journal: audit, sink } = journal({ wait: 20 });
     sink.isHeld = true;
     const first = audit.record(CALL);
@@ -141,7 +141,7 @@ describe('an audit log', () => {
     expect(sink.lines.map(({ tool }) => tool)).not.toContain('second');
   });
 
-  it('bounds lines about refused callers without a name, and says how many it left out (12.7)', async () => {
+  it('bounds lines about refused callers without a name, and says how many it left out', async () => {
     const { journal: audit, sink, clock } = journal();
     for (let n = 0; n < 100; n++) audit.note(REFUSED);
     await audit.record(CALL);
@@ -155,7 +155,7 @@ describe('an audit log', () => {
   it.each([
     ['downloads', REFUSED],
     ['logins', LOGIN],
-  ])('begins new lines of refused %s when the clock has been set back (12.7)', async (_, entry) => {
+  ])('begins new lines of refused %s when the clock has been set back', async (_, entry) => {
     const { journal: audit, sink, clock } = journal();
     clock.time = 10_000_000;
     for (let n = 0; n < 100; n++) audit.note(entry);
@@ -167,7 +167,7 @@ describe('an audit log', () => {
     expect(times.at(-1)).toMatchObject({ time: new Date(clock.time).toISOString() });
   });
 
-  it('makes one line of the refused logins of an address in a minute, and one with their number (12.7)', async () => {
+  it('makes one line of the refused logins of an address in a minute, and one with their number', async () => {
     const { journal: audit, sink, clock } = journal();
     clock.time = 1_000_000;
     for (let n = 0; n < 100_000; n++) audit.note(LOGIN);
@@ -183,7 +183,7 @@ describe('an audit log', () => {
     ]);
   });
 
-  it('makes few lines of what a caller sends past a limit, so that it pushes nothing older out (12.7)', async () => {
+  it('makes few lines of what a caller sends past a limit, so that it pushes nothing older out', async () => {
     const { journal: audit, sink, clock } = journal();
     clock.time = 1_000_000;
     const limited = {
@@ -217,7 +217,7 @@ describe('an audit log', () => {
     ]);
   });
 
-  it('names a refused caller however many kinds of refusal another one causes (12.7)', async () => {
+  it('names a refused caller however many kinds of refusal another one causes', async () => {
     const { journal: audit, sink, clock } = journal({ queue: 2000 });
     clock.time = 1_000_000;
     const limited = { ...CALL, allowed: false, code: 'rate_limited', rule: 'limits.requestsPerMinute' };
@@ -230,7 +230,7 @@ describe('an audit log', () => {
     expect(sink.lines.at(-1)).toMatchObject(rest);
   });
 
-  it('counts refused logins of more than 60 addresses together, so that they do not fill the disk either (12.7)', async () => {
+  it('counts refused logins of more than 60 addresses together, so that they do not fill the disk either', async () => {
     const { journal: audit, sink, clock } = journal({ queue: 1000 });
     clock.time = 1_000_000;
     for (let n = 0; n < 1000; n++) audit.note({ ...LOGIN, address: `192.0.2.${n}` });
@@ -254,7 +254,7 @@ describe('an audit log', () => {
     sink.release();
   });
 
-  it('writes once what many requests repeat, and lets none of them go on before it is written (12.7)', async () => {
+  it('writes once what many requests repeat, and lets none of them go on before it is written', async () => {
     const { journal: audit, sink } = journal();
     sink.isHeld = true;
     const waits = [audit.once('a', CALL), audit.once('a', CALL)];
@@ -267,7 +267,7 @@ describe('an audit log', () => {
     expect(sink.lines).toHaveLength(2);
   });
 
-  it('tries again to write once what could not be written (12.7)', async () => {
+  it('tries again to write once what could not be written', async () => {
     const { journal: audit, sink } = journal();
     sink.error = new Error('no');
     await expect(audit.once('a', CALL)).rejects.toMatchObject({ code: 'audit_unavailable' });
@@ -276,7 +276,7 @@ describe('an audit log', () => {
     expect(sink.lines).toMatchObject([{ seq: 1 }]);
   });
 
-  it('never writes a credential, and no long text of a peer (12.7)', async () => {
+  it('never writes a credential, and no long text of a peer', async () => {
     const { journal: audit, sink } = journal();
     await audit.record({
       ...CALL,

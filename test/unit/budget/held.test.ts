@@ -65,7 +65,7 @@ describe('what a request counts of the held budget', () => {
 });
 
 describe('a share of the held budget', () => {
-  it('is told to its owner, and to the operator with the setting that says how large it is (safety 12)', () => {
+  it('is told to its owner, and to the operator with the setting that says how large it is', () => {
     const held = heldBudget(100, SHARED);
     held.add(12, OWNER);
     held.add(12, { principal: 'ann', server: 'two' });

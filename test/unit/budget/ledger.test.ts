@@ -7,7 +7,7 @@ const ann = { principal: 'ann', server: 'one' };
 const ledger = (sharing: Sharing, unit = 1) => new Ledger({ limit: 'limits.held', total: 100, sharing, unit });
 
 describe('a ledger', () => {
-  it('lets no principal and no server take more than its share, and says which of them is full (safety 12)', () => {
+  it('lets no principal and no server take more than its share, and says which of them is full', () => {
     const held = ledger(SHARED);
     expect(held.take(12, ann)).toBeUndefined();
     expect(held.take(12, { principal: 'ann', server: 'two' })).toBeUndefined();
@@ -31,7 +31,7 @@ describe('a ledger', () => {
     expect(held.largest('principal')).toBe(24);
   });
 
-  it('lets no principal take all that a server may have (safety 12)', () => {
+  it('lets no principal take all that a server may have', () => {
     const held = ledger(SHARED);
     expect(held.take(12, ann)).toBeUndefined();
     const refusal = { full: 'principal', limit: 'limits.held', allowed: 12, actual: 13, share: 0.25 };

@@ -35,7 +35,7 @@ describe('the pace of a peer', () => {
     peer.pace.end();
   });
 
-  it('may not drip beyond the grace time (safety 5, safety 12)', async () => {
+  it('may not drip beyond the grace time', async () => {
     const peer = watched();
     peer.pace.want();
     const ms = await send(peer, 1, 500, 3_600_000);
@@ -43,7 +43,7 @@ describe('the pace of a peer', () => {
     expect(ms).toBeLessThanOrEqual(12_000);
   });
 
-  it('is not made good for long by a lot that came at first (safety 5)', async () => {
+  it('is not made good for long by a lot that came at first', async () => {
     const peer = watched();
     peer.pace.want();
     peer.pace.took(100_000_000);
@@ -81,7 +81,7 @@ describe('the pace of a peer', () => {
     peer.pace.end();
   });
 
-  it('does not count what the process itself was too busy to read (H4)', async () => {
+  it('does not count what the process itself was too busy to read', async () => {
     const peer = watched({ idleMs: 3000 });
     peer.pace.want();
     await jest.advanceTimersByTimeAsync(900);

@@ -48,7 +48,7 @@ describe('patience', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('does not run out because the process was busy (H4)', async () => {
+  it('does not run out because the process was busy', async () => {
     const patience = new Patience(500);
     let answer: (text: string) => void = () => {};
     const asked = new Promise<string>((resolve) => {

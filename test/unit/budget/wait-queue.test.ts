@@ -26,7 +26,7 @@ describe('a queue for a ledger', () => {
     jest.useRealTimers();
   });
 
-  it('passes over an owner whose share is full, and holds up no other behind it (safety 12)', async () => {
+  it('passes over an owner whose share is full, and holds up no other behind it', async () => {
     const { queue: parts, ledger } = queue(4, SHARED);
     parts.take(2, ann, never);
     const waits = parts.take(1, ann, never);
@@ -59,7 +59,7 @@ describe('a queue for a ledger', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
-  it('lets no small one of another owner overtake a large one for which there is no room yet (safety 12)', async () => {
+  it('lets no small one of another owner overtake a large one for which there is no room yet', async () => {
     const { queue: parts } = queue(4);
     parts.take(3, ann, never);
     const order: string[] = [];
@@ -74,7 +74,7 @@ describe('a queue for a ledger', () => {
     expect(order).toEqual(['large', 'small']);
   });
 
-  it('waits as long as something moves ahead, however long that takes in all (H4)', async () => {
+  it('waits as long as something moves ahead, however long that takes in all', async () => {
     const { queue: parts } = queue(1);
     parts.take(1, ann, never);
     const waiting = Array.from({ length: 50 }, () => parts.take(1, ann, never)?.then(() => 'granted'));
@@ -145,7 +145,7 @@ describe('a queue for a ledger', () => {
     expect(ledger.used).toBe(4);
   });
 
-  it('lets one owner take no more than its share of the places to wait either (safety 12)', async () => {
+  it('lets one owner take no more than its share of the places to wait either', async () => {
     const { queue: slots } = queue(2, SHARED, 4);
     slots.take(1, ann, never);
     slots.take(1, bob, never);

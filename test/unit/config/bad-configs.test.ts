@@ -581,13 +581,13 @@ callers: [{ key: ci, limits: { files: 1 } }]`),
     message: /origin/,
   },
   {
-    name: 'a fetch origin with a path (safety 14)',
+    name: 'a fetch origin with a path',
     text: 'servers: { a: { url: "http://127.0.0.1:1/mcp", fetch: { origins: ["http://minio:9000/bucket"] } } }\n',
     path: 'servers.a.fetch.origins[0]',
     message: /origin/,
   },
   {
-    name: 'a fetch origin that is Wharf’s admin port (safety 14)',
+    name: 'a fetch origin that is Wharf’s admin port',
     text: 'adminListen: 127.0.0.1:9090\nservers: { a: { url: "http://127.0.0.1:1/mcp", fetch: { origins: ["http://localhost:9090"] } } }\n',
     path: 'servers.a.fetch.origins[0]',
     message: /Wharf's own/,
@@ -728,7 +728,7 @@ const BETWEEN: Bad[] = [
     message: /never asks for a key.*adminAllowPublic: true/,
   },
   {
-    name: 'a public admin port where callers have keys, which it does not ask for (U1)',
+    name: 'a public admin port where callers have keys, which it does not ask for',
     text: withServer(
       `adminListen: 10.0.0.7:9090\nauth: { use: apiKeys, keys: [{ name: a, hash: "sha256:${'ab'.repeat(32)}" }] }`,
     ),

@@ -45,7 +45,7 @@ describe('an example is a config without a problem', () => {
     expect(await loadText(text, environmentOf(text))).toMatchObject({ ok: true });
   });
 
-  it('and so is the one of each section in CONFIG.md and the JSON Schema (U12)', async () => {
+  it('and so is the one of each section in CONFIG.md and the JSON Schema', async () => {
     const sections = Object.entries(configJsonSchema(adapters).properties ?? {});
     const examples = sections.flatMap(([name, { examples = [] }]) => examples.map((value) => ({ [name]: value })));
     expect(examples.length).toBeGreaterThan(12);
@@ -70,7 +70,7 @@ describe('an example is a config without a problem', () => {
 describe('CONFIG.md', () => {
   const page = configMarkdown(configJsonSchema(adapters));
 
-  it('explains every key (U12)', () => {
+  it('explains every key', () => {
     const rows = page.split('\n').filter((line) => line.startsWith('| ') && !/^\| (?:key|---) /.test(line));
     expect(rows.length).toBeGreaterThan(100);
     expect(rows.filter((row) => /\|\s*\|$/.test(row) && !row.startsWith('| `use` |'))).toEqual([]);
@@ -86,11 +86,11 @@ describe('CONFIG.md', () => {
     'uploadTool.request',
     'allowPublic',
     'passthrough.serverUrl',
-  ])('has %s in a table (U12)', (key) => {
+  ])('has %s in a table', (key) => {
     expect(page).toMatch(new RegExp(`^\\| \`${key.replace(/[.[\]]/g, '\\$&')}\` \\| `, 'm'));
   });
 
-  it('says in which forms a secret, a port and a tool that is switched off are written (U12)', () => {
+  it('says in which forms a secret, a port and a tool that is switched off are written', () => {
     expect(page).toMatch(/^\| `secret` \| string, or list of strings \|/m);
     expect(page).toMatch(/^\| \[`uploadTool`\]\(#uploadtool\) \| `off`, or map \|/m);
     expect(page).toMatch(/`HOST:PORT` for any other port/);
@@ -105,7 +105,7 @@ describe('CONFIG.md', () => {
     expect(page).toMatch(/^\| `jwt\.scopes` \| map of lists of strings \|/m);
   });
 
-  it('names what each dialect is and has an example for each section (U12)', () => {
+  it('names what each dialect is and has an example for each section', () => {
     for (const { name } of adapters.dialects) expect(page).toContain(`\`${name}\`: `);
     for (const [section] of page.matchAll(/^## `[^\0]*?(?=^## |(?![^\0]))/gm)) expect(section).toContain('```yaml');
   });

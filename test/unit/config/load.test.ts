@@ -246,7 +246,7 @@ describe('the command line', () => {
 
 describe('an admin port that others can reach', () => {
   it.each(['auth: { use: apiKeys, keys: [{ name: a, hash: "sha256:KEY" }] }', 'auth: { use: none }'])(
-    'is allowed by a switch of its own, whatever auth says: %s (U1)',
+    'is allowed by a switch of its own, whatever auth says: %s',
     async (auth) => {
       const written = `adminListen: 0.0.0.0:9090\nadminAllowPublic: true\n${auth.replace('KEY', 'ab'.repeat(32))}\n`;
       expect(await loadText(`${SERVER}${written}`)).toMatchObject({

@@ -98,12 +98,12 @@ describe('a store in a folder that a stdio server is given', () => {
       () => ({ command: ['server', join(root, 'store/objects/inner')] }),
       () => join(root, 'store'),
     ],
-  ])('is refused: %s (safety 15)', async (_how, server, path) => {
+  ])('is refused: %s', async (_how, server, path) => {
     const [problem = ''] = await problemsOf(server(), at(path()));
     expect(problem).toMatch(/^objects\.path: overlaps with .*which a server is given \(servers\.s\./);
   });
 
-  it('is refused through symbolic links on either side (safety 15)', async () => {
+  it('is refused through symbolic links on either side', async () => {
     await symlink(join(root, 'docs'), join(root, 'link'));
     expect(await problemsOf({ command: ['server', join(root, 'link')] }, at(join(root, 'docs/store')))).toHaveLength(1);
     expect(await problemsOf({ command: ['server', join(root, 'docs')] }, at(join(root, 'link/store')))).toHaveLength(1);
@@ -115,7 +115,7 @@ describe('a store in a folder that a stdio server is given', () => {
     ['no folder', () => ({ command: ['server', 'other', '--name=other', 'https://example.com/other'] })],
     ['the user’s own variables', () => ({ command: ['server'], env: { HOME: root, PATH: root } })],
     ['an HTTP server', () => ({ url: 'http://127.0.0.1:1/mcp' })],
-  ])('is none: %s (safety 15)', async (_how, server) => {
+  ])('is none: %s', async (_how, server) => {
     expect(await problemsOf(server(), at(join(root, 'other/store')))).toEqual([]);
   });
 });
@@ -123,7 +123,7 @@ describe('a store in a folder that a stdio server is given', () => {
 describe('a store that is not chosen', () => {
   const server = { command: ['server'] };
 
-  it('lies in the user’s state folder, never in the working directory (safety 15)', async () => {
+  it('lies in the user’s state folder, never in the working directory', async () => {
     const place = await placeOf(server);
     expect(place.use).toBe('filesystem');
     expect(place.settings.path).toMatch(new RegExp(`^${join(root, 'home/.local/state/wharf')}/[0-9a-f]{16}$`));
@@ -136,7 +136,7 @@ describe('a store that is not chosen', () => {
     expect(odd).toEqual(place);
   });
 
-  it('is another one for another config and another port, and the same at the next start (safety 15)', async () => {
+  it('is another one for another config and another port, and the same at the next start', async () => {
     const one = await placeOf(server);
     expect(await placeOf({ command: ['another'] })).toEqual(one);
     expect(await placeOf(server, undefined, { overrides: { listen: '127.0.0.1:8081' } })).not.toEqual(one);
@@ -151,12 +151,12 @@ describe('a store that is not chosen', () => {
     ['with a port that the system chooses', () => server, { overrides: { listen: '127.0.0.1:0' } }, undefined],
     ['where a server is given the state folder', () => ({ command: ['server', join(root, 'home')] }), {}, undefined],
     ['of a stdio client', () => server, { isPrivate: true }, undefined],
-  ])('is a folder of the process alone %s (safety 15)', async (_when, of, options, environment) => {
+  ])('is a folder of the process alone %s', async (_when, of, options, environment) => {
     const { settings } = await placeOf(of(), undefined, options, environment);
     expect(settings.path).toBe(join(root, 'temporary/wharf-private'));
   });
 
-  it('is in the state folder where a stdio client’s server is given the temporary one (safety 15)', async () => {
+  it('is in the state folder where a stdio client’s server is given the temporary one', async () => {
     await mkdir(join(root, 'temporary'));
     const { settings } = await placeOf({ command: ['server', join(root, 'temporary')] }, undefined, {
       isPrivate: true,
@@ -164,7 +164,7 @@ describe('a store that is not chosen', () => {
     expect(settings.path).toBe(join(root, 'home/.local/state/wharf/wharf-private'));
   });
 
-  it('is the process’s memory where a server is given everything (safety 15)', async () => {
+  it('is the process’s memory where a server is given everything', async () => {
     expect(await placeOf({ command: ['server', '/'] })).toEqual({ use: 'memory', settings: { maxBytes: 268_435_456 } });
   });
 });

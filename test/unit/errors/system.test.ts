@@ -17,7 +17,7 @@ describe.each(['EMFILE', 'ENFILE'])('too many open files (%s)', (code) => {
     ['a file of the store', (error: Error) => filesystemError(error)],
     ['a request to S3', (error: Error) => s3Error(error, 1000)],
     ['a transfer', (error: Error) => connectionFailure('example.com', error, new AbortController().signal)],
-  ])('are told as what they are, whatever fails for them: %s (H5)', (_, failure) => {
+  ])('are told as what they are, whatever fails for them: %s', (_, failure) => {
     expect(failure(exhausted(code))).toMatchObject({
       code: 'descriptors_exhausted',
       httpStatus: 503,

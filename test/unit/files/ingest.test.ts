@@ -29,7 +29,7 @@ describe('a file on its way into the store', () => {
     jest.useRealTimers();
   });
 
-  it('holds no part memory while nothing comes, and goes on where it was (safety 5)', async () => {
+  it('holds no part memory while nothing comes, and goes on where it was', async () => {
     const lab = createLab();
     const ingest = ingestOf(lab);
     await put(ingest, Buffer.from('Hello '));
@@ -45,7 +45,7 @@ describe('a file on its way into the store', () => {
     expect(lab.budget.used).toBe(0);
   });
 
-  it('gives it back by itself, once nothing has come for a while (safety 5)', async () => {
+  it('gives it back by itself, once nothing has come for a while', async () => {
     jest.useFakeTimers();
     const lab = createLab();
     const ingest = ingestOf(lab);
@@ -77,7 +77,7 @@ describe('a file on its way into the store', () => {
     expect((await committing).size).toBe(120_000);
   });
 
-  it('is given up at once, whatever the store does, and its part is others’ when the store is done with it (B4)', async () => {
+  it('is given up at once, whatever the store does, and its part is others’ when the store is done with it', async () => {
     const lab = createLab({ objects: hanging });
     const ingest = ingestOf(lab);
     await ingest.begin();

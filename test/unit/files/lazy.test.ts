@@ -188,7 +188,7 @@ describe('a handle of what a server has linked to', () => {
   it.each([
     ['server', { principal: 'ann', server: 'bank' }],
     ['caller', { principal: 'bob', server: 's' }],
-  ])('never comes to stand for a file of another %s (safety 6)', async (_, owner) => {
+  ])('never comes to stand for a file of another %s', async (_, owner) => {
     let foreign: FileRecord | undefined;
     const lab = createLab({ readLazy: async () => foreign as FileRecord });
     foreign = await store(lab, 'the statement of somebody', owner);

@@ -269,7 +269,7 @@ describe('tries at one time', () => {
     expect(await lab.keys()).toHaveLength(1);
   });
 
-  it('are four at most, and an ended one makes room for the next (safety 5)', async () => {
+  it('are four at most, and an ended one makes room for the next', async () => {
     const { ticket } = await lab.authorize();
     const stops: (() => void)[] = [];
     const dripping = async function* () {

@@ -16,7 +16,7 @@ const cellsOf = (line: AuditLine) => {
 };
 
 describe('a line of an audit log as CSV', () => {
-  it('has a cell for each column (12.10)', () => {
+  it('has a cell for each column', () => {
     const files = [
       { digest: 'abc', size: 10 },
       { digest: 'def', size: 5 },
@@ -28,13 +28,13 @@ describe('a line of an audit log as CSV', () => {
   });
 
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '  =1', '|calc', '%0A=1'])(
-    'holds no formula that a spreadsheet would run: %j (12.10)',
+    'holds no formula that a spreadsheet would run: %j',
     (tool) => {
       expect(cellsOf({ ...LINE, tool }).tool).toBe(`"'${tool}"`);
     },
   );
 
-  it('quotes what would end a cell or a line (12.10)', () => {
+  it('quotes what would end a cell or a line', () => {
     expect(csvLine({ ...LINE, tool: 'a"b,c\r\nd' })).toContain('"a""b,c\r\nd"');
     expect(csvLine({ ...LINE, client: '=HYPERLINK("https://evil.example","x")' })).toContain(
       `"'=HYPERLINK(""https://evil.example"",""x"")"`,

@@ -497,7 +497,7 @@ describe('a download that breaks off', () => {
     }
   });
 
-  it('takes a place of limits.downloads while it is under way, and leaves it (safety 12)', async () => {
+  it('takes a place of limits.downloads while it is under way, and leaves it', async () => {
     world.body = (bytes) => {
       const body = new Readable({ read() {} });
       body.push(bytes.subarray(0, 10));

@@ -18,7 +18,7 @@ function part() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the state of a part', () => {
-  it('is what it last said, and nothing waits for more (U3)', async () => {
+  it('is what it last said, and nothing waits for more', async () => {
     const { state, answers, time } = part();
     expect(await state.look(1)).toBe(UNKNOWN);
     answers[0]?.reject(refused());
@@ -44,7 +44,7 @@ describe('the state of a part', () => {
     expect(answers).toHaveLength(2);
   });
 
-  it('is that of the first of several tries that failed together (U3)', async () => {
+  it('is that of the first of several tries that failed together', async () => {
     const many = new AggregateError([refused(), new Error('something else')], 'All promises were rejected');
     expect(await stateNow(() => Promise.reject(many))).toBe('connection refused');
   });

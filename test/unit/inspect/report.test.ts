@@ -53,22 +53,19 @@ describe('the report', () => {
     ['Local file path or base64', {}],
     ['Data URI', { default: 'https://example.com/a.png' }],
     ['A data URI (format: data:image/png;base64,…) or a web address', {}],
-  ])(
-    'shows %j, which a model can fill with an address or a path, as a comment (H7, U18)',
-    async (description, more) => {
-      const text = report([tool('t', { data: { type: 'string', format: 'uri', description, ...more } })]);
-      expect(text).toMatch(/^ +# +data: \{ encoding: \w+ \}$/m);
-      expect(text).toMatch(/# it takes addresses or paths too \(/);
-      expect((await configOf(text)).servers[0]?.tools).toEqual({});
-    },
-  );
+  ])('shows %j, which a model can fill with an address or a path, as a comment', async (description, more) => {
+    const text = report([tool('t', { data: { type: 'string', format: 'uri', description, ...more } })]);
+    expect(text).toMatch(/^ +# +data: \{ encoding: \w+ \}$/m);
+    expect(text).toMatch(/# it takes addresses or paths too \(/);
+    expect((await configOf(text)).servers[0]?.tools).toEqual({});
+  });
 
   it.each([
     'A data URI of the image',
     'Base64-encoded image, not a URL',
     'data:image/png;base64,iVBORw0KGgo=',
     'Must be a data URL; http URLs are not accepted here: never a link',
-  ])('shows %j as it is meant (H7)', (description) => {
+  ])('shows %j as it is meant', (description) => {
     const text = report([tool('t', { data: { type: 'string', description } })]);
     expect(text).toMatch(/^ +data: \{ encoding: \w+ \}$/m);
   });

@@ -13,7 +13,7 @@ describe('what is wrong with a text that is not JSON', () => {
     ['\ufeff{}', 'it begins with a byte order mark'],
     ['[1,]', 'no value where one is due at byte 3'],
     ['"a\u0001"', 'raw control character in a string at byte 2'],
-  ])('of %j: %s (C4)', (text, fault) => {
+  ])('of %j: %s', (text, fault) => {
     expect(() => JSON.parse(text)).toThrow();
     expect(jsonFault(Buffer.from(text))).toBe(fault);
   });

@@ -22,7 +22,7 @@ describe('a value of a message', () => {
     expect(lightValue(countingMessage(), LIST, { values: 4 })).toEqual([[], [], []]);
   });
 
-  it('is not made, nor its bytes read, when it has one more than is allowed (safety 4)', () => {
+  it('is not made, nor its bytes read, when it has one more than is allowed', () => {
     const message = countingMessage();
     expect(lightValue(message, LIST, { values: 3 })).toBeUndefined();
     expect(message.reads).toBe(0);

@@ -100,7 +100,7 @@ describe('a message that two parsers read in two ways', () => {
       /_meta has the key/,
     ],
     ['one of them in a batch', `[${CALL},{"id":2,"Method":"x"}]`, /take for "method"/],
-  ])('is refused, and the key is named: %s (A2 JSON)', (_what, text, expected) => {
+  ])('is refused, and the key is named: %s', (_what, text, expected) => {
     expect(refusal(text)).toMatch(expected);
   });
 
@@ -121,16 +121,16 @@ describe('a message that two parsers read in two ways', () => {
     ],
     ['names of keys in strings', '{"id":1,"method":"x","params":{"text":"\\"method\\":\\"y\\",\\"id\\":2}"}}'],
     ['two of a batch', `[${CALL},{"id":2,"method":"x"}]`],
-  ])('is none: %s (A2 JSON)', (_what, text) => {
+  ])('is none: %s', (_what, text) => {
     expect(refusal(text)).toBeUndefined();
   });
 
-  it('is told in a few words, however long its key is (A2 JSON)', () => {
+  it('is told in a few words, however long its key is', () => {
     const key = 'k'.repeat(1_000_000);
     expect(refusal(`{"id":1,"method":"x","${key}":1,"${key}":2}`)?.length).toBeLessThan(300);
   });
 
-  it('is found wherever it stands, and nothing else is (A2 JSON)', () => {
+  it('is found wherever it stands, and nothing else is', () => {
     const key = fc.constantFrom('id', 'method', 'params', 'x', 'a"b', 'é', '\\', 'Id', 'name', '_meta');
     const value = fc.jsonValue({ maxDepth: 3 });
     const members = fc.array(fc.tuple(key, value), { maxLength: 6 });

@@ -106,7 +106,7 @@ it.each([
   ['bytes', 'image/svg+xml', 'application/octet-stream'],
   ['bytes', 'application/xhtml+xml', 'application/octet-stream'],
   ['none', 'text/html', undefined],
-] as const)('of a %s answer with the type %s the client sees the type %s (safety 1)', (kind, type, shown) => {
+] as const)('of a %s answer with the type %s the client sees the type %s', (kind, type, shown) => {
   const { 'content-type': sent } = toClientHeaders({ headers: { 'content-type': type }, kind });
   expect(sent).toBe(shown);
 });

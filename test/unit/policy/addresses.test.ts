@@ -188,7 +188,7 @@ describe('allowed hosts (OAI-18)', () => {
   });
 });
 
-describe('the own origin (X-06)', () => {
+describe('the own origin', () => {
   const own =
     (ownOrigin: string, more: AddressRules = {}) =>
     (url: string) => {
@@ -217,7 +217,7 @@ describe('the own origin (X-06)', () => {
   });
 
   it.each(['http://localhost:3001', 'http://127.0.0.1:3001', 'http://[::1]:3001'])(
-    'where the MCP connection is %s, no other port of this machine may be asked (safety 14)',
+    'where the MCP connection is %s, no other port of this machine may be asked',
     (origin) => {
       const judge = own(origin);
       expect(judge('http://localhost:3001/x')).toBe('loopback');
@@ -233,7 +233,7 @@ describe('the own origin (X-06)', () => {
     },
   );
 
-  it('is joined by those that the operator names, whole (safety 14)', () => {
+  it('is joined by those that the operator names, whole', () => {
     const judge = own('http://127.0.0.1:3001', {
       origins: ['http://minio:9000', 'https://10.0.0.7', 'http://127.0.0.1:9001'],
     });
@@ -245,7 +245,7 @@ describe('the own origin (X-06)', () => {
     expect(judge('https://10.0.0.7:8443/x')).toMatch(NOT_PUBLIC);
   });
 
-  it('is never one of Wharf’s own ports, whatever names it (safety 14)', () => {
+  it('is never one of Wharf’s own ports, whatever names it', () => {
     const rules = { origins: ['http://127.0.0.1:9090', 'http://inside.example:9090'], ownPorts: [8080, 9090] };
     const judge = own('http://127.0.0.1:3001', rules);
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '127.9.9.9'])

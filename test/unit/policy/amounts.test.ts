@@ -14,7 +14,7 @@ describe('sizes and times for people and models', () => {
     expect(sizeText(bytes)).toBe(text);
   });
 
-  it('a bound is never rounded up, so that a file of the size told fits (C4)', () => {
+  it('a bound is never rounded up, so that a file of the size told fits', () => {
     for (const [bytes, text] of [
       [104_857_600, '104.8 MB'],
       [7_863_549, '7.8 MB'],

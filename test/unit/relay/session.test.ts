@@ -39,7 +39,7 @@ const record = (principal: string, more: Partial<SessionRecord> = {}): SessionRe
 });
 
 describe('sessions', () => {
-  it('end the longest unused one of a principal that has as many as it may (safety 12)', async () => {
+  it('end the longest unused one of a principal that has as many as it may', async () => {
     const { sessions, ended, stored, time } = lab({ most: 8, principals: true, ratio: 0.25 });
     const other = await sessions.open(record('other'));
     const first = await sessions.open(record('many'));
@@ -55,7 +55,7 @@ describe('sessions', () => {
     }
   });
 
-  it('end one of the principal that has most when there are as many as may be in all (safety 12)', async () => {
+  it('end one of the principal that has most when there are as many as may be in all', async () => {
     const { sessions, ended } = lab({ most: 4, principals: true, ratio: 0.75 });
     await sessions.open(record('few'));
     const many = [await sessions.open(record('many')), await sessions.open(record('many'))];
@@ -84,7 +84,7 @@ describe('sessions', () => {
     expect(ended.map(({ id }) => id)).toEqual([idle.id]);
   });
 
-  it('count one that keeps much several times (safety 7)', async () => {
+  it('count one that keeps much several times', async () => {
     const { sessions, ended } = lab({ most: 8 });
     for (let index = 0; index < 4; index++) await sessions.open(record('me'));
     await sessions.open(record('me', { capabilities: { files: 'x'.repeat(12 * 1024) } }));
@@ -102,7 +102,7 @@ describe('sessions', () => {
     expect(sessions.size).toBe(2);
   });
 
-  it('of another replica are only forgotten, not ended (safety 12)', async () => {
+  it('of another replica are only forgotten, not ended', async () => {
     const { sessions, replica } = lab({ most: 2 });
     const theirs = [await sessions.open(record('me')), await sessions.open(record('me'))];
     const own = replica();
@@ -144,7 +144,7 @@ describe('what dialects read of a client', () => {
   ];
 
   it.each(adapters.dialects.map((dialect) => [dialect.name, dialect] as const))(
-    'is named by %s, so that sessions keep it (safety 7)',
+    'is named by %s, so that sessions keep it',
     (name, { reads = [] }) => {
       const files = readdirSync(join(ROOT, name)).filter((file) => file.endsWith('.ts'));
       const read = new Set(files.flatMap((file) => namesIn(readFileSync(join(ROOT, name, file), 'utf8'))));

@@ -57,14 +57,14 @@ describe('requests whose stream has ended before their answers', () => {
     expect(kept.used).toBe(used);
   });
 
-  it('are kept without parameters that are large (safety 8)', () => {
+  it('are kept without parameters that are large', () => {
     const kept = new Unanswered();
     kept.keep(session('one'), [call('1', 'x'.repeat(KIB * KIB))]);
     expect(kept.of(session('one')).get('1')).toEqual({ ...call('1'), params: {} });
     expect(kept.used).toBeLessThan(KIB);
   });
 
-  it('are not kept when their name or their method is large (safety 8)', () => {
+  it('are not kept when their name or their method is large', () => {
     const kept = new Unanswered();
     const large = 'x'.repeat(KIB * KIB);
     kept.keep(session('one'), [{ ...call('1'), subject: large }, { ...call('2'), method: large }, call('3')]);
@@ -82,7 +82,7 @@ describe('all of them', () => {
     }
   };
 
-  it('take no more than their bytes of one caller, whose oldest sessions make room (safety 12)', () => {
+  it('take no more than their bytes of one caller, whose oldest sessions make room', () => {
     const kept = new Unanswered(TOTAL);
     kept.keep(session('other', 'bob'), [call('1')]);
     fill(kept, 'ada');
@@ -93,7 +93,7 @@ describe('all of them', () => {
     expect(idsOf(kept, 'other')).toEqual(['1']);
   });
 
-  it('take no more than their bytes of all callers, of whom the oldest sessions make room (safety 12)', () => {
+  it('take no more than their bytes of all callers, of whom the oldest sessions make room', () => {
     const kept = new Unanswered(TOTAL);
     for (let index = 0; index < 12; index++) fill(kept, `caller-${index}`);
     expect(kept.used).toBeGreaterThan(TOTAL / 2);

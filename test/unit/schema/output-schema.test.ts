@@ -28,7 +28,7 @@ function placed(schema: unknown, path: JsonPath, beside: JsonObject = {}): strin
 
 const data = (schema: JsonValue): JsonObject => ({ type: 'object', properties: { data: schema } });
 
-describe('what may take the place of base64 where a schema says (B2)', () => {
+describe('what may take the place of base64 where a schema says', () => {
   it.each<[string, unknown, JsonPath, string]>([
     ['a plain string', data(string), ['data'], 'link'],
     ['in an array', { properties: { p: { items: { properties: { d: string } } } } }, ['p', 3, 'd'], 'link'],

@@ -54,7 +54,7 @@ describe('an answer on standard output', () => {
     expect(answered).toEqual(['1']);
   });
 
-  it('keeps the beginning of an error with its own status, in however many pieces it comes (safety 4)', () => {
+  it('keeps the beginning of an error with its own status, in however many pieces it comes', () => {
     const { reply } = lab();
     const one = reply();
     one.head({ status: 400, body: 'events' });

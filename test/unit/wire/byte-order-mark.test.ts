@@ -7,7 +7,7 @@ const JSON_TEXT = Buffer.from('{"id":1}\n');
 const OF = { json: JSON_TEXT, lines: JSON_TEXT, sse: Buffer.from('data: {"id":1}\n\n') };
 
 describe.each(['json', 'lines', 'sse'] as const)('a byte order mark before %s', (kind) => {
-  it('is dropped, wherever a chunk ends (B6)', () => {
+  it('is dropped, wherever a chunk ends', () => {
     const body = Buffer.concat([MARK, OF[kind]]);
     for (let cut = 0; cut <= body.length; cut++) {
       const { messages } = readChunks(kind, {}, [body.subarray(0, cut), body.subarray(cut)]);
@@ -15,7 +15,7 @@ describe.each(['json', 'lines', 'sse'] as const)('a byte order mark before %s', 
     }
   });
 
-  it('that is only the beginning of one is kept (B6)', () => {
+  it('that is only the beginning of one is kept', () => {
     for (const length of [1, 2]) {
       const begun = MARK.subarray(0, length);
       for (const rest of [OF[kind], Buffer.alloc(0)]) {
@@ -28,7 +28,7 @@ describe.each(['json', 'lines', 'sse'] as const)('a byte order mark before %s', 
   });
 });
 
-it('a whole body loses only the mark itself (B6)', () => {
+it('a whole body loses only the mark itself', () => {
   expect(withoutMark(Buffer.concat([MARK, JSON_TEXT]))).toEqual(JSON_TEXT);
   expect(withoutMark(JSON_TEXT)).toEqual(JSON_TEXT);
   expect(withoutMark(MARK.subarray(0, 2))).toEqual(MARK.subarray(0, 2));

@@ -11,7 +11,7 @@ const named = (names: ChannelNames) => ({
 });
 
 describe('the names of requests on a channel of several clients', () => {
-  it('keeps nothing of a request that is renamed and then cannot be sent (safety 11)', () => {
+  it('keeps nothing of a request that is renamed and then cannot be sent', () => {
     const names = new ChannelNames();
     const { id } = named(names);
     expect(names.original(id)).toBe(id);

@@ -15,18 +15,18 @@ function channels(...list: { principal?: string; restingSince: number | undefine
 }
 
 describe('the channel that is spared when there is no room for another', () => {
-  it('is one without a listener before one with a silent stream (U4)', () => {
+  it('is one without a listener before one with a silent stream', () => {
     const { open, all } = channels({ restingSince: 0, hasStream: true }, { restingSince: 9 * MINUTE });
     expect(open.spare('me', false, 10 * MINUTE)).toBe(all[1]);
   });
 
-  it('is one with a stream on which nothing was said for minutes, when there is no other (U4)', () => {
+  it('is one with a stream on which nothing was said for minutes, when there is no other', () => {
     const { open, all } = channels({ restingSince: undefined }, { restingSince: 4 * MINUTE, hasStream: true });
     expect(open.spare('me', false, 8 * MINUTE)).toBeUndefined();
     expect(open.spare('me', false, 10 * MINUTE)).toBe(all[1]);
   });
 
-  it('belongs to no caller that has fewer than the one that asks (safety 12)', () => {
+  it('belongs to no caller that has fewer than the one that asks', () => {
     const { open } = channels(
       { restingSince: undefined },
       { restingSince: undefined },

@@ -53,7 +53,7 @@ describe('what is written to a client that takes nothing', () => {
     ['comments', 'events', (reply: HttpReply) => reply.comment(BLANK)],
     ['messages', 'events', (reply: HttpReply) => reply.message([Buffer.from('{}')])],
     ['empty frames', 'events', (reply: HttpReply) => reply.event({ id: BLANK })],
-  ] as const)('%s: all of it waits in one wait, however much it is (H2)', async (_, body, write) => {
+  ] as const)('%s: all of it waits in one wait, however much it is', async (_, body, write) => {
     const response = new SlowResponse();
     const reply = begun(response, body);
     const waits = new Set<unknown>();
@@ -72,7 +72,7 @@ describe('what is written to a client that takes nothing', () => {
     reply.end();
   });
 
-  it('is waited for no longer once the client has gone (H1)', async () => {
+  it('is waited for no longer once the client has gone', async () => {
     const response = new SlowResponse();
     const wait = begun(response, 'values').space(BLANK);
     response.destroy();

@@ -25,7 +25,7 @@ function memoryOf(pieces: readonly Buffer[]): number {
 }
 
 describe('a body that comes byte by byte', () => {
-  it('takes little more memory than its bytes (safety 2)', () => {
+  it('takes little more memory than its bytes', () => {
     const held = heldBudget(10_000_000);
     const body = new IncomingBody(DEFAULT_LIMITS, new HeldRequest(held, DEFAULT_LIMITS, {}));
     for (const chunk of singly(LINE)) body.take(chunk);
@@ -42,7 +42,7 @@ describe('a body that comes byte by byte', () => {
     expect(body.whole()).toBe(chunk);
   });
 
-  it('is read on standard input too (safety 2)', async () => {
+  it('is read on standard input too', async () => {
     const held = heldBudget(10_000_000);
     const lines = [];
     for await (const line of inputLines(Readable.from(singly(`${LINE}\n${LINE}\n`)), DEFAULT_LIMITS, held, {}))

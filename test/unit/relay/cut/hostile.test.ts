@@ -104,7 +104,7 @@ describe('what is no file', () => {
     ['a line feed', '\n', ['json']],
     ['a carriage return and blanks', '\r  ', ['json', 'lines']],
     ['a control character', '\u0001', KINDS],
-  ] as const)('base64 with %s in it as it is is no JSON, and nothing is stored (H6)', async (_, wrong, kinds) => {
+  ] as const)('base64 with %s in it as it is is no JSON, and nothing is stored', async (_, wrong, kinds) => {
     const body = answer(
       `{"type":"image","data":"${LONG.slice(0, 500)}${wrong}${LONG.slice(500)}","mimeType":"image/png"}`,
     );
@@ -188,7 +188,7 @@ describe('an event stream of many messages', () => {
   });
 
   it.each([20, 40, 300, 1000])(
-    'that breaks base64 over data lines after %i bytes is no JSON, and stores nothing (H6)',
+    'that breaks base64 over data lines after %i bytes is no JSON, and stores nothing',
     async (at) => {
       const lines = `${answer(image()).slice(0, at + 40)}\ndata: ${answer(image()).slice(at + 40)}`;
       for (const size of [1, 7, 4096]) {

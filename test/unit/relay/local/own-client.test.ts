@@ -47,7 +47,7 @@ function say({ reply }: Exchange, message: { id?: number; [key: string]: unknown
 }
 
 describe('a request on a session of Wharf’s own', () => {
-  it('is over with its answer, though the stream stays open (safety 9)', async () => {
+  it('is over with its answer, though the stream stays open', async () => {
     const { read, removed, held } = lab(async (exchange) => say(exchange, { id: 1, result: { contents: [] } }));
     expect((await read()).result).toEqual({ contents: [] });
     expect(held.used).toBe(0);
@@ -63,7 +63,7 @@ describe('a request on a session of Wharf’s own', () => {
     expect(heavy.held.used).toBe(0);
   });
 
-  it('keeps nothing of what the server says besides (safety 9)', async () => {
+  it('keeps nothing of what the server says besides', async () => {
     const noise = { method: 'notifications/message', params: { data: 'x'.repeat(MIB / 2) } };
     let most = 0;
     const { read, held } = lab(async (exchange) => {
@@ -84,14 +84,14 @@ describe('a request on a session of Wharf’s own', () => {
   it.each([
     ['limits.response', { response: MIB, most: 8 * MIB }, 'response_too_large'],
     ['limits.held', { response: 8 * MIB, most: MIB }, 'held_full'],
-  ])('takes no answer beyond %s (safety 9)', async (_name, limits, code) => {
+  ])('takes no answer beyond %s', async (_name, limits, code) => {
     const answer = { id: 1, result: { contents: [{ uri: 'x', text: 'x'.repeat(2 * MIB) }] } };
     const { read, held } = lab(async (exchange) => say(exchange, answer), limits);
     expect((await failureOf(read())).code).toBe(code);
     expect(held.used).toBe(0);
   });
 
-  it('is given up after timeouts.upstream, however much the server talks (safety 9)', async () => {
+  it('is given up after timeouts.upstream, however much the server talks', async () => {
     let talking: NodeJS.Timeout | undefined;
     const { read } = lab(
       async (exchange) => {

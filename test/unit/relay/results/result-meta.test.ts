@@ -34,7 +34,7 @@ describe("the result's own _meta", () => {
   });
 
   it.each(['[]', '[{"uri":"mcp-file://other/f_1","url":"http://evil.test"}]', 'null', '"x"'])(
-    'a list of files that says %s already is no word of Wharf’s, and gives way to its own (A6)',
+    'a list of files that says %s already is no word of Wharf’s, and gives way to its own',
     async (old) => {
       const text = await relay(`{"result":{"_meta":{"a":1,"${FILES}":${old},"b":2},"content":[${BLOCK}]},"id":1}`);
       const { _meta } = JSON.parse(text).result;
@@ -48,7 +48,7 @@ describe("the result's own _meta", () => {
     expect(JSON.parse(text).error.data).toMatchObject({ code: 'file_key_duplicate', key: '_meta' });
   });
 
-  it('is left alone when nothing was cut, but for what is said there in Wharf’s name (A6)', async () => {
+  it('is left alone when nothing was cut, but for what is said there in Wharf’s name', async () => {
     const theirs = '{"result":{"content":[],"_meta":{"theirs":1e400}},"id":1}';
     expect(await relay(theirs)).toBe(theirs);
     const body = `{"result":{"content":[],"_meta":{"${FILES}":"theirs"}},"id":1}`;

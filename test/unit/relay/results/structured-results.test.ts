@@ -147,7 +147,7 @@ describe('a string in structuredContent that repeats a file of the same result',
     ['longer than any link', { type: 'string', minLength: 1000 }],
     ['of a pattern that nothing has', { type: 'string', pattern: '^[A-Za-z0-9+/]{4,}=*$' }],
     ['of a schema that leads elsewhere', { $ref: 'https://example.com/schema' }],
-  ])('where its client would take neither link nor nothing it is put back as it came: %s (B2)', (_, data) =>
+  ])('where its client would take neither link nor nothing it is put back as it came: %s', (_, data) =>
     everyPiece(
       `{"result":{"content":[${BLOCK}],"structuredContent":{"data":"${DATA}","n":1e400}},"id":1}`,
       async (relayed, lab) => {
@@ -161,7 +161,7 @@ describe('a string in structuredContent that repeats a file of the same result',
     ),
   );
 
-  it('one that cannot be put back either is an error before any file has a record (B2)', () =>
+  it('one that cannot be put back either is an error before any file has a record', () =>
     everyPiece(
       `{"result":{"content":[${BLOCK}],"structuredContent":{"data":"${DATA.replace(/.{76}/g, '$&\\n')}"}},"id":1}`,
       async ({ text }, lab) => {
@@ -243,7 +243,7 @@ describe('a string that the outputSchema declares to be base64', () => {
     return everyPiece(prose, ({ text }) => expect(text).toBe(prose), tool(declared));
   });
 
-  it('stays where its client would take no link, and nothing of it is kept (B2)', () =>
+  it('stays where its client would take no link, and nothing of it is kept', () =>
     everyPiece(
       body,
       async (relayed, lab) => {

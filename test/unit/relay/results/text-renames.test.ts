@@ -40,25 +40,25 @@ describe('a URI of the server’s in the texts of a result', () => {
     expect(await renamed([`${URI} ${URI}?v=2`], names)).toEqual([`${LINK} ${LINK}-2`]);
   });
 
-  it('stays where it could be another word: short, or without a scheme (safety 13)', async () => {
+  it('stays where it could be another word: short, or without a scheme', async () => {
     const texts = ['a://b a://b', 'report-2026-final.pdf'];
     expect(await renamed(texts, { 'a://b': LINK, 'report-2026-final.pdf': LINK })).toEqual(texts);
   });
 
-  it('becomes the link a hundred times at most, in all texts together (safety 13)', async () => {
+  it('becomes the link a hundred times at most, in all texts together', async () => {
     const texts = Array.from({ length: 30 }, () => `${URI} `.repeat(10));
     const after = await renamed(texts, { [URI]: LINK });
     expect(after.join('').split(LINK)).toHaveLength(101);
   });
 
-  it('stays where the message has no room for links (safety 13)', async () => {
+  it('stays where the message has no room for links', async () => {
     const growth = LINK.length - URI.length;
     const texts = [`${URI} ${URI}`, URI, URI];
     const after = await renamed(texts, { [URI]: LINK }, new Room(1000 + growth, 1000));
     expect(after).toEqual([texts[0], LINK, URI]);
   });
 
-  it('is looked for ten thousand times at most, however often what is not a name stands there (safety 13)', async () => {
+  it('is looked for ten thousand times at most, however often what is not a name stands there', async () => {
     const texts = [`${'a://b '.repeat(20_000)}${URI}`];
     expect(await renamed(texts, { [URI]: LINK })).toEqual(texts);
   });

@@ -7,7 +7,7 @@ const JPEG = { mimeType: 'image/jpeg', ext: 'jpg' };
 const PDF = { mimeType: 'application/pdf', ext: 'pdf' };
 const BYTES = { mimeType: 'application/octet-stream', ext: 'bin' };
 
-describe('what a call says that its file is called (U7)', () => {
+describe('what a call says that its file is called', () => {
   it.each<[JsonObject, string | string[] | undefined]>([
     [{ path: '/data/photos/harbour.jpg' }, 'harbour.jpg'],
     [{ path: 'C:\\photos\\harbour.jpg' }, 'harbour.jpg'],
@@ -52,11 +52,11 @@ describe('a name that was told', () => {
     ['data.xyz', BYTES, 'data.xyz'],
     ['../../etc/passwd.png', PDF, 'passwd.pdf'],
     ['CON.jpg', JPEG, 'CON_.jpg'],
-  ])('%s, for %j: %s (U7)', (told, type, expected) => {
+  ])('%s, for %j: %s', (told, type, expected) => {
     expect(nameAs(told, type)).toEqual(expected);
   });
 
-  it('is numbered where it is told of several (U7)', () => {
+  it('is numbered where it is told of several', () => {
     expect([1, 2, 3].map((index) => numbered('a.b.jpg', index))).toEqual(['a.b.jpg', 'a.b-2.jpg', 'a.b-3.jpg']);
   });
 });

@@ -122,7 +122,7 @@ describe('what is known of a server’s tools', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('is read up to limits.response over all pages, and not again by each call (safety 8)', async () => {
+  it('is read up to limits.response over all pages, and not again by each call', async () => {
     const warned: unknown[] = [];
     const limits = { ...DEFAULT_LIMITS, response: 1_000_000 };
     const log = { warn: (fields: unknown) => warned.push(fields) };
@@ -141,7 +141,7 @@ describe('what is known of a server’s tools', () => {
     expect(asked).toHaveLength(6);
   });
 
-  it('is not followed for longer than timeouts.upstream, or over more than fifty pages (safety 8)', async () => {
+  it('is not followed for longer than timeouts.upstream, or over more than fifty pages', async () => {
     answer = ({ cursor = '0' }) => {
       pass(10_000);
       return { result: { tools: [], nextCursor: String(Number(cursor) + 1) } };
@@ -155,7 +155,7 @@ describe('what is known of a server’s tools', () => {
     expect(asked).toHaveLength(50);
   });
 
-  it('lacks a schema of results that is too large to be kept, and says so (safety 8)', async () => {
+  it('lacks a schema of results that is too large to be kept, and says so', async () => {
     const schema = (length: number) => ({ type: 'object', description: 'x'.repeat(length) });
     const limits = { ...DEFAULT_LIMITS, response: 1_000_000 };
     catalog = new Catalog({}, [mcpInline()], catalogOptions({ limits }));

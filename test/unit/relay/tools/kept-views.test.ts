@@ -17,7 +17,7 @@ function views(total = MOST, sharing = UNSHARED) {
 describe('what a value takes', () => {
   const memory = (value: unknown) => heapOf(value);
 
-  it('is its texts, and more for each value in it (safety 8)', () => {
+  it('is its texts, and more for each value in it', () => {
     expect(memory('x'.repeat(1000))).toBeGreaterThanOrEqual(1000);
     expect(memory(Array.from({ length: 1000 }, () => []))).toBeGreaterThan(40 * KB);
     expect(memory(Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${at}`, 1])))).toBeGreaterThan(40 * KB);
@@ -48,7 +48,7 @@ describe('what is kept of lists', () => {
     expect(ledger.used).toBe(0);
   });
 
-  it('never takes more than the total: the longest unused view goes (safety 8)', () => {
+  it('never takes more than the total: the longest unused view goes', () => {
     const { ledger, kept } = views();
     for (let at = 0; at < 50; at++) {
       kept.keep(kept.open('up', `v${at}`), 'tool', text(20 * KB), MOST);
@@ -60,7 +60,7 @@ describe('what is kept of lists', () => {
     expect(kept.find('up', 'v40')).toBeUndefined();
   });
 
-  it('never takes more than one view may, in which the longest unused value goes (safety 8)', () => {
+  it('never takes more than one view may, in which the longest unused value goes', () => {
     const { ledger, kept } = views();
     const view = kept.open('up', 'v');
     for (let at = 0; at < 50; at++) {
@@ -78,7 +78,7 @@ describe('what is kept of lists', () => {
     expect(view.get('tool49')).toBeDefined();
   });
 
-  it('of one server never takes the room of the others (safety 8)', () => {
+  it('of one server never takes the room of the others', () => {
     const { ledger, kept } = views(MOST, { ratio: 0.25, principals: false, servers: true });
     kept.keep(kept.open('good', 'v'), 'tool', text(10 * KB), MOST);
     for (let at = 0; at < 50; at++) kept.keep(kept.open('evil', `v${at}`), 'tool', text(10 * KB), MOST);
@@ -173,7 +173,7 @@ describe('views with the same content', () => {
     expect(kept.textOf('up', 'digest of another')).toBeUndefined();
   });
 
-  it('are counted exactly, whatever is kept and forgotten (safety 8)', () => {
+  it('are counted exactly, whatever is kept and forgotten', () => {
     let random = 1;
     const pick = (below: number) => {
       random = (random * 16_807) % 2_147_483_647;

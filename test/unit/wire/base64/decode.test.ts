@@ -152,7 +152,7 @@ describe('what is not base64 is refused, with its place', () => {
     ['a tab at a line break', 'QUJD\\n\tREVG', 6],
     ['a late line break', `${LONG.slice(0, 76)}\r\n${LONG.slice(76)}`, 76],
     ['a line feed after an escape', `${LONG.slice(0, 200)}\\n\n${LONG}`, 202],
-  ])('%s that is not escaped makes it no JSON string (H6)', (_, raw, offset) => {
+  ])('%s that is not escaped makes it no JSON string', (_, raw, offset) => {
     expect(decode(raw)).toEqual({ error: 'syntax', offset });
   });
 

@@ -43,7 +43,7 @@ describe('an event stream', () => {
     expect(message).toMatchObject({ whole: '{"id":\n1,\n\n"x":[\n]}', captures: { id: '1' }, malformed: undefined });
   });
 
-  it('that breaks a data line inside a cut string is no JSON: a line feed must be escaped there (H6)', () => {
+  it('that breaks a data line inside a cut string is no JSON: a line feed must be escaped there', () => {
     const message = readOne('sse', TREE, `data: {"data":"${DATA}\ndata: ${DATA}","id":3}\n\n`);
     expect(message.slots).toMatchObject([{ text: DATA, ended: false }]);
     expect(message.malformed).toBe(`{"data":"${DATA}`.length);
