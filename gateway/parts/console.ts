@@ -41,6 +41,7 @@ interface Shown {
   isDraining: () => boolean;
   ingest: IngestDeps;
   library: Library;
+  /** Those of now. */
   limits: Limits;
 }
 
@@ -58,15 +59,15 @@ function whyNotTried({ auth, servers }: Config, name: string): string | undefine
 
 /** Where the console reads what it shows, and who may look at it. */
 export function consoleParts({ config, sessions, metrics, lately, exchanges, ...shown }: Shown): ConsoleDeps {
-  const { limits, timeouts } = config;
-  const { servers, isDraining, ingest, library, present } = shown;
+  const { timeouts } = config;
+  const { servers, isDraining, ingest, library, present, limits } = shown;
   const { users } = config.console;
   const { held, budget, waiting, open } = shown;
   const deps = { ...exchanges, servers, isDraining, timeouts, version: shown.version };
   return {
     trying: {
       trials: new Trials({ ...deps, whyNot: (server) => whyNotTried(present(), server) }),
-      form: { ...exchanges, ingest, library, timeouts, limits: shown.limits },
+      form: { ...exchanges, ingest, library, timeouts, limits },
       asksKey: () => present().auth.use !== 'none',
     },
     logins: users.length === 0 ? undefined : new ConsoleLogins(users, { seal: shown.keys.seal, ...shown }),

@@ -39,6 +39,8 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const tempFiles = new TempFiles({ log });
   await tempFiles.removeLeftOvers();
   const ownPorts: number[] = [];
+  const takers = new FileTakers();
+  takers.put(config.servers, []);
   const parts = {
     ...filing,
     ...{ held, audit, clock, log, metrics },
@@ -47,6 +49,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
     tempFiles,
     transfer: await open(adapters.transfer, { use: 'https', settings: {} }),
     sessions,
+    takers,
     taskTools: new TaskTools({ state, keys, log, keptMs: config.retention }),
     questions: new Questions({ state, keys }),
     putOff: new PutOffLinks({ state, keys, clock }),
@@ -73,7 +76,6 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
       config: of,
       flow: flowRulesOf(of).length > 0 ? flow : undefined,
       access: accessRulesOf(of),
-      takers: new FileTakers(of.servers.map(({ tools }) => tools)),
       hosts: new Hosts(adapters.hosts, of.clients),
       ...waysIn.checks,
       authorize: (server, upstreams) => upstreamAuth.authorize(server, upstreams, waysIn.now.passed),
@@ -84,7 +86,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const streams = createDownloadLedger(config, sharing);
   const { budget, pictures, short } = shared;
   const totals = { held, budget, pictures, short, opened, streams, waiting, catalog, partSize: objects.partSize };
-  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, ...totals });
+  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, takers, ...totals });
   return {
     servers: running.byName,
     present: new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit }),

@@ -44,8 +44,11 @@ interface Replaceable {
   makerFor: (config: Config) => MakeServer;
   waysIn: PresentWays;
   openWays: (config: Config) => Promise<OpenWaysIn>;
-  /** Gives the numbers and rules of a config to the parts that live as long as the process. Cannot fail. */
-  put: (config: Config) => void;
+  /**
+   * Gives the numbers and rules of a config to the parts that live as long as the process. Cannot fail.
+   * @param changed names of servers that were added, removed or made anew
+   */
+  put: (config: Config, changed: readonly string[]) => void;
   audit: Audit;
 }
 
@@ -93,14 +96,15 @@ export class PresentConfig {
     prepared.put();
     waysIn.put(ways);
     ways.know(next.servers);
-    putRules(next);
-    this.#config = next;
     const names = new Set([...servers.keys(), ...running.byName.keys()]);
+    const changed = [...names].filter((name) => servers.get(name) !== running.byName.get(name));
+    putRules(next, changed);
+    this.#config = next;
     const after = running.logins;
     return {
       kind: 'done',
       keys: keysOf(before, next).filter((key) => !UNTOLD.has(key) && !same(before[key], next[key])),
-      changed: [...names].filter((name) => servers.get(name) !== running.byName.get(name)),
+      changed,
       loginsOver: [...logins].filter(([name, settings]) => after.get(name) !== settings).map(([name]) => name),
     };
   }

@@ -92,7 +92,7 @@ export class Catalog {
     if (name === undefined || isWharfs(declared)) return undefined;
     const { kept, server, limits, takers } = this.#options;
     const facts = this.#keptOf(tool.facts);
-    if (facts.slots.length > 0) takers?.found();
+    if (facts.slots.length > 0) takers?.found(server);
     kept.keep(kept.open(server, view), name, facts, limits.response);
     if (!tool.isHeavy) this.#warnOfUnknown(declared, name);
     return facts;
@@ -109,7 +109,7 @@ export class Catalog {
     const known = digest === undefined ? undefined : kept.textOf(server, digest);
     if (known) {
       const { name, value: facts } = known;
-      if (facts.slots.length > 0) takers?.found();
+      if (facts.slots.length > 0) takers?.found(server);
       kept.keep(kept.open(server, view), name, facts, limits.response);
       return { name, isHeavy, facts, known };
     }

@@ -187,7 +187,7 @@ export class RelayLab {
       audit: noAudit({}),
       catalog: new Catalog({}, dialects, catalogOptions()),
       offered: new OfferedTools('lab', { allow: new Map(), keys: new Map() }, {}),
-      takers: new FileTakers([]),
+      takers: new FileTakers(),
       taskTools: new TaskTools({ state: this.state, keys: new StateKeys([]), log: silentLog, keptMs: 60_000 }),
       // of the other direction
       settings: options.settings ?? {},
