@@ -106,7 +106,7 @@ describe('wharf stdio', () => {
     expect(await face.leftovers()).toEqual([]);
   });
 
-  it('refuses what is no message, and goes on', async () => {
+  it('refuses what is not a message, and goes on', async () => {
     await start('--', ...stdioServer());
     await face.initialize();
     face.send('hello', '{"jsonrpc":"2.0","id":5,"method":"ping"', '[]', '"text"', '', '{"jsonrpc":"2.0"} {}');

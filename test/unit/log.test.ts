@@ -109,7 +109,7 @@ describe('what never reaches a log', () => {
     expect(redactFields({ head: Buffer.from('abc') })).toEqual({ head: '[3 bytes]' });
   });
 
-  it('what V8 quotes of a text that is no JSON', () => {
+  it('what V8 quotes of a text that is not JSON', () => {
     let error: unknown;
     try {
       JSON.parse('["hunter2", pw]');

@@ -341,7 +341,7 @@ describe('an upload that goes wrong', () => {
     expect(failure).toMatchObject({ code: 'fetch_timeout', facts: { limit: 'timeouts.idle' } });
   });
 
-  it('a source that takes its time is no silence of the peer', async () => {
+  it('a source that takes its time is not a silence of the peer', async () => {
     peer.answer((_request, response) => response.writeHead(201).end());
     const file = {
       ...fileOf(FILE),

@@ -238,7 +238,7 @@ describe('legacy-sse', () => {
     expect([failure.code, failure.facts.status]).toEqual([code, status]);
   });
 
-  it('refuses what is no event stream, or a compressed one', async () => {
+  it('refuses what is not an event stream, or a compressed one', async () => {
     await start();
     fake.queue.push({ contentType: 'application/json', body: '{}' });
     expect((await failureOf(upstream.connect(calm()))).code).toBe('upstream_invalid');

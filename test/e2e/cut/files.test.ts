@@ -140,7 +140,7 @@ describe.each(STORES)('files cut out of results, kept in %s', (stores) => {
       ]);
     });
 
-    it('text of any length is no file', async () => {
+    it('text of any length is not a file', async () => {
       const text = 'QUJD'.repeat(500_000);
       const { result } = await client.call('echo', { text });
       expect(result?.content).toEqual([{ type: 'text', text }]);

@@ -58,7 +58,7 @@ describe('a file in every encoding of an HTTP server', () => {
     expect(upstream.lastArguments).toEqual({ [argument]: expected, other: 1000 });
   });
 
-  it('text is the text itself, and bytes that are no text are refused', async () => {
+  it('text is the text itself, and bytes that are not text are refused', async () => {
     await client.call('take', { text: TEXT });
     expect(upstream.lastArguments).toEqual({ text: 'Hello world!' });
     const { result } = await client.call('take', { text: F4 });
@@ -114,7 +114,7 @@ describe('a file as a path of a stdio server', () => {
     }
   });
 
-  it('a path that the caller wrote is no file of Wharf and goes as it came', async () => {
+  it('a path that the caller wrote is not a file of Wharf and goes as it came', async () => {
     const wharf = await start('localPath');
     try {
       const client = await RawClient.connect(wharf.mcp);

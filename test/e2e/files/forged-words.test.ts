@@ -192,7 +192,7 @@ describe('what a server says in the name of Wharf', () => {
     expect((await answered(data)).messages[0]?.result).toEqual(data);
   });
 
-  it('makes a message an error that is no JSON, which some clients read all the same', async () => {
+  it('makes a message an error that is not JSON, which some clients read all the same', async () => {
     const { messages } = await answered('{"content":[],"n":NaN,"_meta":{"dev.wharf/files":[]}}');
     expect(messages[0]?.error?.data?.code).toBe('upstream_invalid');
   });

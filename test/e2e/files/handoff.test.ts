@@ -127,7 +127,7 @@ describe('a handle on its way from one server to another', () => {
     );
   });
 
-  it('in an argument that is no file it stays what it is, byte for byte (HO-18)', async () => {
+  it('in an argument that is not a file it stays what it is, byte for byte (HO-18)', async () => {
     const { uri } = await give(wharf, 'shot');
     const { result } = await to.call('ocr', { note: `see ${uri}` });
     expect(result?.isError).toBeUndefined();

@@ -84,7 +84,7 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
   });
 
   it.each(['word', F2.toString('base64'), F2.toString('base64').replace('A', '\nA'), 'not a file'])(
-    '%s is no file where the server never took base64 (2356-49)',
+    '%s is not a file where the server never took base64 (2356-49)',
     async (image) => {
       expect(await refusing.refused('image', { image })).toMatchObject({ reason: 'malformedUri' });
     },

@@ -108,7 +108,7 @@ describe('SEP-2356: what clients see of file arguments', () => {
     expect(await it2356.refused('bare', { file: 'data:,123456' })).toMatchObject({ reason: 'maxSizeExceeded' });
   });
 
-  it('one on anything but a string is no file (2356-09)', async () => {
+  it('one on anything but a string is not a file (2356-09)', async () => {
     expect(await property('misplaced', 'count')).toEqual({ type: 'number', 'x-mcp-file': {} });
   });
 

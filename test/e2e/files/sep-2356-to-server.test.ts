@@ -59,7 +59,7 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
     expect(sha256(bytesOf(file))).toBe(sha256(BIG));
   });
 
-  it.each([7, true, {}, [], { a: 1 }, ['data:,A']])('%j is no file, and not sent (2356-14)', async (file) => {
+  it.each([7, true, {}, [], { a: 1 }, ['data:,A']])('%j is not a file, and not sent (2356-14)', async (file) => {
     expect(await servers.refused('now', { file })).toEqual({ reason: 'malformedUri', argument: 'file' });
     expect(await servers.refused('album', { photos: ['data:,A', file] })).toMatchObject({ argument: 'photos[1]' });
   });

@@ -120,7 +120,7 @@ describe('resources/stream in front of a server that only has resources/read', (
     expect(lab.asked('resources/stream')).toEqual([]);
   });
 
-  it.each([[undefined], [7], [''], [null]])('%p is no URI (2532-10)', async (uri) => {
+  it.each([[undefined], [7], [''], [null]])('%p is not a URI (2532-10)', async (uri) => {
     const error = await errorOf(await client.open('resources/stream', { uri }, ANY));
     expect(error.code).toBe(-32602);
   });
@@ -194,7 +194,7 @@ describe('resources/stream in front of a server that only has resources/read', (
   it.each([
     ['docs://page', 200],
     ['docs://failing', 500],
-  ])('the body of %s is no JSON-RPC, and is not taken for the resource (2532-39, 2532-16)', async (uri, status) => {
+  ])('the body of %s is not JSON-RPC, and is not taken for the resource (2532-39, 2532-16)', async (uri, status) => {
     const response = await stream(client, uri);
     expect(response.status).toBe(200);
     expect(await errorOf(response)).toMatchObject({

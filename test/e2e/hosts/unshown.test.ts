@@ -206,7 +206,7 @@ describe('a block that a host would not show', () => {
     expect((await call('github-copilot-developer', 'picture')).types).toEqual(['text', 'resource_link']);
   });
 
-  it('is no image that only says another type than its bytes have: it stays, and says its own', async () => {
+  it('is not an image that only says another type than its bytes have: it stays, and says its own', async () => {
     const { content } = await call('claude-ai', 'mislabelled');
     expect(content).toEqual([
       { ...image(SMALL), annotations: { priority: 1 } },
@@ -228,7 +228,7 @@ describe('a block that a host would not show', () => {
     expect((await call('both-types', 'mixed')).types).toContain('image');
   });
 
-  it('passes when it is no base64, for the client to judge', async () => {
+  it('passes when it is not base64, for the client to judge', async () => {
     expect((await call('claude-code', 'odd')).result).toEqual(CONTENT.odd);
   });
 

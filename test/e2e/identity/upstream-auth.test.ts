@@ -207,7 +207,7 @@ describe("a caller's own credential for a server (delegate)", () => {
     expect(new Set(fake.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([authorization]));
   });
 
-  it('is no key of Wharf, also where a client sends its key twice', async () => {
+  it('is not a key of Wharf, also where a client sends its key twice', async () => {
     fake.respond = undefined;
     const wharf = await start({ delegate: true }, { config: keys });
     await send(wharf, { 'x-wharf-key': KEY, authorization: `Bearer ${KEY}` });

@@ -287,7 +287,7 @@ describe('Wharf’s own answers', () => {
     }
   });
 
-  it('have them also where a request is no HTTP', async () => {
+  it('have them also where a request is not HTTP', async () => {
     for (const url of [wharf.url, wharf.adminUrl]) {
       const socket = await RawSocket.open(Number(new URL(url).port));
       socket.send('<script>\r\n\r\n');
@@ -315,7 +315,7 @@ describe('Wharf’s own answers', () => {
     }
   });
 
-  it('say nothing of bytes that are no HTTP in the middle of an answer', async () => {
+  it('say nothing of bytes that are not HTTP in the middle of an answer', async () => {
     const body = '{"jsonrpc":"2.0","id":5,"result":{}}';
     fake.queue.push({ contentType: 'application/json', framing: 'chunked', body, chunk: 4, gapMs: 100 });
     const socket = await RawSocket.open(Number(new URL(wharf.url).port));

@@ -116,7 +116,7 @@ describe('the log', () => {
     expect(line?.fields.bytes).toBeGreaterThan(1_000_000);
   });
 
-  it('says of a body that is no JSON that much in one line, without its content', async () => {
+  it('says of a body that is not JSON that much in one line, without its content', async () => {
     for (const body of [
       '["hunter2", pw]',
       '{"method": hunter2}',

@@ -188,7 +188,7 @@ describe('a session over stdio', () => {
     expect((await readAnswer(call)).messages[0]?.result?.content?.[0]?.text).toBe('too late');
   });
 
-  it('passes over lines that are no message', async () => {
+  it('passes over lines that are not messages', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const { result } = await client.call('noise', {});
     expect(result?.content?.[0]?.text).toBe('after the noise');
@@ -216,7 +216,7 @@ describe('a session over stdio', () => {
     expect(messages[0]?.result?.content?.[0]?.text).toBe(said);
   });
 
-  it('answers with an error when the answer is no JSON', async () => {
+  it('answers with an error when the answer is not JSON', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const { error } = await client.call('broken', {});
     expect(error?.data?.code).toBe('upstream_invalid');

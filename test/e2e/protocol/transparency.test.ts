@@ -55,7 +55,7 @@ describe('an answer that holds no file', () => {
     expect(answer).toMatchObject({ status, text: body });
   });
 
-  it('keeps an error page that is no JSON', async () => {
+  it('keeps an error page that is not JSON', async () => {
     const client = await RawClient.connect(wharf.mcp);
     fake.queue.push({ status: 502, body: '<h1>Bad gateway</h1>', contentType: 'text/html' });
     expect(await client.post(LIST)).toMatchObject({ status: 502, text: '<h1>Bad gateway</h1>' });

@@ -153,7 +153,7 @@ describe('base64 of another spelling', () => {
   });
 });
 
-describe('what is no image', () => {
+describe('what is not an image', () => {
   it('audio goes by reference (BIN-13, Q1)', async () => {
     const blocks = await through({ type: 'audio', data: NO_IMAGE.toString('base64'), mimeType: 'audio/wav' });
     expect(typesOf(blocks)).toEqual(['text', 'resource_link']);

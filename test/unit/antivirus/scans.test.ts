@@ -134,7 +134,7 @@ describe('A caller that leaves', () => {
 });
 
 describe('A file that is given up for another reason while it is scanned', () => {
-  it('is no failure of the antivirus', async () => {
+  it('is not a failure of the antivirus', async () => {
     const { scans, file, counts, audited, scanner } = await lab({ reads: new Promise(() => {}) });
     await scanner.check();
     const scan = new FileScan(scans, { ...file, digest: () => 'digest' });

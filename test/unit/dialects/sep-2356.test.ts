@@ -173,7 +173,7 @@ describe('SEP-2356: what is shown of them', () => {
     expect(shown(of).inputFiles).toEqual({ other: { maxFileSize: 5 }, third: {} });
   });
 
-  it('what is no plain string is not in inputFiles (2356o-03)', () => {
+  it('what is not a plain string is not in inputFiles (2356o-03)', () => {
     const of = tool(
       {
         plain: { type: 'string', 'x-mcp-file': {} },

@@ -313,7 +313,7 @@ describe('an upload that goes on', () => {
     expect((await append(0, BYTES)).record).toMatchObject(WHOLE);
   });
 
-  it('is no orphan to the sweep while it is under way', async () => {
+  it('is not an orphan to the sweep while it is under way', async () => {
     const { noted } = await begin();
     await append(0, BYTES.subarray(0, 1000));
     const found = await replica.open(ticket);

@@ -49,7 +49,7 @@ describe('the state of a part', () => {
     expect(await stateNow(() => Promise.reject(many))).toBe('connection refused');
   });
 
-  it('is no answer when none comes', async () => {
+  it('is not an answer when none comes', async () => {
     expect(await stateNow(() => new Promise(() => {}))).toBe('no answer within 2 s');
   });
 });

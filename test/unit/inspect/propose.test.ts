@@ -46,7 +46,7 @@ describe('what a description says', () => {
     'SHA-256 as a hex string (hash)',
     'The database to update',
     'Encoded as JSON',
-  ])('%j is no file', (description) => {
+  ])('%j is not a file', (description) => {
     expect(pathsOf(tool({ x: { type: 'string', description } }))).toEqual([]);
   });
 });

@@ -257,7 +257,7 @@ describe('the own origin', () => {
     expect(judgeAddresses(target, ['10.0.0.9', '127.0.0.1'])?.kind).toBe('refused');
   });
 
-  it('gives nothing when it is no URL', () => {
+  it('gives nothing when it is not a URL', () => {
     expect(own('mcp.example')('http://mcp.example/')).toMatch(NOT_HTTPS);
     expect(own('')('https://10.0.0.1/')).toMatch(NOT_PUBLIC);
   });
@@ -409,7 +409,7 @@ describe('redirects', () => {
     expect(judge('http://mcp.example/x', 'https://mcp.example/', rules)).toMatch(/from https to http/);
   });
 
-  it('is no other service of the same machine’s either', () => {
+  it('is not another service of the same machine’s either', () => {
     const rules = { ownOrigin: 'http://127.0.0.1:3001' };
     expect(judge('http://127.0.0.1:6379/x', 'http://127.0.0.1:3001/', rules)).toMatch(/another port/);
     expect(judge('http://localhost:3001/x', 'http://127.0.0.1:3001/', rules)).toMatch(/another host/);

@@ -24,7 +24,7 @@ describe('a request that Wharf itself could not answer', () => {
     });
   });
 
-  it('is no fault of Wharf’s when its client has gone, which clients do as often as they like', () => {
+  it('is not a fault of Wharf’s when its client has gone, which clients do as often as they like', () => {
     expect(refusal(AbortSignal.abort())).toEqual({ lines: [], counted: [], error: 'client_gone' });
   });
 });

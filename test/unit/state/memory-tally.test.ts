@@ -34,7 +34,7 @@ describe('tallies in memory', () => {
     expect(add('d', 95_000)).toBe(true);
   });
 
-  it('count no amount below nothing, and none that is no number', () => {
+  it('count no amount below nothing, and none that is not a number', () => {
     const tallies = new Tallies(2);
     const change = (by: number) => tallies.change('a', [{ part: 'x', by, ttlMs: 1000 }], { limit: 10, now: 0 });
     expect(change(-Number.MAX_SAFE_INTEGER)).toEqual({ isWithin: true, total: 0 });

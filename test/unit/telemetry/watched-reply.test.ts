@@ -35,7 +35,7 @@ describe('what telemetry keeps of an exchange', () => {
     expect(Math.max(...longest)).toBeLessThan(10_000);
   });
 
-  it('is no id that only its server has written, which may be as long as a message', () => {
+  it('is not an id that only its server has written, which may be as long as a message', () => {
     const reply = watched();
     const other = JSON.stringify('i'.repeat(100_000));
     const batch = `[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":${other},"error":{"code":1,"message":"m"}}]`;

@@ -73,7 +73,7 @@ describe('a result with a file in it', () => {
   );
 });
 
-describe('what is no file', () => {
+describe('what is not a file', () => {
   const LONG = randomBytes(700).toString('base64');
   it.each([
     ['JSON with base64 in a text', `{"type":"text","text":"{\\"type\\":\\"seal\\",\\"data\\":\\"${LONG}\\"}"}`],
@@ -104,7 +104,7 @@ describe('what is no file', () => {
     ['a line feed', '\n', ['json']],
     ['a carriage return and blanks', '\r  ', ['json', 'lines']],
     ['a control character', '\u0001', KINDS],
-  ] as const)('base64 with %s in it as it is is no JSON, and nothing is stored', async (_, wrong, kinds) => {
+  ] as const)('base64 with %s in it, not escaped, is not JSON, and nothing is stored', async (_, wrong, kinds) => {
     const body = answer(
       `{"type":"image","data":"${LONG.slice(0, 500)}${wrong}${LONG.slice(500)}","mimeType":"image/png"}`,
     );
@@ -130,7 +130,7 @@ describe('what is no file', () => {
     }
   });
 
-  it.each(KINDS)('a body of nothing, or of blanks, is no message over %s', async (kind) => {
+  it.each(KINDS)('a body of nothing, or of blanks, is not a message over %s', async (kind) => {
     for (const body of ['', ' \n', '\n\n\n']) {
       const lab = new RelayLab({ limits: LIMITS });
       expect(await lab.relay(inPieces(body, 1), kind)).toMatchObject({ messages: [], error: undefined });
@@ -188,7 +188,7 @@ describe('an event stream of many messages', () => {
   });
 
   it.each([20, 40, 300, 1000])(
-    'that breaks base64 over data lines after %i bytes is no JSON, and stores nothing',
+    'that breaks base64 over data lines after %i bytes is not JSON, and stores nothing',
     async (at) => {
       const lines = `${answer(image()).slice(0, at + 40)}\ndata: ${answer(image()).slice(at + 40)}`;
       for (const size of [1, 7, 4096]) {

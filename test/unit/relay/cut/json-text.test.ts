@@ -135,7 +135,7 @@ describe('however writers of JSON escape it, base64 is found', () => {
     }
   });
 
-  it('and what is no file in the end goes on as it came', async () => {
+  it('and what is not a file in the end goes on as it came', async () => {
     const inner = JSON.stringify({ data: lines(SLASHED) }).replaceAll('/', '\\/');
     for (const text of [`${inner} and so on`, inner.replace('"}', ' "}'), `{"data":"data:text/html,${SLASHED}"}`]) {
       const body = asText(text).replaceAll('\\"', '\\u0022').replaceAll('+', '\\u002b');

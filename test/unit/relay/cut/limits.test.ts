@@ -272,7 +272,7 @@ describe('memory for parts', () => {
     expect(await lab.leaks()).toEqual(NO_LEAKS);
   });
 
-  it('a resource that is no base64 passes up to its own limit', async () => {
+  it('a resource that is not base64 passes up to its own limit', async () => {
     const body = `{"result":{"contents":[{"uri":"a:b","blob":"${'no file '.repeat(60)}"}]},"jsonrpc":"2.0","id":1}`;
     const { text } = await new RelayLab({ limits: LIMITS }).relay(inPieces(body, 60), 'json', [
       request('1', 'resources/read', 'a:b'),

@@ -136,7 +136,7 @@ describe('bytes beside a file', () => {
     ),
   );
 
-  it('bytes that are no UTF-8 stay as they were', async () => {
+  it('bytes that are not UTF-8 stay as they were', async () => {
     for (const kind of KINDS) {
       const head = Buffer.concat([Buffer.from('{"result":{"x":"'), Buffer.from('ff80c0ffed', 'hex'), Buffer.from('"')]);
       const body = Buffer.concat([head, Buffer.from(`,"content":[${block}]},"id":1}`)]);

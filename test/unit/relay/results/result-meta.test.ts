@@ -84,7 +84,7 @@ describe('what replaces a block', () => {
     expect(result.content).toHaveLength(5 * 2 + 2);
   });
 
-  it('is no resource_link for a client from before 2025-06-18', async () => {
+  it('is not a resource_link for a client from before 2025-06-18', async () => {
     const lab = new RelayLab({ limits: LIMITS, version: '2025-03-26' });
     const { content } = JSON.parse(await relay(`{"result":{"content":[${BLOCK}]},"id":1}`, lab)).result;
     expect(content.map((block: { type: string }) => block.type)).toEqual(['text']);

@@ -238,7 +238,7 @@ describe('a string that the outputSchema declares to be base64', () => {
     return everyPiece(short, ({ text }) => expect(text).toBe(short), tool(declared));
   });
 
-  it('stays when it is no base64', () => {
+  it('stays when it is not base64', () => {
     const prose = `{"result":{"structuredContent":{"data":"${'no base64 '.repeat(60)}"},"content":[]},"id":1}`;
     return everyPiece(prose, ({ text }) => expect(text).toBe(prose), tool(declared));
   });

@@ -86,7 +86,7 @@ describe('a string at a slot', () => {
     expect(message.whole).toBe(Buffer.from(body).toString('latin1'));
   });
 
-  it('passes bytes that are no UTF-8 as they are', () => {
+  it('passes bytes that are not UTF-8 as they are', () => {
     const body = Buffer.from(result('{"data":"AAAAAAAA\xff\xc0\x80","type":"\xfe\xff"}'), 'latin1');
     const message = readOne('json', TREE, body);
     expect(message.slots[0]?.text).toBe('AAAAAAAA\xff\xc0\x80');

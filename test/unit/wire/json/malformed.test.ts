@@ -4,7 +4,7 @@ import { read, readOne } from '../record.js';
 const TREE = { keys: { id: { capture: 'id', watch: 'id' }, data: { slot: 'data' } }, watch: 'all' };
 const DATA = 'QUJDREVGR0hJSktM';
 
-describe('what is no JSON', () => {
+describe('what is not JSON', () => {
   it.each([
     ['{"a" 1}', 5],
     ['{"a":1 "b"}', 7],

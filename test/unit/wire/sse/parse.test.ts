@@ -43,7 +43,7 @@ describe('an event stream', () => {
     expect(message).toMatchObject({ whole: '{"id":\n1,\n\n"x":[\n]}', captures: { id: '1' }, malformed: undefined });
   });
 
-  it('that breaks a data line inside a cut string is no JSON: a line feed must be escaped there', () => {
+  it('that breaks a data line inside a cut string is not JSON: a line feed must be escaped there', () => {
     const message = readOne('sse', TREE, `data: {"data":"${DATA}\ndata: ${DATA}","id":3}\n\n`);
     expect(message.slots).toMatchObject([{ text: DATA, ended: false }]);
     expect(message.malformed).toBe(`{"data":"${DATA}`.length);
@@ -73,7 +73,7 @@ describe('an event stream', () => {
     expect(frame).toEqual({ id: '2', event: '', retry: '20', data: true });
   });
 
-  it('ignores an id with a NUL, a retry that is no number, and unknown fields', () => {
+  it('ignores an id with a NUL, a retry that is not a number, and unknown fields', () => {
     const stream =
       'id: ok\nid: a\0b\nretry: 1s\nretry: \nretry:-1\nfoo: bar\nDATA: x\n data: y\ndata : z\nbar\ndata: 1\n\n';
     expect(readOne('sse', TREE, stream)).toMatchObject({ whole: '1', frame: { id: 'ok', data: true } });

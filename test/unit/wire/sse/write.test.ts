@@ -61,7 +61,7 @@ describe('a written frame', () => {
 });
 
 describe('a written comment', () => {
-  it('is read as one, and is no event', () => {
+  it('is read as one, and is not an event', () => {
     const seen = read('sse', {}, Buffer.concat([comment(' keep\r\nalive'), comment('')]));
     expect(seen).toMatchObject({ messages: [], events: ['comment  keep alive', 'comment '] });
   });
