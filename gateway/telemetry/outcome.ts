@@ -70,7 +70,10 @@ export function requestIn(text: Buffer): { id: string; method: string; params: J
 /** The messages of a body: JSON, or the events of a stream that is complete. */
 function messagesIn(text: Buffer): JsonValue[] {
   const written = text.toString('utf8');
-  const texts = /^\s*[[{]/.test(written) ? [written] : [...written.matchAll(/^data: ?(.+)$/gm)].map(([, data]) => data);
+  // a dot would stop at U+2028, which JSON may hold
+  const texts = /^\s*[[{]/.test(written)
+    ? [written]
+    : [...written.matchAll(/^data: ?([^\r\n]+)/gm)].map(([, data]) => data);
   return texts.flatMap((one) => {
     try {
       const value = parseJson(one ?? '') as JsonValue;

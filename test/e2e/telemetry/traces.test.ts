@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { OtlpCollector } from '../../helpers/otlp-collector.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream, RpcError } from '../../helpers/recording-upstream.js';
@@ -35,10 +36,11 @@ afterAll(() => server?.stop());
 async function recorded(
   work: (wharf: Wharf) => Promise<void>,
   telemetry: Record<string, unknown> = {},
+  url = server.url,
 ): Promise<OtlpCollector> {
   collector = await OtlpCollector.start();
   const config = { telemetry: { use: 'otlp', endpoint: collector.url, ...telemetry } };
-  const wharf = await startWharf({ servers: { forecast: { url: server.url, transport: 'streamable-http' } }, config });
+  const wharf = await startWharf({ servers: { forecast: { url, transport: 'streamable-http' } }, config });
   try {
     await work(wharf);
   } finally {
@@ -185,6 +187,24 @@ describe('A span says how its message failed:', () => {
       'wharf.error.code': 'session_unknown',
     });
   });
+});
+
+it('A span says that a message failed whose answer is one event with U+2028 in it', async () => {
+  const upstream = await startFakeUpstream({ transport: 'sse' });
+  upstream.respond = ({ body }) => {
+    if (!body.includes('"blob"')) return undefined;
+    const { id } = JSON.parse(body.toString()) as { id: number };
+    const error = { code: -32602, message: 'no such\u2028place' };
+    const data = `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error })}\n\n`;
+    return { contentType: 'text/event-stream', body: data };
+  };
+  try {
+    const work = async ({ mcp }: Wharf) => void (await (await RawClient.connect(mcp)).call('blob'));
+    const found = await recorded(work, {}, upstream.url);
+    expect(found.span('tools/call blob', 'server').attributes).toMatchObject({ 'error.type': '-32602' });
+  } finally {
+    await upstream.close();
+  }
 });
 
 describe('No span has a secret in it:', () => {

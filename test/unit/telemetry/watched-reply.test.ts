@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { LineReply } from '../../../gateway/stdio/line-reply.js';
 import { LineOutput } from '../../../gateway/stdio/output.js';
+import { outcomesIn } from '../../../gateway/telemetry/outcome.js';
 import { WatchedReply } from '../../../gateway/telemetry/watched-reply.js';
 
 /** A reply that a client reads at once. */
@@ -22,6 +23,15 @@ describe('what telemetry keeps of an exchange', () => {
     expect(reply.outcomes.get('1')).toEqual({});
     expect(reply.outcomes.get('2')).toMatchObject({ status: '-32602', failure: { message: 'no such file' } });
   });
+
+  it.each(['\u2028', '\u2029'])(
+    'is a failure also where the words of the server, in an event, hold %j',
+    (separator) => {
+      const [message] = answer(1, `"error":{"code":-32602,"message":"no such${separator}file"}`);
+      const found = outcomesIn(Buffer.from(`event: message\r\ndata: ${message}\r\n\r\n`));
+      expect(found.get('1')).toMatchObject({ status: '-32602' });
+    },
+  );
 
   it('is bounded, however many answers a server sends on one stream, and however long its words are', () => {
     const reply = watched();
