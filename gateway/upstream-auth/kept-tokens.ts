@@ -40,6 +40,13 @@ export function placeOfPerson(target: GrantTarget, principal: string): TokenPlac
   return { name: `${startOf(target)}${principal}`, owner: { server, principal }, keptMs: PERSON_MS, isPersons: true };
 }
 
+/** Tokens, and how they are written. */
+interface Found {
+  key: string;
+  sealed: string;
+  tokens: Tokens;
+}
+
 interface Parts {
   state: StateStore;
   keys: StateKeys;
@@ -73,12 +80,16 @@ export class KeptTokens {
   }
 
   /** Whatever the state store has there, good or not. */
-  async read({ name }: TokenPlace): Promise<Tokens | undefined> {
+  async read(place: TokenPlace): Promise<Tokens | undefined> {
+    return (await this.#find(place))?.tokens;
+  }
+
+  async #find({ name }: TokenPlace): Promise<Found | undefined> {
     const { state, keys } = this.#parts;
     for (const key of keys.all('token', name)) {
       const sealed = await state.read(key);
       const text = sealed === undefined ? undefined : keys.seal.open(key, sealed);
-      if (text !== undefined) return JSON.parse(text) as Tokens;
+      if (sealed !== undefined && text !== undefined) return { key, sealed, tokens: JSON.parse(text) as Tokens };
     }
     return undefined;
   }
@@ -108,10 +119,13 @@ export class KeptTokens {
   async end(place: TokenPlace, kept: Tokens | undefined): Promise<void> {
     this.#here.delete(place.name);
     if (kept?.refreshToken === undefined) return;
-    const key = this.keyOf(place);
-    const { refreshToken: _, ...rest } = kept;
+    // where it is, and as it is written there, which may be by an older secret
+    const found = await this.#find(place);
     // another login may have come meanwhile
-    await this.#parts.state.replace(key, this.#sealed(key, kept), this.#sealed(key, rest), place.keptMs);
+    if (!found || JSON.stringify(found.tokens) !== JSON.stringify(kept)) return;
+    const { key, sealed } = found;
+    const { refreshToken: _, ...rest } = kept;
+    await this.#parts.state.replace(key, sealed, this.#sealed(key, rest), place.keptMs);
   }
 
   isGood({ expiresAt, givenAt = Number.NEGATIVE_INFINITY }: Tokens): boolean {
