@@ -99,9 +99,9 @@ export class KeptTokens {
    * @returns them with the end that they are given here, if they have none
    */
   async put(place: TokenPlace, given: Tokens): Promise<Tokens> {
-    const { state } = this.#parts;
+    const { state, keys } = this.#parts;
     const tokens = this.#ending(given, place);
-    const key = this.keyOf(place);
+    const key = keys.of('token', place.name);
     const text = this.#sealed(key, tokens);
     const keptMs = this.#lifeOf(tokens, place);
     const old = await state.read(key);
@@ -112,6 +112,8 @@ export class KeptTokens {
     // another replica was faster: what it has put there is as new
     if (isWritten) this.#here.set(place.name, tokens);
     else this.#here.delete(place.name);
+    // a replica that prefers another secret would go on with what is there, whose refresh token is used up
+    for (const other of keys.all('token', place.name)) if (other !== key) await state.remove(other);
     return tokens;
   }
 
@@ -133,9 +135,9 @@ export class KeptTokens {
     return this.#parts.clock.now() < expiresAt - Math.min(MARGIN_MS, (expiresAt - givenAt) / 2);
   }
 
-  /** Its key in the state store. */
-  keyOf({ name }: TokenPlace): string {
-    return this.#parts.keys.of('token', name);
+  /** Its keys in the state store, one for each secret, in an order that does not depend on that of the secrets. */
+  keysOf({ name }: TokenPlace): string[] {
+    return this.#parts.keys.all('token', name).sort();
   }
 
   /** How long tokens are kept: after their end only a refresh token is of use. */

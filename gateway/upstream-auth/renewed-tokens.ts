@@ -87,14 +87,13 @@ export class RenewedTokens {
   }
 
   async #find(place: TokenPlace, renew: Renew, bad: string | undefined): Promise<Tokens | undefined> {
-    const { state, clock, kept } = this.#parts;
-    const lock = `${kept.keyOf(place)}:renewal`;
+    const { clock, kept } = this.#parts;
     const mine = randomUUID();
     const until = clock.now() + LOCK_MS;
     for (;;) {
       const found = await this.#good(place, bad);
       if (found) return found;
-      if (await state.create(lock, mine, LOCK_MS, place.owner)) break;
+      if (await this.#lock(place, mine)) break;
       if (clock.now() > until) throw new GatewayError('state_unavailable', {}, 'the renewal of a token is held up');
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
@@ -111,9 +110,24 @@ export class RenewedTokens {
       kept.hold(place, put);
       return put;
     } finally {
-      // only one's own: it may have run out, and be another replica's by now. One that cannot be given back runs out
-      await state.replace(lock, mine, mine, 1).catch(() => undefined);
+      await this.#unlock(locksOf(kept.keysOf(place)), mine);
     }
+  }
+
+  /** A lock for each secret: while one is replaced, replicas agree on some of them, and not on which is the first. */
+  async #lock(place: TokenPlace, mine: string): Promise<boolean> {
+    const locks = locksOf(this.#parts.kept.keysOf(place));
+    for (const [at, lock] of locks.entries()) {
+      if (await this.#parts.state.create(lock, mine, LOCK_MS, place.owner)) continue;
+      await this.#unlock(locks.slice(0, at), mine);
+      return false;
+    }
+    return true;
+  }
+
+  /** Only one's own: it may have run out, and be another replica's by now. One that cannot be given back runs out. */
+  async #unlock(locks: readonly string[], mine: string): Promise<void> {
+    for (const lock of locks) await this.#parts.state.replace(lock, mine, mine, 1).catch(() => undefined);
   }
 
   async #good(place: TokenPlace, bad: string | undefined): Promise<Tokens | undefined> {
@@ -123,4 +137,8 @@ export class RenewedTokens {
     kept.hold(place, tokens);
     return tokens;
   }
+}
+
+function locksOf(keys: readonly string[]): string[] {
+  return keys.map((key) => `${key}:renewal`);
 }

@@ -35,13 +35,13 @@ afterEach(async () => {
 });
 
 /** A replica, called at its own port, whose people log in at an authorization server. */
-async function start(idp: RotatingServer, stores: ReturnType<typeof shared>, more: object = {}) {
+async function start(idp: RotatingServer, stores: ReturnType<typeof shared>, more: object = {}, own: object = {}) {
   const [port = 0] = await freePorts(1);
   const perUser = { issuer: idp.url, scope: 'mcp', ...more };
   const auth = { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] };
   const wharf = await startWharf({
     servers: { crm: { url: fake.url, upstreamAuth: { perUser } } },
-    config: { listen: `127.0.0.1:${port}`, publicUrl: BASE, auth },
+    config: { listen: `127.0.0.1:${port}`, publicUrl: BASE, auth, ...own },
     stores: 's3+redis',
     ...stores,
   });
@@ -112,5 +112,37 @@ describe('a secret of Wharf that an authorization server refuses', () => {
     expect(first.grants('refresh_token').at(-1)?.authorization).toBe(
       `Basic ${Buffer.from('wharf:the+new+one').toString('base64')}`,
     );
+  });
+});
+
+describe('two replicas of which one has taken over the new secret of Wharf already', () => {
+  const [OLD, NEW] = ['the secret of last year, of many bytes', 'the secret of this year, of many bytes'];
+  /** In the order that the config asks for: first all replicas have the new one as the second, then it comes to the front. */
+  const ROLLING: readonly (readonly [string, string[], string[]])[] = [
+    ['it is the second one', [OLD], [OLD, NEW]],
+    ['it is the first one', [OLD, NEW], [NEW, OLD]],
+    ['the old one is gone', [NEW, OLD], [NEW]],
+  ];
+
+  it.each(ROLLING)('renew each login once, and use no refresh token twice: %s', async (_when, one, other) => {
+    const stores = shared();
+    const replicas = [
+      await start(first, stores, {}, { secret: one }),
+      await start(first, stores, {}, { secret: other }),
+    ];
+    const [old, renewed] = replicas as [Replica, Replica];
+    expect(await logIn(await tryCall(old), old)).toBe(200);
+    for (const order of [
+      [renewed, old],
+      [old, renewed],
+      [renewed, old],
+    ]) {
+      first.revoke('access');
+      for (const at of order) expect(await tryCall(at)).toBe(true);
+    }
+    first.revoke('access');
+    const calls = [...replicas, ...replicas, ...replicas].map((at) => tryCall(at));
+    expect(await Promise.all(calls)).toEqual(calls.map(() => true));
+    expect([first.reused, first.grants('refresh_token').length]).toEqual([0, 4]);
   });
 });

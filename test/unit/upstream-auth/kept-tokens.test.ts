@@ -92,7 +92,7 @@ describe('the tokens of a server', () => {
     const life = async (tokens: Tokens, name: string) => {
       const place = { name, owner: { server: 'crm' }, keptMs: 3_600_000 };
       await store.put(place, tokens);
-      return kept.get(store.keyOf(place)) ?? 0;
+      return kept.get(keys.of('token', name)) ?? 0;
     };
     const expiresAt = now + 300_000;
     expect(await life({ accessToken: 'a', expiresAt }, 'short')).toBeLessThanOrEqual(300_000);
