@@ -8,7 +8,7 @@ import { type ConfigProblem, formatPath, type Path, problem } from './problems.j
 interface Given {
   /** Without symbolic links. */
   folder: string;
-  /** In the config's spelling. */
+  /** In the config's spelling, without the text around it, which may have secrets. */
   written: string;
   path: Path;
 }
@@ -18,6 +18,9 @@ const OF_STORE = ['objects', 'tmp'];
 
 /** Variables with a user's own folders, which a server does not serve. */
 const OF_THE_USER = new Set(['HOME', 'PATH', 'TMPDIR', 'PWD', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA']);
+
+/** What may end a path within a text: first in a list without blanks, as a path may have some, then anywhere. */
+const ENDS = sep === '\\' ? [/[=,;]/, /[=,;\s"'`|&<>(){}[\]]/] : [/[=,;:]/, /[=,;:\s"'`|&<>(){}[\]]/];
 
 /**
  * Why files must not be kept in a folder: a stdio server gets it, or a parent of it, as its working directory or in an
@@ -29,7 +32,7 @@ export async function exposedBy(
 ): Promise<ConfigProblem[]> {
   const place = await realPathOf(resolve(folder));
   const own = OF_STORE.map((name) => join(place, name));
-  const given = (await Promise.all(servers.map((server) => givenTo(server, inheritedEnv.HOME)))).flat();
+  const given = (await Promise.all(servers.map((server) => givenTo(server, inheritedEnv)))).flat();
   return given
     .filter(({ folder }) => contains(folder, place) || own.some((inner) => contains(inner, folder)))
     .slice(0, 1)
@@ -63,9 +66,11 @@ function made(folderOf: () => string | undefined): string | undefined {
   }
 }
 
-async function givenTo({ name, settings }: ServerConfig, home: string | undefined): Promise<Given[]> {
+async function givenTo({ name, settings }: ServerConfig, inherited: Config['inheritedEnv']): Promise<Given[]> {
   const { command, cwd, env } = settings;
   const from = typeof cwd === 'string' ? resolve(cwd) : process.cwd();
+  const own = Object.entries((env ?? {}) as Record<string, unknown>);
+  const variables = { ...inherited, PWD: from, ...Object.fromEntries(own) };
   const named: { text: string; path: Path }[] = [];
   const server = ['servers', name];
   if (typeof cwd === 'string') named.push({ text: from, path: [...server, 'cwd'] });
@@ -73,28 +78,51 @@ async function givenTo({ name, settings }: ServerConfig, home: string | undefine
     for (const [index, text] of command.entries())
       if (index > 0 && typeof text === 'string') named.push({ text, path: [...server, 'command', index] });
   }
-  for (const [key, text] of Object.entries((env ?? {}) as Record<string, unknown>)) {
+  for (const [key, text] of own) {
     if (typeof text === 'string' && !OF_THE_USER.has(key)) named.push({ text, path: [...server, 'env', key] });
   }
   const found = await Promise.all(
-    named.flatMap(({ text, path }) => pathsIn(text, from, home).map((one) => folderAt(one, text, path))),
+    named.flatMap(({ text, path }) =>
+      [...pathsIn(text, from, variables)].map(([one, written]) => folderAt(one, written, path)),
+    ),
   );
   return found.filter((one) => one !== undefined);
 }
 
-/** Paths as programs get them: alone, after `--root=`, in `-v HOST:INSIDE` and `src=HOST,dst=INSIDE`. */
-function pathsIn(text: string, from: string, home = ''): string[] {
-  if (text === '' || text.includes('\0')) return [];
-  if (/^file:\/\//i.test(text)) {
+/**
+ * Everything that may be a path, as programs get them: alone, after `--root=`, in `-v HOST:INSIDE` and
+ * `src=HOST,dst=INSIDE`, in a list with blanks or lines, in JSON, and in a command for a shell. What is not a folder does
+ * not count.
+ * @returns how each is written
+ */
+function pathsIn(text: string, from: string, variables: Readonly<Record<string, unknown>>): Map<string, string> {
+  if (text === '' || text.includes('\0')) return new Map();
+  const home = typeof variables.HOME === 'string' ? variables.HOME : '~';
+  // no shell expands these in an argument of its own, but some servers do
+  const expanded = withVariables(text, variables);
+  const parts = ENDS.flatMap((end) => expanded.split(end)).filter((part) => part !== '');
+  const pathOf = (part: string) => resolve(from, part.replace(/^~(?=[/\\]|$)/, home));
+  return new Map([
+    ...[text, ...parts].map((part) => [pathOf(part), part] as const),
+    ...fileUrisIn(text).map((path) => [path, path] as const),
+  ]);
+}
+
+function withVariables(text: string, variables: Readonly<Record<string, unknown>>): string {
+  return text.replace(/\$(?:(\w+)|\{(\w+)\})/g, (written, plain?: string, braced?: string) => {
+    const value = variables[plain ?? braced ?? ''];
+    return typeof value === 'string' ? value : written;
+  });
+}
+
+function fileUrisIn(text: string): string[] {
+  return (text.match(/file:\/\/[^\s"',;]*/gi) ?? []).flatMap((uri) => {
     try {
-      return [fileURLToPath(text)];
+      return [fileURLToPath(uri)];
     } catch {
       return [];
     }
-  }
-  const parts = text.split(sep === '\\' ? /[=,;]/ : /[=,;:]/).filter((part) => /^[.~]{1,2}$|[/\\]/.test(part));
-  // no shell expands the tilde, but some servers do
-  return [...new Set([text, ...parts])].map((part) => resolve(from, part.replace(/^~(?=[/\\]|$)/, home || '~')));
+  });
 }
 
 async function folderAt(path: string, written: string, at: Path): Promise<Given | undefined> {

@@ -92,6 +92,46 @@ describe('a store in a folder that a stdio server is given', () => {
     ],
     ['a file URI', () => ({ command: ['server', `file://${join(root, 'docs')}`] }), () => join(root, 'docs/store')],
     ['the home by its tilde', () => ({ command: ['server', '~'] }), () => join(root, 'home/store')],
+    [
+      'a command for a shell',
+      () => ({ command: ['sh', '-c', `cd / && exec server --all "${join(root, 'docs')}"`] }),
+      () => join(root, 'docs/store'),
+    ],
+    [
+      'a command for a shell that enters it',
+      () => ({ command: ['sh', '-c', `cd ${join(root, 'docs')}; exec server .`] }),
+      () => join(root, 'docs/store'),
+    ],
+    [
+      'a list with blanks',
+      () => ({ command: ['server'], env: { ROOTS: `/nowhere ${join(root, 'docs')}` } }),
+      () => join(root, 'docs/store'),
+    ],
+    [
+      'a list of lines',
+      () => ({ command: ['server'], env: { ROOTS: `/nowhere\n${join(root, 'docs')}\n` } }),
+      () => join(root, 'docs/store'),
+    ],
+    [
+      'JSON',
+      () => ({ command: ['server', JSON.stringify({ roots: [join(root, 'docs')] })] }),
+      () => join(root, 'docs/store'),
+    ],
+    [
+      'an option’s file URI with encoded characters',
+      () => ({ command: ['server', `--root=file://${join(root, 'docs').replaceAll('-', '%2D')}`] }),
+      () => join(root, 'docs/store'),
+    ],
+    [
+      'the home by its variable',
+      () => ({ command: ['sh', '-c', 'exec server $HOME'] }),
+      () => join(root, 'home/store'),
+    ],
+    [
+      'the home that it is given itself',
+      () => ({ command: ['server', '~/'], env: { HOME: join(root, 'docs') } }),
+      () => join(root, 'docs/store'),
+    ],
     ['a variable', () => ({ command: ['server'], env: { ROOT: join(root, 'docs') } }), () => join(root, 'docs/store')],
     [
       'a folder inside of the stored files',
@@ -107,6 +147,16 @@ describe('a store in a folder that a stdio server is given', () => {
     await symlink(join(root, 'docs'), join(root, 'link'));
     expect(await problemsOf({ command: ['server', join(root, 'link')] }, at(join(root, 'docs/store')))).toHaveLength(1);
     expect(await problemsOf({ command: ['server', join(root, 'docs')] }, at(join(root, 'link/store')))).toHaveLength(1);
+    await symlink(join(root, 'docs'), join(root, 'other', 'link'));
+    const byName = { command: ['server', '--root=link'], cwd: join(root, 'other') };
+    expect(await problemsOf(byName, at(join(root, 'docs/store')))).toHaveLength(1);
+  });
+
+  it('is named without what stands beside it, which may be a secret (safety 15)', async () => {
+    const env = { SETTINGS: JSON.stringify({ token: 'hunter2', root: join(root, 'docs') }) };
+    const [problem] = await problemsOf({ command: ['server'], env }, at(join(root, 'docs/store')));
+    expect(problem).toContain(`overlaps with ${join(root, 'docs')}, which a server is given (servers.s.env.SETTINGS)`);
+    expect(problem).not.toContain('hunter2');
   });
 
   it.each<[string, () => object]>([
