@@ -21,7 +21,8 @@ export const settings = z
       .min(1)
       .describe(
         'The file, created if missing (mode 0600) in a folder created if missing (mode 0700). Relative to the working ' +
-          'directory. One process writes to it, and nothing else may: it is rotated by Wharf alone.',
+          'directory. One process writes to it, and nothing else may: it is rotated by Wharf alone, and not in a folder that a ' +
+          'stdio server is given.',
       ),
     maxSize: size({ min: 64 * 1024, max: 1024 * 1024 * MIB })
       .prefault('100MiB')

@@ -14,7 +14,7 @@ import { formatAddress } from './schema/fields.js';
 import { DEFAULT_STORE } from './schema/schema.js';
 import { sourcesOf } from './settings.js';
 import { stateFolder } from './state-folder.js';
-import { defaultStore, exposedBy } from './store-place.js';
+import { auditExposedBy, defaultStore, exposedBy } from './store-place.js';
 
 /** Settings that the command line can override, each with the spelling of its option. */
 export interface Overrides {
@@ -114,6 +114,8 @@ async function readAndCheck(
   const faults = options.preflight === 'refuse' ? missing : [];
   const { path } = config.objects.settings;
   if (typeof path === 'string') faults.push(...(await exposedBy(path, config)));
+  const { path: audit } = config.audit.settings;
+  if (typeof audit === 'string') faults.push(...(await auditExposedBy(audit, config)));
   if (faults.length > 0) return refuse(faults);
   return { ok: true, config: { ...config, warnings: [...config.warnings, ...told(missing)] } };
 }

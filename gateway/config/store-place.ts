@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Choice, Config, ServerConfig } from './config.js';
 import { type ConfigProblem, formatPath, type Path, problem } from './problems.js';
@@ -32,7 +32,7 @@ export async function exposedBy(
 ): Promise<ConfigProblem[]> {
   const place = await realPathOf(resolve(folder));
   const own = OF_STORE.map((name) => join(place, name));
-  const given = (await Promise.all(servers.map((server) => givenTo(server, inheritedEnv)))).flat();
+  const given = await givenBy({ servers, inheritedEnv });
   return given
     .filter(({ folder }) => contains(folder, place) || own.some((inner) => contains(inner, folder)))
     .slice(0, 1)
@@ -42,6 +42,32 @@ export async function exposedBy(
         'stored file. Choose a folder apart from it';
       return problem(['objects', 'path'], text, folder);
     });
+}
+
+/**
+ * Why the audit log must not be a file: a server's tools could read who did what, write other lines, and stop everything
+ * that must be recorded by changing it.
+ */
+export async function auditExposedBy(
+  file: string,
+  config: Pick<Config, 'servers' | 'inheritedEnv'>,
+): Promise<ConfigProblem[]> {
+  const found = await folderWith(file, config);
+  if (!found) return [];
+  const text =
+    `is in ${found.written}, which a server is given (${formatPath(found.path)}): its tools could read and change the ` +
+    'audit log. Choose a file apart from it';
+  return [problem(['audit', 'path'], text, file)];
+}
+
+/** A folder that a server is given and that has this file in it, or what the file is a link to. */
+export async function folderWith(
+  file: string,
+  config: Pick<Config, 'servers' | 'inheritedEnv'>,
+): Promise<Given | undefined> {
+  const path = resolve(file);
+  const places = [join(await realPathOf(dirname(path)), basename(path)), await realPathOf(path)];
+  return (await givenBy(config)).find(({ folder }) => places.some((place) => contains(folder, place)));
 }
 
 /** The first of the folders that no server gets; without one, the memory of the process. */
@@ -64,6 +90,10 @@ function made(folderOf: () => string | undefined): string | undefined {
     // a full or read-only disk: try the next place
     return undefined;
   }
+}
+
+async function givenBy({ servers, inheritedEnv }: Pick<Config, 'servers' | 'inheritedEnv'>): Promise<Given[]> {
+  return (await Promise.all(servers.map((server) => givenTo(server, inheritedEnv)))).flat();
 }
 
 async function givenTo({ name, settings }: ServerConfig, inherited: Config['inheritedEnv']): Promise<Given[]> {

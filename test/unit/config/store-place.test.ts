@@ -26,8 +26,12 @@ const privateFolder = (base = join(root, 'temporary')) => {
 };
 
 async function load(server: object, objects?: object, options: LoadOptions = {}, environment?: Record<string, string>) {
+  return loadWith({ servers: { s: server }, ...(objects && { objects }) }, options, environment);
+}
+
+async function loadWith(config: object, options: LoadOptions = {}, environment?: Record<string, string>) {
   const file = join(root, 'wharf.yaml');
-  await writeFile(file, JSON.stringify({ servers: { s: server }, ...(objects && { objects }) }));
+  await writeFile(file, JSON.stringify(config));
   return loadConfig({ file, privateFolder, ...options }, adapters, environment ?? { HOME: join(root, 'home') });
 }
 
@@ -167,6 +171,29 @@ describe('a store in a folder that a stdio server is given', () => {
     ['an HTTP server', () => ({ url: 'http://127.0.0.1:1/mcp' })],
   ])('is none: %s', async (_how, server) => {
     expect(await problemsOf(server(), at(join(root, 'other/store')))).toEqual([]);
+  });
+});
+
+describe('an audit log in a folder that a stdio server is given', () => {
+  const problemsWith = async (path: string) => {
+    const servers = { s: { command: ['server', join(root, 'docs')] } };
+    const objects = at(join(root, 'other'));
+    const loaded = await loadWith({ servers, objects, audit: { use: 'file', path } });
+    return loaded.ok ? [] : loaded.problems.map((found) => `${found.path}: ${found.message}`);
+  };
+
+  it('is refused, as its tools could read and change it (safety 15)', async () => {
+    const problem =
+      `audit.path: is in ${join(root, 'docs')}, which a server is given (servers.s.command[1]): its tools could read and ` +
+      'change the audit log. Choose a file apart from it';
+    expect(await problemsWith(join(root, 'docs/audit.jsonl'))).toEqual([problem]);
+    expect(await problemsWith(join(root, 'docs/deep/new/audit.jsonl'))).toEqual([problem]);
+    expect(await problemsWith(join(root, 'docs-2/audit.jsonl'))).toEqual([]);
+    await symlink(join(root, 'docs/audit.jsonl'), join(root, 'store/audit.jsonl'));
+    await writeFile(join(root, 'docs/audit.jsonl'), '');
+    expect(await problemsWith(join(root, 'store/audit.jsonl'))).toEqual([problem]);
+    await symlink(join(root, 'store/elsewhere.jsonl'), join(root, 'docs/link.jsonl'));
+    expect(await problemsWith(join(root, 'docs/link.jsonl'))).toEqual([problem]);
   });
 });
 
