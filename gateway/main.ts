@@ -88,7 +88,7 @@ async function main(argv: string[]): Promise<number> {
       };
       const load = () => loadConfig({ ...action.load, privateFolder, preflight: 'warn' }, adapters);
       const loaded = await load();
-      if (loaded.ok) return run(loaded.config, { file: action.load.file, load });
+      if (loaded.ok) return run(loaded.config, { file: action.load.file, isServed: loaded.isServed, load });
       printError(problemsText(loaded.problems));
       return 1;
     }
@@ -302,12 +302,12 @@ async function inspectServers(config: Config, isWhole: boolean, only: string | u
 /** @param source where the config comes from; without a file there is nothing to reload */
 async function run(
   config: Config,
-  source: { file: string | undefined; load: () => Promise<LoadResult> },
+  source: { file: string | undefined; isServed: boolean | undefined; load: () => Promise<LoadResult> },
 ): Promise<number> {
   const log = createLog(config.logLevel);
   giveBackWhenQuiet();
   freeWhatWasRead();
-  const { file, load } = source;
+  const { file, isServed, load } = source;
   if (file === undefined) goOnAfterHangUp(log);
   try {
     // Loaded only here, because `wharf check` and `wharf schema` do not need it.
@@ -319,7 +319,7 @@ async function run(
     if (file !== undefined) {
       const { watchForReloads } = await import('./reload/watch.js');
       const { reload, noteRefusedConfig: refused } = started;
-      watchForReloads({ file, load, reload, refused, log });
+      watchForReloads({ file, isServed, load, reload, refused, log });
     }
     const { takesStdout } = adapters.audit[config.audit.use] ?? {};
     (takesStdout ? printError : print)(startedText(version, started, config, adapters));

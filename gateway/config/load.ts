@@ -14,7 +14,7 @@ import { formatAddress } from './schema/fields.js';
 import { DEFAULT_STORE } from './schema/schema.js';
 import { sourcesOf } from './settings.js';
 import { stateFolder } from './state-folder.js';
-import { auditExposedBy, defaultStore, exposedBy } from './store-place.js';
+import { auditExposedBy, defaultStore, exposedBy, folderWith } from './store-place.js';
 
 /** Settings that the command line can override, each with the spelling of its option. */
 export interface Overrides {
@@ -41,7 +41,9 @@ export interface LoadOptions {
   preflight?: 'refuse' | 'warn';
 }
 
-export type LoadResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
+export type LoadResult =
+  /** `isServed`: the file is in a folder that a stdio server is given, so the server may change it. */
+  { ok: true; config: Config; isServed?: boolean } | { ok: false; problems: ConfigProblem[] };
 
 /** What a stdio server may need to run at all. Everything else comes from its `env:`, above all secrets. */
 const INHERITED = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER'];
@@ -117,7 +119,19 @@ async function readAndCheck(
   const { path: audit } = config.audit.settings;
   if (typeof audit === 'string') faults.push(...(await auditExposedBy(audit, config)));
   if (faults.length > 0) return refuse(faults);
-  return { ok: true, config: { ...config, warnings: [...config.warnings, ...told(missing)] } };
+  const served = options.file === undefined ? [] : await servedFile(options.file, config);
+  const warnings = [...config.warnings, ...told(missing), ...served];
+  return { ok: true, config: { ...config, warnings }, isServed: served.length > 0 };
+}
+
+/** What to say of a config in a folder that a server is given: its commands are run, with its secrets. */
+async function servedFile(file: string, config: Config): Promise<ConfigProblem[]> {
+  const found = await folderWith(file, config);
+  if (!found) return [];
+  const message =
+    `is in ${found.written}, which a server is given (${formatPath(found.path)}): its tools could read the secrets in it, ` +
+    'and decide what Wharf runs. Keep it apart; where it is, a change is read only on SIGHUP';
+  return [{ path: file, message }];
 }
 
 /** Adds a place for the files to a config that names none. */

@@ -15,6 +15,8 @@ const LOOK_MS = 2000;
 interface ReloadSource {
   /** The config's file. */
   file: string;
+  /** A server of the present config may change the file. */
+  isServed?: boolean | undefined;
   load: () => Promise<LoadResult>;
   /** Puts a config in the place of the present one, as a whole or not at all. */
   reload: (config: Config) => Promise<Reload>;
@@ -27,9 +29,10 @@ interface ReloadSource {
 export function watchForReloads(source: ReloadSource): () => void {
   let last: Promise<void> = Promise.resolve();
   let read: Stats | undefined;
+  let isServed = source.isServed === true;
   const reload = async (why: string): Promise<void> => {
     read = await stat(source.file).catch(() => undefined);
-    await reloadFrom(source, why);
+    isServed = (await reloadFrom(source, why)) ?? isServed;
   };
   // one after the other: the later file counts
   const onHangUp = (): void => {
@@ -37,7 +40,17 @@ export function watchForReloads(source: ReloadSource): () => void {
   };
   const onChange = (now: Stats): void => {
     // after a SIGHUP for the same change it would be told twice
-    last = last.then(() => (isSame(now, read) ? undefined : reload('the file has changed')));
+    last = last.then(() => {
+      if (isSame(now, read)) return undefined;
+      if (!isServed) return reload('the file has changed');
+      // callers of its tools would decide which programs Wharf runs
+      source.log.warn(
+        { file: source.file },
+        'The config has changed and is not read: a server may change it. SIGHUP reads it.',
+      );
+      source.refused('a server may change the file');
+      return undefined;
+    });
   };
   process.on('SIGHUP', onHangUp);
   watchFile(source.file, { interval: LOOK_MS, persistent: false }, onChange);
@@ -51,21 +64,25 @@ function isSame(one: Stats, other: Stats | undefined): boolean {
   return other !== undefined && one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.size === other.size;
 }
 
-async function reloadFrom({ file, load, reload, refused, log }: ReloadSource, why: string): Promise<void> {
+/** @returns whether a server of the config that is in force now may change the file; undefined if it is the one before */
+async function reloadFrom(
+  { file, load, reload, refused, log }: ReloadSource,
+  why: string,
+): Promise<boolean | undefined> {
   try {
     const loaded = await load();
     if (!loaded.ok) {
       const problems = problemsText(loaded.problems).trimEnd().split('\n');
       log.error({ file, why, problems }, 'The config has problems; nothing was changed.');
       refused('the config has problems');
-      return;
+      return undefined;
     }
     const result = await reload(loaded.config);
     switch (result.kind) {
       case 'restart':
         log.error({ file, why, keys: result.keys }, 'These keys need a restart; nothing was changed.');
         refused(`a restart is needed for ${result.keys.join(', ')}`);
-        return;
+        return undefined;
       case 'done':
         log.info(
           { file, why, keys: result.keys, changed: result.changed },
@@ -77,8 +94,10 @@ async function reloadFrom({ file, load, reload, refused, log }: ReloadSource, wh
       case 'same':
         log.info({ file, why }, 'The config says what it said before.');
     }
+    return loaded.isServed === true;
   } catch (error) {
     log.error({ file, why, err: error }, 'The config could not be reloaded; nothing was changed.');
     refused('a part of it could not be made');
+    return undefined;
   }
 }

@@ -197,6 +197,31 @@ describe('an audit log in a folder that a stdio server is given', () => {
   });
 });
 
+describe('a config in a folder that a stdio server is given', () => {
+  const served = async (server: object, file: string) => {
+    const config = { servers: { s: server }, objects: at(join(root, 'other/store')) };
+    await writeFile(join(root, 'docs/wharf.yaml'), JSON.stringify(config));
+    const loaded = await loadConfig({ file }, adapters, { HOME: join(root, 'home') });
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+    return { isServed: loaded.isServed, warnings: loaded.config.warnings };
+  };
+
+  it('is told, as its tools could decide what Wharf runs (safety 15)', async () => {
+    const server = { command: ['server', join(root, 'docs')] };
+    const file = join(root, 'docs/wharf.yaml');
+    const message =
+      `is in ${join(root, 'docs')}, which a server is given (servers.s.command[1]): its tools could read the secrets in it, ` +
+      'and decide what Wharf runs. Keep it apart; where it is, a change is read only on SIGHUP';
+    expect(await served(server, file)).toEqual({ isServed: true, warnings: [{ path: file, message }] });
+    await symlink(file, join(root, 'link.yaml'));
+    expect((await served(server, join(root, 'link.yaml'))).isServed).toBe(true);
+    expect(await served({ command: ['server', join(root, 'docs/deep')] }, file)).toEqual({
+      isServed: false,
+      warnings: [],
+    });
+  });
+});
+
 describe('a store that is not chosen', () => {
   const server = { command: ['server'] };
 

@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Config } from '../../../gateway/config/config.js';
 import { watchForReloads } from '../../../gateway/reload/watch.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { until } from '../../helpers/wait.js';
@@ -14,6 +15,9 @@ describe('a config file that is watched', () => {
   let loads: number;
   /** How often the file's watcher has told of a change. */
   let changes: number;
+  let refusals: string[];
+  /** What each load says of the file. */
+  let isServed: boolean;
   const count = () => {
     changes += 1;
   };
@@ -24,20 +28,28 @@ describe('a config file that is watched', () => {
     await writeFile(file, 'first');
     loads = 0;
     changes = 0;
-    stop = watchForReloads({
-      file,
-      load: async () => {
-        loads += 1;
-        return { ok: false, problems: [] };
-      },
-      reload: async () => ({ kind: 'same' }),
-      refused: () => {},
-      log: silentLog,
-    });
+    refusals = [];
+    isServed = false;
+    watch();
     watchFile(file, count);
     // what the watcher compares with is looked up in the background, before these
     for (let look = 0; look < 10; look++) await stat(file);
   });
+
+  const watch = (served?: boolean) => {
+    stop = watchForReloads({
+      file,
+      isServed: served,
+      load: async () => {
+        loads += 1;
+        return { ok: true, config: {} as Config, isServed };
+      },
+      reload: async () => ({ kind: 'same' }),
+      refused: (why) => refusals.push(why),
+      log: silentLog,
+    });
+  };
+
   afterEach(async () => {
     stop();
     unwatchFile(file, count);
@@ -57,5 +69,24 @@ describe('a config file that is watched', () => {
   it('is read when it changes without one', async () => {
     await writeFile(file, 'the second');
     await until(() => loads === 1);
+  });
+
+  it('is not read by itself while a server may change it, and is on SIGHUP (safety 15)', async () => {
+    stop();
+    watch(true);
+    await writeFile(file, 'of a server');
+    await until(() => refusals.length === 1);
+    expect(refusals).toEqual(['a server may change the file']);
+    expect(loads).toBe(0);
+    process.emit('SIGHUP');
+    await until(() => loads === 1);
+    await writeFile(file, 'of the operator');
+    await until(() => loads === 2);
+    isServed = true;
+    process.emit('SIGHUP');
+    await until(() => loads === 3);
+    await writeFile(file, 'of a server again');
+    await until(() => refusals.length === 2);
+    expect(loads).toBe(3);
   });
 });
