@@ -58,7 +58,7 @@ async function inspectServer(
   try {
     const own = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
     for await (const page of toolsWithToken(server, openOAuth, { adapters, deps: own, signal })) {
-      tools.push(...page.map((tool) => propose(tool, adapters.dialects, configuredOf(tool, server))));
+      for (const tool of page) tools.push(propose(tool, adapters.dialects, configuredOf(tool, server)));
     }
   } catch (error) {
     const failure = isForPersons(error, server)

@@ -4,6 +4,7 @@ import { isObject } from '../json/value.js';
 import type { Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import type { BodyKind } from '../ports/upstream.js';
+import { addAll } from '../wire/add-all.js';
 import { WireError } from '../wire/errors.js';
 import { parseJson } from '../wire/json/parse.js';
 import { createReader } from '../wire/json/reader.js';
@@ -26,7 +27,7 @@ export async function* messagesIn(
       message: (message) => {
         if (message.empty || message.malformed) return;
         const value = parseJson(message.skeleton().toString('utf8')) as JsonValue;
-        found.push(...(Array.isArray(value) ? value : [value]).filter(isObject));
+        addAll(found, (Array.isArray(value) ? value : [value]).filter(isObject));
         message.discard();
       },
     },

@@ -60,6 +60,25 @@ describe('wharf inspect', () => {
     await Promise.all([close(tokens), guarded.close()]);
   });
 
+  it('of a list of 130,000 tools, and of as many messages at once, reads to the end (safety 18)', async () => {
+    const MANY = 130_000;
+    const server = await startFakeUpstream({ transport: 'json' });
+    const messages = (id: unknown) => [
+      ...Array.from({ length: MANY }, () => ({ jsonrpc: '2.0', method: 'notifications/x' })),
+      { jsonrpc: '2.0', id, result: { tools: Array.from({ length: MANY }, () => ({ name: 't' })) } },
+    ];
+    server.respond = ({ body: asked }) => {
+      if (!asked.includes('"tools/list"')) return undefined;
+      const { id } = JSON.parse(asked.toString()) as { id: unknown };
+      const body = `data: ${JSON.stringify(messages(id))}\n\n`;
+      return { status: 200, headers: { 'content-type': 'text/event-stream' }, body };
+    };
+    const { code, err } = await wharf('inspect', '--upstream', server.url);
+    expect(err).toContain('130000 tools');
+    expect(code).toBe(0);
+    await server.close();
+  });
+
   it('of a config asks every server, whichever fail', async () => {
     const servers = {
       good: { command: listing('pages') },
