@@ -51,6 +51,8 @@ export interface ServerConfig {
   upstreamAuth?: UpstreamAuthConfig;
   /** The server's own setting, otherwise that of the top level. */
   uploadTool: UploadTool | 'off';
+  /** Where the files are copied that it is given by path; undefined: the system's folder for temporary files. */
+  copies?: string;
 }
 
 /** A caller's key, and what it reaches. */

@@ -14,7 +14,7 @@ import { formatAddress } from './schema/fields.js';
 import { DEFAULT_STORE } from './schema/schema.js';
 import { sourcesOf } from './settings.js';
 import { stateFolder } from './state-folder.js';
-import { auditExposedBy, defaultStore, exposedBy, folderWith } from './store-place.js';
+import { auditExposedBy, defaultStore, exposedBy, folderWith, withCopiesApart } from './store-place.js';
 
 /** Settings that the command line can override, each with the spelling of its option. */
 export interface Overrides {
@@ -111,7 +111,7 @@ async function readAndCheck(
   );
   const parsed = { ...result.config, servers, sources, inheritedEnv: Object.fromEntries(inherited) };
   const isPrivate = options.isPrivate === true && !('objects' in written) && !('state' in written);
-  const config = await withStore(parsed, { ...options, isPrivate }, adapters, environment);
+  const config = await withPlaces(parsed, { ...options, isPrivate }, adapters, environment);
   const missing = options.preflight === undefined ? [] : await preflight(config, adapters);
   const faults = options.preflight === 'refuse' ? missing : [];
   const { path } = config.objects.settings;
@@ -134,18 +134,30 @@ async function servedFile(file: string, config: Config): Promise<ConfigProblem[]
   return [{ path: file, message }];
 }
 
-/** Adds a place for the files to a config that names none. */
-async function withStore(
+/** Adds places for files, each where no server reads what is not its own. */
+async function withPlaces(
   config: Config,
-  { file, servers, isPrivate, privateFolder = (root = tmpdir()) => join(root, 'wharf-…') }: LoadOptions,
+  options: LoadOptions,
   adapters: AdapterList,
   environment: Environment,
 ): Promise<Config> {
+  const { file, servers } = options;
+  const listen = formatAddress(config.listen);
+  const folder = stateFolder({ file: file && (await placeOf(file)), servers, listen }, environment);
+  if (folder === undefined) return withStore(config, folder, options, adapters);
+  const placed = await withCopiesApart(config, { system: tmpdir(), apart: dirname(folder) });
+  return withStore({ ...config, servers: placed }, folder, options, adapters);
+}
+
+/** Adds a place for the files to a config that names none. @param folder in the user's state folder */
+async function withStore(
+  config: Config,
+  folder: string | undefined,
+  { isPrivate, privateFolder = (root = tmpdir()) => join(root, 'wharf-…') }: LoadOptions,
+  adapters: AdapterList,
+): Promise<Config> {
   const { use, settings } = config.objects;
   if (use !== DEFAULT_STORE || settings.path !== undefined) return config;
-  const listen = formatAddress(config.listen);
-  const identity = { file: file && (await placeOf(file)), servers, listen };
-  const folder = stateFolder(identity, environment);
   const ofProcess = [() => privateFolder(), () => folder && privateFolder(dirname(folder))];
   // when the system chooses the port, two gateways of one config can run at the same time
   const places = isPrivate || config.listen.port === 0 ? ofProcess : [() => folder, ...ofProcess];

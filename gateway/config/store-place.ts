@@ -70,6 +70,27 @@ export async function folderWith(
   return (await givenBy(config)).find(({ folder }) => places.some((place) => contains(folder, place)));
 }
 
+/**
+ * The servers, each with a place for the copies of files that it is given by path, where another server is given the system's:
+ * that one's tools could read and change what callers send to this one. A server that is given the system's folder itself may
+ * be given it for these copies.
+ */
+export async function withCopiesApart(
+  config: Pick<Config, 'servers' | 'inheritedEnv'>,
+  { system, apart }: { system: string; apart: string },
+): Promise<ServerConfig[]> {
+  const given = await givenBy(config);
+  const holdersOf = async (folder: string) => {
+    const place = await realPathOf(resolve(folder));
+    return new Set(given.filter((one) => contains(one.folder, place)).map(({ path }) => path[1]));
+  };
+  const [holders, holdersApart] = [await holdersOf(system), await holdersOf(apart)];
+  return config.servers.map((server) => {
+    const isExposed = server.transport === 'stdio' && holders.size > 0 && !holders.has(server.name);
+    return isExposed && holdersApart.size === 0 ? { ...server, copies: apart } : server;
+  });
+}
+
 /** The first of the folders that no server gets; without one, the memory of the process. */
 export async function defaultStore(
   folders: readonly (() => string | undefined)[],

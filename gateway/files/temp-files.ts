@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,6 +15,8 @@ interface TempFilesDeps {
   log: Log;
   /** Parent of the private folders; default: the system's. */
   root?: string;
+  /** It is made when it is first needed. */
+  isMade?: boolean;
 }
 
 /** A copy of a file on the local disk, for a server that takes paths. */
@@ -71,10 +73,17 @@ function prefixIn(root: string): string {
 export class TempFiles {
   readonly #log: Log;
   readonly #root: string;
+  readonly #isMade: boolean;
 
-  constructor({ log, root = tmpdir() }: TempFilesDeps) {
+  constructor({ log, root = tmpdir(), isMade = false }: TempFilesDeps) {
     this.#log = log;
     this.#root = root;
+    this.#isMade = isMade;
+  }
+
+  /** Those in another folder, which is made when it is first needed. */
+  in(root: string): TempFiles {
+    return new TempFiles({ log: this.#log, root, isMade: true });
   }
 
   /**
@@ -108,7 +117,8 @@ export class TempFiles {
    * @returns the number of folders
    */
   async removeLeftOvers(): Promise<number> {
-    const names = await readdir(this.#root).catch((error: unknown) => {
+    const names = await readdir(this.#root).catch((error: NodeJS.ErrnoException) => {
+      if (this.#isMade && error.code === 'ENOENT') return [];
       this.#log.warn({ err: error }, 'could not search for temporary files of an earlier process');
       return [];
     });
@@ -122,6 +132,7 @@ export class TempFiles {
 
   async #makeFolder(): Promise<string> {
     try {
+      if (this.#isMade) await mkdir(this.#root, { recursive: true, mode: 0o700 });
       return keep(await mkdtemp(prefixIn(this.#root)));
     } catch (error) {
       throw toTempError(error);

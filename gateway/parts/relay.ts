@@ -122,7 +122,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
   const address = addressOf(server);
   const { tracer, clock } = parts;
   const traced = tracer && new TracedExchanges(tracer, clock, { name, url: address.upstreamUrl });
-  const { fetchOrigins } = server;
+  const { fetchOrigins, copies } = server;
   const { ownPorts } = parts;
   // each file is judged, however short
   const areJudged = parts.flow !== undefined || limits.acceptResults !== undefined || toolLimits.limitsResults;
@@ -163,7 +163,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
       accept: limits.accept,
       fetch: incomingFetch({ ingest, library, transfer, timeouts, pace, allowedHosts, fileLimit: limits.file }),
     },
-    tempFiles: parts.tempFiles,
+    tempFiles: copies === undefined ? parts.tempFiles : parts.tempFiles.in(copies),
     storeInline: (file, principal, signal) =>
       storeFile(
         {

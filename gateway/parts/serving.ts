@@ -38,6 +38,9 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const keptTools = new KeptViews<ToolFacts>(catalog, clock);
   const tempFiles = new TempFiles({ log });
   await tempFiles.removeLeftOvers();
+  for (const place of new Set(config.servers.map(({ copies }) => copies))) {
+    if (place !== undefined) await tempFiles.in(place).removeLeftOvers();
+  }
   const ownPorts: number[] = [];
   const takers = new FileTakers();
   takers.put(config.servers, []);

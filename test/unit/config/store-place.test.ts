@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
 import { type LoadOptions, loadConfig } from '../../../gateway/config/load.js';
 import { stateFolder } from '../../../gateway/config/state-folder.js';
+import { withCopiesApart } from '../../../gateway/config/store-place.js';
 
 let root: string;
 /** A file store of its own, apart from whatever a server is given. */
@@ -219,6 +220,25 @@ describe('a config in a folder that a stdio server is given', () => {
       isServed: false,
       warnings: [],
     });
+  });
+});
+
+describe('copies of files for a server that takes paths', () => {
+  it('are not where another server is given the folder for temporary files (safety 15)', async () => {
+    const places = { system: join(root, 'docs/deep'), apart: join(root, 'home/state') };
+    const placesWith = async (others: object) => {
+      const servers = { takes: { command: ['server'] }, web: { url: 'http://127.0.0.1:9/mcp' }, ...others };
+      const loaded = await loadWith({ servers, objects: at(join(root, 'store')) });
+      if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+      const placed = await withCopiesApart(loaded.config, places);
+      return Object.fromEntries(placed.flatMap(({ name, copies }) => (copies === undefined ? [] : [[name, copies]])));
+    };
+    expect(await placesWith({})).toEqual({});
+    expect(await placesWith({ files: { command: ['server', join(root, 'other')] } })).toEqual({});
+    // the one that is given the folder finds its own copies there
+    const docs = { command: ['server', join(root, 'docs')] };
+    expect(await placesWith({ docs })).toEqual({ takes: places.apart });
+    expect(await placesWith({ docs, home: { command: ['server', '~'] } })).toEqual({});
   });
 });
 

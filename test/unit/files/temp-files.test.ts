@@ -39,6 +39,17 @@ describe('a file on the local disk', () => {
     expect(uri).toMatch(/^file:\/\/\/[!-~]+$/);
   });
 
+  it('is in a folder of its own choice, which is made for it alone (safety 15)', async () => {
+    const apart = join(root, 'state', 'wharf');
+    const others = files.in(apart);
+    expect(await others.removeLeftOvers()).toBe(0);
+    const { path, remove } = await others.write(fileOf(F4), LIMIT, NEVER);
+    expect(dirname(dirname(path))).toBe(apart);
+    expect((await stat(apart)).mode & 0o777).toBe(0o700);
+    await remove();
+    expect(await readdir(apart)).toEqual([]);
+  });
+
   it('can be read by no other user', async () => {
     const { path } = await files.write(fileOf(F4), LIMIT, NEVER);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
