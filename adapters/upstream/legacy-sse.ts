@@ -13,7 +13,7 @@ import { codingOf } from './http/coding.js';
 import { refusedCredentials } from './http/credentials.js';
 import { readEndpoint } from './http/endpoint-event.js';
 import { reach } from './http/reach.js';
-import { isRedirection, redirected, sendFollowing } from './http/redirect.js';
+import { isGone, isRedirection, redirected, sendFollowing } from './http/redirect.js';
 import { type HttpSettings, httpSettings } from './http/settings.js';
 
 export const settings = httpSettings;
@@ -30,11 +30,12 @@ class LegacySse implements SharedUpstream {
   readonly channel = 'shared';
   readonly transport = 'legacy-sse';
   readonly #name: string;
-  /** As configured, or redirected. */
+  readonly #configured: URL;
+  /** As configured, or redirected for good. */
   #url: URL;
   readonly #headers: string[];
   /** Names of the operator's headers. */
-  readonly #configured: readonly string[];
+  readonly #headerNames: readonly string[];
   readonly #timeoutMs: number;
   /** Streams and messages are counted separately: otherwise streams could take every slot and block the messages. */
   readonly #streams: HttpClient;
@@ -42,9 +43,10 @@ class LegacySse implements SharedUpstream {
 
   constructor(options: HttpSettings, deps: LegacySseDeps) {
     this.#name = deps.name;
-    this.#url = new URL(options.url);
+    this.#configured = new URL(options.url);
+    this.#url = this.#configured;
     this.#headers = ['Accept-Encoding', 'identity', ...Object.entries(options.headers).flat()];
-    this.#configured = Object.keys(options.headers);
+    this.#headerNames = Object.keys(options.headers);
     this.#timeoutMs = deps.timeouts.upstream;
     const { connections } = deps.limits;
     const { timeouts, sharing } = deps;
@@ -64,9 +66,9 @@ class LegacySse implements SharedUpstream {
     signal.addEventListener('abort', give);
     const timer = setTimeout(() => life.abort(this.#timeout()), this.#timeoutMs);
     try {
-      const answer = await this.#openStream(life.signal, principal);
+      const { answer, url } = await this.#openStream(life.signal, principal);
       const { body } = answer;
-      const endpoint = this.#resolve(await readEndpoint(this.#name, body));
+      const endpoint = this.#resolve(await readEndpoint(this.#name, body), url);
       return this.#connection({ body, socket: answer.socket }, endpoint, life, principal);
     } catch (error) {
       life.abort();
@@ -86,20 +88,22 @@ class LegacySse implements SharedUpstream {
     this.#messages.close();
   }
 
-  async #openStream(signal: AbortSignal, principal: string | undefined): Promise<Answer> {
+  /** The answer with the stream, and the address that gave it. */
+  async #openStream(signal: AbortSignal, principal: string | undefined): Promise<{ answer: Answer; url: URL }> {
     const { origin } = this.#url;
     const headers = ['Accept', 'text/event-stream', 'Cache-Control', 'no-cache', ...this.#headers];
     const call: HttpCall = { method: 'GET', path: this.#url.pathname + this.#url.search, headers, principal };
-    const { answer, path } = await sendFollowing(this.#streams, origin, call, signal);
+    const { answer, path, isLasting } = await sendFollowing(this.#streams, origin, call, signal);
+    if (isGone(answer)) this.#url = this.#configured;
     if (isRedirection(answer)) throw redirected(this.#name, answer, { origin, path });
     const status = answer.statusCode;
     const type = String(answer.headers['content-type'] ?? '');
     if (status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) {
       const coding = codingOf(answer);
       if (coding === undefined) {
-        // if it works, its endpoint is resolved against it, and the next stream begins there
-        this.#url = new URL(path, this.#url);
-        return answer;
+        const url = new URL(path, origin);
+        if (isLasting) this.#url = url;
+        return { answer, url };
       }
       answer.destroy();
       throw new GatewayError('upstream_coding', { server: this.#name, coding: coding.slice(0, 64) });
@@ -110,11 +114,11 @@ class LegacySse implements SharedUpstream {
   }
 
   /** MCP 2024-11-05: the event's data is a URI to which the client sends its messages. */
-  #resolve(data: string): URL {
-    if (!URL.canParse(data, this.#url.href)) throw this.#invalid('its endpoint event holds no URI');
-    const endpoint = new URL(data, this.#url);
+  #resolve(data: string, stream: URL): URL {
+    if (!URL.canParse(data, stream.href)) throw this.#invalid('its endpoint event holds no URI');
+    const endpoint = new URL(data, stream);
     // Another origin would receive the operator's headers and every message, or be a host of the internal network.
-    if (endpoint.origin !== this.#url.origin) throw this.#invalid('its endpoint event names another origin');
+    if (endpoint.origin !== stream.origin) throw this.#invalid('its endpoint event names another origin');
     return endpoint;
   }
 
@@ -153,7 +157,7 @@ class LegacySse implements SharedUpstream {
   }
 
   #refused(status: number): GatewayError {
-    const credentials = refusedCredentials(this.#name, status, this.#configured);
+    const credentials = refusedCredentials(this.#name, status, this.#headerNames);
     return credentials ?? new GatewayError('upstream_refused', { server: this.#name, status });
   }
 

@@ -9,7 +9,7 @@ import { HttpClient } from './http/client.js';
 import { codingOf, decodeBody } from './http/coding.js';
 import { refusedCredentials } from './http/credentials.js';
 import { reach } from './http/reach.js';
-import { follow, isRedirection, redirected } from './http/redirect.js';
+import { follow, isGone, isRedirection, redirected } from './http/redirect.js';
 import { type HttpSettings, httpSettings, isOwnHeader } from './http/settings.js';
 
 export const settings = httpSettings;
@@ -79,7 +79,8 @@ class StreamableHttp implements ExchangeUpstream {
   readonly transport = 'streamable-http';
   readonly #name: string;
   readonly #url: URL;
-  /** Path of the endpoint: as configured, or redirected. */
+  readonly #configuredPath: string;
+  /** Path of the endpoint: as configured, or redirected for good. */
   #path: string;
   readonly #ratio: number;
   readonly #client: HttpClient;
@@ -90,7 +91,8 @@ class StreamableHttp implements ExchangeUpstream {
   constructor(options: HttpSettings, deps: StreamableHttpDeps) {
     this.#name = deps.name;
     this.#url = new URL(options.url);
-    this.#path = this.#url.pathname + this.#url.search;
+    this.#configuredPath = this.#url.pathname + this.#url.search;
+    this.#path = this.#configuredPath;
     this.#ratio = deps.limits.codingRatio;
     this.#headers = ['Accept-Encoding', 'identity', ...Object.entries(options.headers).flat()];
     this.#fixed = new Set(Object.keys(options.headers).map((name) => name.toLowerCase()));
@@ -120,12 +122,15 @@ class StreamableHttp implements ExchangeUpstream {
       return { status: answer.statusCode, headers: answer.headers, kind: 'none', body: Readable.from([]) };
     }
     const first = await this.#client.send(call, signal);
-    if (!isRedirection(first)) return this.#read(first, request);
+    if (!isRedirection(first)) {
+      if (isGone(first) && asked === this.#path) this.#path = this.#configuredPath;
+      return this.#read(first, request);
+    }
     const { origin } = this.#url;
-    const { answer, path } = await follow(first, { client: this.#client, origin, call, signal });
+    const { answer, path, isLasting } = await follow(first, { client: this.#client, origin, call, signal });
     if (isRedirection(answer)) throw redirected(this.#name, answer, { origin, path });
-    // if it works, later requests use the new path directly
-    if (request.path === undefined && answer.statusCode < 300) this.#path = path;
+    // a GET may lead to a page for people
+    if (isLasting && method === 'POST' && request.path === undefined) this.#path = path;
     return this.#read(answer, request);
   }
 

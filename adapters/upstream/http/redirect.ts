@@ -10,6 +10,10 @@ import type { HttpClient } from './client.js';
 const KEEPING = new Set([307, 308]);
 /** These also leave a GET a GET. */
 const GETTING = new Set([301, 302, 307, 308]);
+/** These say that the target stays the address (RFC 9110 §15.4.2 and .9); any other may lead elsewhere the next time. */
+const LASTING = new Set([301, 308]);
+/** A remembered target that answers with one of these may have moved on. */
+const GONE = new Set([404, 410]);
 
 /** Most characters of a redirect's target in an error. */
 const MAX_TOLD = 200;
@@ -22,6 +26,13 @@ export function isRedirection({ statusCode }: Answer): boolean {
 interface Followed {
   answer: Answer;
   path: string;
+  /** Later requests may begin at this path. */
+  isLasting: boolean;
+}
+
+/** The target that was remembered must be forgotten. */
+export function isGone({ statusCode }: Answer): boolean {
+  return GONE.has(statusCode);
 }
 
 /**
@@ -44,12 +55,21 @@ export async function follow(
   { client, origin, call, signal }: { client: HttpClient; origin: string; call: HttpCall; signal: AbortSignal },
 ): Promise<Followed> {
   const followed = call.method === 'GET' ? GETTING : KEEPING;
-  if (!followed.has(answer.statusCode)) return { answer, path: call.path };
+  const { statusCode } = answer;
+  if (!followed.has(statusCode)) return { answer, path: call.path, isLasting: false };
   const target = targetOf(answer, origin + call.path);
-  if (target?.origin !== origin) return { answer, path: call.path };
+  if (target?.origin !== origin) return { answer, path: call.path, isLasting: false };
   drain(answer);
   const path = target.pathname + target.search;
-  return { answer: await client.send({ ...call, path }, signal), path };
+  const last = await client.send({ ...call, path }, signal);
+  const isLasting = last.statusCode < 300 && (LASTING.has(statusCode) || isSlashed(call.path, path));
+  return { answer: last, path, isLasting };
+}
+
+/** Frameworks want a slash at the end, or none, and say 307 to it: it is the same address in their spelling. */
+function isSlashed(path: string, target: string): boolean {
+  const [one, other] = [path, target].map((whole) => whole.replace(/\/(?=\?|$)/, ''));
+  return one === other;
 }
 
 /**

@@ -117,29 +117,41 @@ describe('legacy-sse', () => {
     expect(fake.requests[1]?.url).toBe(path);
   });
 
-  it('follows a redirect of its stream, reads the endpoint against it, and remembers it', async () => {
-    await start({ endpoint: 'message' });
-    fake.respond = ({ url }) => {
-      if (url === '/sse') return { status: 302, headers: { location: '/deep/sse' } };
-      return url === '/deep/message' ? { status: 307, headers: { location: '/deep/message/' } } : undefined;
+  it.each([
+    [302, '/sse'],
+    [308, '/deep/sse'],
+  ])(
+    'follows a redirect of its stream, reads the endpoint against it, and remembers it only if it lasts: %i (B16)',
+    async (status, next) => {
+      await start({ endpoint: 'message' });
+      fake.respond = ({ url }) => {
+        if (url === '/sse') return { status, headers: { location: '/deep/sse' } };
+        return url === '/deep/message' ? { status: 307, headers: { location: '/deep/message/' } } : undefined;
+      };
+      for (let round = 0; round < 2; round++) {
+        const connection = await upstream.connect(calm());
+        // the fake knows no session of that name
+        const failure = await failureOf(connection.send(request(1, 'ping')));
+        expect(failure.facts.status).toBe(404);
+        await connection.close();
+      }
+      const asked = fake.requests.map(({ method, url }) => `${method} ${url}`);
+      const round = ['GET /deep/sse', 'POST /deep/message', 'POST /deep/message/'];
+      expect(asked).toEqual(['GET /sse', ...round, ...(next === '/sse' ? ['GET /sse'] : []), ...round]);
+    },
+  );
+
+  it('reads each endpoint against its own stream, also where two are opened at a time (B16)', async () => {
+    await start();
+    let node = 0;
+    fake.respond = ({ method, url }) => {
+      if (url === '/sse') return { status: 307, headers: { location: `/node${++node}/sse` } };
+      return method === 'GET' ? stream('event: endpoint\ndata: message\n\n') : { status: 202 };
     };
-    for (let round = 0; round < 2; round++) {
-      const connection = await upstream.connect(calm());
-      // the fake knows no session of that name
-      const failure = await failureOf(connection.send(request(1, 'ping')));
-      expect(failure.facts.status).toBe(404);
-      await connection.close();
-    }
-    const asked = fake.requests.map(({ method, url }) => `${method} ${url}`);
-    expect(asked).toEqual([
-      'GET /sse',
-      'GET /deep/sse',
-      'POST /deep/message',
-      'POST /deep/message/',
-      'GET /deep/sse',
-      'POST /deep/message',
-      'POST /deep/message/',
-    ]);
+    const connections = await Promise.all([upstream.connect(calm()), upstream.connect(calm())]);
+    for (const connection of connections) await connection.send(request(1, 'ping'));
+    const posted = fake.requests.filter(({ method }) => method === 'POST').map(({ url }) => url);
+    expect(posted.toSorted()).toEqual(['/node1/message', '/node2/message']);
   });
 
   it.each([

@@ -194,19 +194,6 @@ describe('streamable-http', () => {
     await target.close();
   });
 
-  it.each([307, 308])('follows a redirect within its origin, and remembers it: %i', async (status) => {
-    await start();
-    fake.respond = ({ url }) => (url === '/mcp' ? { status, headers: { location: '/mcp/?v=1' } } : undefined);
-    expect(await read(await open())).toContain('"result"');
-    expect(await read(await open())).toContain('"result"');
-    expect(fake.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
-      'POST /mcp',
-      'POST /mcp/?v=1',
-      'POST /mcp/?v=1',
-    ]);
-    expect(fake.requests[1]?.body.equals(fake.requests[0]?.body ?? Buffer.alloc(0))).toBe(true);
-  });
-
   it.each([
     [303, '/mcp/?token=s3cret', '/mcp/;'],
     [302, '/mcp/', '/mcp/;'],
