@@ -4,6 +4,7 @@ import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from 
 import type { Asked, Caller, Sender } from '../caller.js';
 import type { Session } from '../session.js';
 import { firstEventOf } from '../upstream/first-event.js';
+import { isMcpRefusal } from '../upstream/mcp-refusal.js';
 import type { ChannelDeps } from './deps.js';
 import { HttpServer, type Probe } from './http-server.js';
 import { SharedServer } from './shared-server.js';
@@ -117,13 +118,13 @@ export class Transports {
 
   /**
    * MCP 2025-03-26 §backwards compatibility: a client POSTs `initialize`; on 400, 404 or 405 it issues a GET and waits
-   * for `endpoint`. A 2026-07-28 server refuses with a JSON-RPC error, and its JSON is never mistaken for that.
+   * for `endpoint`. A 2026-07-28 server refuses with a JSON-RPC error, which is never mistaken for that.
    */
   #probe(asked: Asked): Probe {
     return async (answer) => {
       // some HTTP+SSE servers answer a POST like a GET: with a stream that begins by naming their endpoint
       const namesEndpoint = await this.#namesEndpoint(answer);
-      if (!namesEndpoint && (!LEGACY_STATUSES.has(answer.status) || answer.kind === 'json')) {
+      if (!namesEndpoint && !(await this.#refusesLikeLegacy(answer))) {
         if (answer.status < 400) this.#spoken.by = 'exchange';
         return false;
       }
@@ -132,7 +133,7 @@ export class Transports {
         await this.#sharedServer().post(asked);
       } catch (error) {
         if (asked.exchange.reply.begun || namesEndpoint) throw error;
-        this.#warnOfPath(answer.status);
+        this.#warnOfPath(answer.status, error);
         return false;
       }
       answer.body.destroy();
@@ -142,9 +143,14 @@ export class Transports {
   }
 
   /** The client gets the server's own words, often only "Cannot POST /"; the operator knows the URL. */
-  #warnOfPath(status: number): void {
+  #warnOfPath(status: number, error: unknown): void {
     if (status === 400) return;
-    this.#deps.log.warn({ status }, 'no MCP endpoint at the path of its URL, which is often /mcp or /sse');
+    this.#deps.log.warn({ status, err: error }, 'no MCP endpoint at the path of its URL, which is often /mcp or /sse');
+  }
+
+  async #refusesLikeLegacy(answer: UpstreamAnswer): Promise<boolean> {
+    if (!LEGACY_STATUSES.has(answer.status)) return false;
+    return answer.kind !== 'json' || !(await isMcpRefusal(answer, this.#deps.server, this.#deps.timeouts.upstream));
   }
 
   async #namesEndpoint({ status, kind, body }: UpstreamAnswer): Promise<boolean> {

@@ -43,12 +43,17 @@ function resultOf({ method, params }: Message): object {
 
 const EVENTS = { 'content-type': 'text/event-stream' };
 
-/** A 2024-11-05 server whose `/sse` answers a POST like a GET, as routers do that look at the path alone. */
-function anyVerbLegacy(): Promise<Upstream> {
+/**
+ * A 2024-11-05 server.
+ * @param refuse answers a POST to `/sse`; without it that is answered like a GET, as routers do that look at the path
+ * alone
+ */
+function legacy(refuse?: (response: ServerResponse) => void): Promise<Upstream> {
   const streams = new Map<string, ServerResponse>();
   return serve((request, body, response) => {
     const url = new URL(request.url ?? '', 'http://self');
     if (url.pathname === '/sse') {
+      if (refuse && request.method === 'POST') return refuse(response);
       const id = String(streams.size + 1);
       streams.set(id, response);
       response.writeHead(200, EVENTS);
@@ -125,13 +130,27 @@ const INITIALIZE = {
 };
 
 describe.each(CLIENTS)('a client on %s', (_name, tools) => {
-  it('speaks to a server of HTTP+SSE that answers POST with its endpoint', async () => {
-    const url = await inFrontOf(await anyVerbLegacy(), '/sse');
+  it('speaks to a server of HTTP+SSE that answers POST with its endpoint (B17)', async () => {
+    const url = await inFrontOf(await legacy(), '/sse');
     expect(await tools(url)).toBe(1);
     expect(await tools(url)).toBe(1);
   });
 
-  it('speaks to a server that redirects within its origin', async () => {
+  it.each([
+    ['FastAPI', 405, { detail: 'Method Not Allowed' }],
+    ['NestJS', 404, { message: 'Cannot POST /sse', error: 'Not Found', statusCode: 404 }],
+    ['Spring', 405, { timestamp: '2026-01-01T00:00:00Z', status: 405, error: 'Method Not Allowed', path: '/sse' }],
+  ])('speaks to a server of HTTP+SSE whose framework refuses POST in JSON: %s (B17)', async (_whose, status, said) => {
+    const running = await legacy((response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      // its head comes by itself, and its length is not announced
+      response.flushHeaders();
+      setTimeout(() => response.end(JSON.stringify(said)), 20);
+    });
+    expect(await tools(await inFrontOf(running, '/sse'))).toBe(1);
+  });
+
+  it('speaks to a server that redirects within its origin (B16)', async () => {
     const url = await inFrontOf(await slashed(), '/mcp');
     expect(await tools(url)).toBe(1);
   });
@@ -198,6 +217,35 @@ describe('a URL that leads to no MCP endpoint', () => {
     expect(answer.status).toBe(404);
     expect(await answer.text()).toBe('Cannot POST /');
     expect(wharf?.logged()).toContain('no MCP endpoint at the path of its URL');
+  });
+});
+
+describe('a refusal in JSON', () => {
+  const refused = async (said: object): Promise<string> => {
+    const running = await serve((request, _body, response) => {
+      response.writeHead(request.method === 'GET' ? 405 : 400, { 'content-type': 'application/json' });
+      response.flushHeaders();
+      setTimeout(() => response.end(JSON.stringify(said)), 20);
+    });
+    return (await RawClient.stateless(await inFrontOf(running, '/mcp'), '2025-06-18').post(INITIALIZE)).text;
+  };
+
+  it('reaches the client, whether it is MCP’s or a framework’s (B17)', async () => {
+    const ofMcp = { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'Unsupported protocol version' } };
+    expect(JSON.parse(await refused(ofMcp))).toEqual(ofMcp);
+    await wharf?.stop();
+    await upstream?.close();
+    expect(JSON.parse(await refused({ detail: 'Bad Request' }))).toEqual({ detail: 'Bad Request' });
+  });
+
+  it('is not the only word in the log where the stream behind it is wrong (B17)', async () => {
+    const running = await serve((request, _body, response) => {
+      if (request.method === 'POST') return void response.writeHead(405).end();
+      response.writeHead(200, EVENTS);
+      response.write('event: endpoint\ndata: http://elsewhere.test/messages\n\n');
+    });
+    await RawClient.stateless(await inFrontOf(running, '/sse'), '2025-06-18').post(INITIALIZE);
+    expect(wharf?.logged()).toContain('its endpoint event names another origin');
   });
 });
 
