@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import type { LoadOptions, Overrides } from './config/load.js';
 import { nameOfCommand, nameOfUrl } from './config/server-name.js';
 import { addFilesCommand, type FilesAction } from './control/files-command.js';
-import { adviceOnConfig, adviceOnWords, whyNoVariables } from './unknown-words.js';
+import { adviceOnCommand, adviceOnConfig, adviceOnWords, whyNoVariables } from './unknown-words.js';
 
 /** The action that the command line requests. */
 export type Action =
@@ -61,8 +61,8 @@ export interface StdioAction {
 type Parsed = Action & { out: string; err: string };
 
 const USAGE_ERROR = 2;
-
 const MAX_PORT = 65_535;
+const MISPLACED = ['commander.unknownOption', 'commander.excessArguments'];
 
 const SHORT_HELP = `Wharf gives any MCP server real file transfer. Say which server to front:
   wharf --upstream http://127.0.0.1:3001/mcp
@@ -171,6 +171,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
   program
     .command('stdio')
     .description('front one server on standard input and output, for desktop hosts: wharf stdio -- COMMAND…')
+    .usage('[options] (--config FILE [server] | --upstream URL | -- COMMAND…)')
     .argument('[server]', 'which of the servers in the config file')
     .option('-u, --upstream <url>', 'front the MCP server at this URL')
     .option('-c, --config <file>', 'read a config file (YAML, or the mcpServers JSON of desktop hosts)')
@@ -291,6 +292,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.missingMandatoryOptionValue') err += adviceOnConfig(own);
+    else if (MISPLACED.includes(error.code)) err += adviceOnCommand(own);
     action = { kind: 'done', exitCode: error.exitCode === 0 ? 0 : USAGE_ERROR };
   }
   return { ...(action as Action), out, err };

@@ -11,7 +11,7 @@ import { type Action, type ExplainAccess, type ExplainClient, parseCommandLine }
 import type { AdapterDeps } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { type LoadResult, loadConfig } from './config/load.js';
-import { nearest } from './config/problems.js';
+import { nearest } from './config/mistakes/nearest.js';
 import { configMarkdown } from './config/reference/markdown.js';
 import { configJsonSchema } from './config/reference/reference.js';
 import { formatAddress } from './config/schema/fields.js';

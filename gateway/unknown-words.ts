@@ -1,4 +1,5 @@
-import { nearest } from './config/problems.js';
+import { nearest } from './config/mistakes/nearest.js';
+import { RUNNERS } from './config/server-name.js';
 
 /** Words of a command line that Wharf does not know, and what to write instead. */
 
@@ -23,6 +24,18 @@ export function adviceOnConfig([command, word]: readonly string[]): string {
   if (word === undefined) return '';
   if (!word.startsWith('-')) return `Put --config before the file: wharf ${command} --config ${word}\n`;
   return word !== '--config' && nearest(word, ['--config']) !== undefined ? '(Did you mean --config?)\n' : '';
+}
+
+/** Sub-commands that a server's command may follow, behind `--`. */
+const IN_FRONT = ['stdio', 'inspect'];
+
+/** For a line whose options, or number of words, fit no command of Wharf's: perhaps they are those of a server's command. */
+export function adviceOnCommand(line: readonly string[]): string {
+  const own = IN_FRONT.includes(line[0] ?? '') ? 1 : 0;
+  const [first = '-'] = line.slice(own);
+  const isProgram = !first.startsWith('-') && !/[:\s]/.test(first);
+  if (!isProgram || (own === 0 && !RUNNERS.test(first))) return '';
+  return `Put -- before a server's command: ${['wharf', ...line.slice(0, own), '--', ...line.slice(own)].join(' ')}\n`;
 }
 
 /** Why `--env` cannot mean these: other programs take `NAME=VALUE` there, which would stand in every list of processes. */

@@ -5,7 +5,8 @@ import { fitsAny } from '../policy/pattern.js';
 import type { ToolSettings } from '../ports/file-slot.js';
 import { keyNamesOf, keysOf } from './access.js';
 import type { ApiKey, Config, ServerConfig } from './config.js';
-import { type ConfigProblem, nearest, type Path, problem } from './problems.js';
+import { nearest } from './mistakes/nearest.js';
+import { type ConfigProblem, type Path, problem } from './problems.js';
 
 /** What they are about. A section with a problem of its own is missing. */
 interface Rules {

@@ -1,8 +1,9 @@
 import { fits } from '../policy/pattern.js';
 import { accessProblems, callerProblems } from './access-checks.js';
 import type { ServerConfig } from './config.js';
+import { nearest } from './mistakes/nearest.js';
 import { passthroughProblems } from './passthrough-checks.js';
-import { type ConfigProblem, nearest, problem } from './problems.js';
+import { type ConfigProblem, problem } from './problems.js';
 import { formatAddress, isLoopback } from './schema/fields.js';
 import type { Sections } from './schema/schema.js';
 import { upstreamAuthProblems } from './upstream-auth-checks.js';

@@ -9,6 +9,9 @@ interface Expanded {
   problems: ConfigProblem[];
 }
 
+/** Names that VS Code and Cursor replace in their own files. */
+const OF_EDITORS = ['workspaceFolder', 'workspaceFolderBasename', 'userHome', 'pathSeparator', 'file'];
+
 /** Deeper than any config; keeps this walk and every later one from overflowing the stack. */
 const MAX_DEPTH = 32;
 
@@ -26,12 +29,7 @@ export function expand(root: unknown, environment: Environment): Expanded {
       const [, name, fallback] = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inner ?? '') ?? [];
       // a variable within a default would end at the first "}", and the rest would stay as it is
       if (closed === undefined || name === undefined || fallback?.includes('${')) {
-        problems.push(
-          problem(
-            path,
-            `has a "\${" that is not a variable; write \${NAME}, \${NAME:-default} (without another variable), or $\${ for "\${"`,
-          ),
-        );
+        problems.push(problem(path, notVariable(closed === undefined ? '' : (inner ?? ''))));
         return '';
       }
       fromEnvironment.add(formatPath(path));
@@ -39,9 +37,10 @@ export function expand(root: unknown, environment: Environment): Expanded {
       if (found !== undefined && found !== '') return found;
       if (fallback !== undefined) return fallback;
       const state = found === undefined ? 'is not set' : 'is empty';
-      problems.push(
-        problem(path, `needs the environment variable ${name}, which ${state}; \${${name}:-default} gives a default`),
-      );
+      const otherwise = OF_EDITORS.includes(name)
+        ? 'only editors know it, so write the path'
+        : `\${${name}:-default} gives a default`;
+      problems.push(problem(path, `needs the environment variable ${name}, which ${state}; ${otherwise}`));
       return '';
     });
   }
@@ -64,4 +63,14 @@ export function expand(root: unknown, environment: Environment): Expanded {
   }
 
   return { value: walk(root, []), fromEnvironment, problems };
+}
+
+/** @param inner what the braces hold; shown only in a spelling of hosts, since other text may be a secret */
+function notVariable(inner: string): string {
+  const [whole, kind, name] = /^(env|input):([A-Za-z_][A-Za-z0-9_-]{0,63})$/.exec(inner) ?? [];
+  if (kind === 'env') return `has \${${whole}}, which is not a variable here; write \${${name}}`;
+  if (kind === 'input') {
+    return `has \${${whole}}, for which hosts ask the user and which is not a variable here; write \${NAME} for one of the environment`;
+  }
+  return `has a "\${" that is not a variable; write \${NAME}, \${NAME:-default} (without another variable), or $\${ for "\${"`;
 }

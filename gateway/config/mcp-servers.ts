@@ -1,15 +1,12 @@
-import { type ConfigProblem, nearest, problem } from './problems.js';
+import { HOST_KEYS, OWN_KEYS } from './mistakes/host-keys.js';
+import { nearest } from './mistakes/nearest.js';
+import { mustBeList } from './mistakes/written-values.js';
+import { type ConfigProblem, problem } from './problems.js';
 import { pathName } from './server-name.js';
 import { TRANSPORT_NAMES, type TransportName, transportFacts } from './transports.js';
-import { mustBeList } from './written-values.js';
 
-/**
- * Keys that hosts write besides those that start a server. They configure the host itself (what it asks the user, how
- * long it waits, what it shows), so Wharf ignores them.
- */
-const HOST_KEYS = ['autoApprove', 'alwaysAllow', 'description', 'disabledTools', 'icon', 'metadata', 'name', 'timeout'];
-/** Keys that exist only in a host's file. */
-const OWN_KEYS = ['args', 'type', 'disabled'];
+/** What Gemini CLI and Windsurf call `url`. */
+const URL_NAMES = ['httpUrl', 'serverUrl'];
 const MAX_TOLD = 5;
 
 /** What `type` may be beside a `url`, and the transport it means. */
@@ -51,8 +48,13 @@ export function fromHostFile(value: { mcpServers: unknown }): HostServers {
     const { disabled, ...rest } = entry as Record<string, unknown>;
     if (disabled === true) continue;
     const name = pathName(hostName);
-    if (name === '' || Object.hasOwn(servers, name)) {
-      problems.push(problem(path, `needs another name: as a path it would be "${name}"`));
+    if (name === '') {
+      problems.push(problem(path, 'needs a name with at least one of a-z and 0-9, which becomes its path'));
+      continue;
+    }
+    if (Object.hasOwn(servers, name)) {
+      const other = JSON.stringify(names.get(name)?.slice(0, 64));
+      problems.push(problem(path, `needs another name: its path would be "${name}", as that of ${other}`));
       continue;
     }
     names.set(name, hostName);
@@ -77,6 +79,15 @@ function list(names: readonly string[]): string {
 function serverEntry(entry: Record<string, unknown>, path: string[], problems: ConfigProblem[]): unknown {
   const { type, command, args, ...rest } = entry;
   for (const key of HOST_KEYS) delete rest[key];
+  for (const key of URL_NAMES) {
+    if (!Object.hasOwn(rest, key) || Object.hasOwn(rest, 'url')) continue;
+    rest.url = rest[key];
+    delete rest[key];
+  }
+  if (Object.hasOwn(rest, 'envFile')) {
+    problems.push(problem([...path, 'envFile'], 'is not read by Wharf; put the variables of that file into "env"'));
+    delete rest.envFile;
+  }
   for (const key of Object.keys(rest)) {
     const near = nearest(key, OWN_KEYS);
     if (near === undefined) continue;

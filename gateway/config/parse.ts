@@ -7,8 +7,10 @@ import type { AdapterList } from './adapter-list.js';
 import type { Address, Config, ServerConfig, UpstreamAuthConfig } from './config.js';
 import { crossCheck, type Parsed } from './cross-checks.js';
 import { type Environment, expand } from './expand.js';
+import { nearest } from './mistakes/nearest.js';
+import { asServer } from './mistakes/written-values.js';
 import { pathAsWritten, withTodaysNames } from './old-names.js';
-import { type ConfigProblem, explainIssue, formatPath, nearest, type Path, problem, valueAt } from './problems.js';
+import { type ConfigProblem, explainIssue, formatPath, type Path, problem, valueAt } from './problems.js';
 import { knownKeysOf } from './reference/reference.js';
 import { authSchemaFor } from './schema/auth.js';
 import { isLoopback } from './schema/fields.js';
@@ -120,9 +122,8 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
   const problems: ConfigProblem[] = [];
   const isMap = typeof written === 'object' && written !== null && !Array.isArray(written);
   if (!isMap || Object.keys(written).length === 0) {
-    problems.push(
-      problem(['servers'], 'is required: a map of at least one server, NAME: { url: … } or NAME: { command: […] }'),
-    );
+    const state = Array.isArray(written) ? 'must be a map, not a list, of' : 'is required: a map of';
+    problems.push(problem(['servers'], `${state} at least one server, NAME: { url: … } or NAME: { command: […] }`));
     return { servers, issues, problems };
   }
   const schemas = serverSchemas(adapters.upstream);
@@ -199,9 +200,10 @@ function hasUrl(server: unknown): boolean {
   return typeof server === 'object' && server !== null && Object.hasOwn(server, 'url');
 }
 
-/** Lists the keys of a server without `url` and `command`; one of them is probably misspelt. */
+/** What a server without `url` and `command` has: one of its keys is probably misspelt. */
 function itHas(server: unknown): string {
-  if (typeof server !== 'object' || server === null || Array.isArray(server)) return '';
+  if (typeof server !== 'object' || server === null) return asServer(server);
+  if (Array.isArray(server)) return '';
   const keys = Object.keys(server).slice(0, MAX_TOLD);
   if (keys.length === 0) return '; it is empty';
   const near = keys.map((key) => nearest(key, ['url', 'command'])).find((key) => key !== undefined);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { mustBeList, unquoted } from './written-values.js';
+import { adviceOnKey, type KnownKeys } from './mistakes/unknown-keys.js';
+import { asMap, mustBeList, unquoted } from './mistakes/written-values.js';
 
 /** One error in a config. */
 export interface ConfigProblem {
@@ -54,19 +55,19 @@ function showValue(path: Path, value: unknown): string | undefined {
  * @param written the file's own values, before variables were expanded, so that no variable's value is shown
  * @param knownKeys the keys that a map at a path may have
  */
-export function explainIssue(
-  issue: z.core.$ZodIssue,
-  written: unknown,
-  knownKeys: (path: Path) => readonly string[],
-): ConfigProblem[] {
+export function explainIssue(issue: z.core.$ZodIssue, written: unknown, knownKeys: KnownKeys): ConfigProblem[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, knownKeys(path)));
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => problem([...path, key], adviceOnKey(path, key, knownKeys)));
+  }
   if (issue.code === 'invalid_key') return [problem(path, issue.issues[0]?.message ?? 'is not an allowed key')];
   const value = valueAt(written, path);
   const meant = issue.code === 'invalid_union' ? branchOf(issue, value) : undefined;
   if (meant !== undefined) {
     return meant.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, written, knownKeys));
   }
+  const map = asMap(issue, value, knownKeys(path));
+  if (map !== undefined) return [problem(path, map, value)];
   const args = path.at(-1) === 'command' ? valueAt(written, [...path.slice(0, -1), 'args']) : undefined;
   return [problem(path, messageOf(issue, value, Array.isArray(args) ? args : []), value)];
 }
@@ -85,15 +86,6 @@ function branchOf(issue: z.core.$ZodIssueInvalidUnion, value: unknown): z.core.$
 export function problem(path: Path, message: string, value?: unknown): ConfigProblem {
   const shown = showValue(path, value);
   return { path: formatPath(path), message, ...(shown === undefined ? {} : { value: shown }) };
-}
-
-function unknownKey(path: Path, key: string, known: readonly string[]): ConfigProblem {
-  const near = nearest(key, known);
-  // as in a host's file
-  const isOfCommand = key === 'args' && known.includes('command');
-  const others = isOfCommand ? 'arguments are further items of command' : `known here: ${known.join(', ') || 'none'}`;
-  const hint = near === undefined ? others : `did you mean "${near}"?`;
-  return problem([...path, key], `is not a known key; ${hint}`);
 }
 
 const NAMES_OF_TYPES: Record<string, string> = {
@@ -124,6 +116,9 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown, args: readonly unkno
     // A schema's own sentence says more than the name of a type.
     return issue.message.startsWith('Invalid input') ? `must be ${expected}` : issue.message;
   }
+  if (issue.code === 'invalid_format' && issue.message === 'Invalid URL') {
+    return 'must be a whole URL, such as http://127.0.0.1:9000';
+  }
   if (issue.code === 'too_small' && issue.message.startsWith('Too small')) {
     if (issue.origin === 'number' || issue.origin === 'int') return `must be at least ${issue.minimum}`;
     return issue.minimum === 1 ? 'must not be empty' : `is too short; the least is ${issue.minimum}`;
@@ -134,33 +129,4 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown, args: readonly unkno
       : `is too long; the most is ${issue.maximum}`;
   }
   return issue.message;
-}
-
-/** The known key closest to a mistyped one, if it is close enough. */
-export function nearest(key: string, known: readonly string[]): string | undefined {
-  const allowed = Math.ceil(Math.min(key.length, 40) / 3);
-  let best: string | undefined;
-  let least = allowed + 1;
-  for (const candidate of known) {
-    const d = distance(key.slice(0, 40).toLowerCase(), candidate.toLowerCase());
-    if (d < least) {
-      least = d;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-/** Levenshtein distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + same));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Composer, CST, type Document, Parser, parseDocument } from 'yaml';
+import { faultText, isLast, isToml, withoutComments } from './mistakes/yaml-faults.js';
 import type { ConfigProblem } from './problems.js';
 
 type FileRead = { ok: true; value: unknown } | { ok: false; problems: ConfigProblem[] };
@@ -64,9 +65,9 @@ async function parseConfigText(bytes: Uint8Array, file: string): Promise<FileRea
   let text: string;
   try {
     // Drops a byte order mark and throws on what is not UTF-8.
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = withoutComments(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    return refuse('is not UTF-8 text');
+    return refuse('is not UTF-8 text; save it in that encoding');
   }
   if (text.includes('\0')) return refuse('holds a NUL character');
   const tokens = [...new Parser().parse(text)];
@@ -78,14 +79,11 @@ async function parseConfigText(bytes: Uint8Array, file: string): Promise<FileRea
     // A warning is an unknown tag such as !!js/function, whose meaning would be lost.
     const faults = [...document.errors, ...document.warnings];
     if (faults.length > 0) {
-      const problems = faults.slice(0, 20).map((fault) => {
+      if (isToml(text)) return refuse('is TOML; Wharf reads YAML and JSON, with the servers under "servers"');
+      const last = faults.findIndex((fault) => isLast(fault, text));
+      const problems = faults.slice(0, last < 0 ? 20 : last + 1).map((fault) => {
         const at = fault.linePos?.[0];
-        // Only the first line of the library's text: later lines quote the file, which may hold secrets.
-        const message =
-          fault.code === 'MULTIPLE_DOCS'
-            ? 'holds multiple documents; a config is one, without a line "---" in it'
-            : (fault.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
-        return { path: at ? `${file}:${at.line}:${at.col}` : file, message };
+        return { path: at ? `${file}:${at.line}:${at.col}` : file, message: faultText(fault, text) };
       });
       return { ok: false, problems };
     }

@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import { basename } from 'node:path';
 
 /** Programs that run another program; the server's name follows them. */
-const RUNNERS = /^(npx|npm|pnpm|yarn|bunx?|deno|node|uvx?|pipx|python[\d.]*|docker|podman|env|exec|run|dlx|tool)$/;
+export const RUNNERS =
+  /^(npx|npm|pnpm|yarn|bunx?|deno|node|uvx?|pipx|python[\d.]*|docker|podman|env|exec|run|dlx|tool)$/;
 const FALLBACK = 'default';
 
 /** A free name as a path segment: `My Files` becomes `my-files`. Empty when no character of it is usable. */

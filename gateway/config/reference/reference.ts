@@ -94,15 +94,19 @@ function matching(node: SchemaNode, value: unknown): SchemaNode[] {
   const branches = alternativesOf(node);
   if (branches.length === 1) return branches;
   const has = (key: string) => typeof value === 'object' && value !== null && Object.hasOwn(value, key);
-  return branches.filter((branch) => {
+  const deciding = ({ required = [] }: SchemaNode) =>
+    required
+      .filter((key) => key === 'command' || key === 'url')
+      .every((key) => has(key) && (key === 'command' || !has('command')));
+  const fitting = branches.filter((branch) => {
     const properties = Object.entries(branch.properties ?? {});
     const constantsFit = properties.every(([key, { const: expected, prefixItems }]) => {
       const given = valueAt(value, [key]);
       if (prefixItems !== undefined) return Array.isArray(given);
       return expected === undefined || given === undefined || given === expected;
     });
-    if (branch.properties?.use !== undefined) return constantsFit;
-    const deciding = (branch.required ?? []).filter((key) => key === 'command' || key === 'url');
-    return constantsFit && deciding.every((key) => has(key) && (key === 'command' || !has('command')));
+    return constantsFit && (branch.properties?.use !== undefined || deciding(branch));
   });
+  // a constant that none of them has is a problem of its own
+  return fitting.length > 0 ? fitting : branches.filter(deciding);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AdapterList } from '../adapter-list.js';
+import { pathName } from '../server-name.js';
 import {
   isTransportWord,
   type ServerTransport,
@@ -101,7 +102,10 @@ export function schemaFor(server: unknown): { name: TransportName; transport: Se
 
 /** Why a server cannot have this name; undefined when it can. */
 export function nameProblem(name: string): string | undefined {
-  if (!NAME_PATTERN.test(name)) return 'is not a server name: 1 to 64 of a-z, 0-9 and "-"';
+  if (!NAME_PATTERN.test(name)) {
+    const near = pathName(name);
+    return `is not a server name: 1 to 64 of a-z, 0-9 and "-"${near && `, such as "${near}"`}`;
+  }
   if (RESERVED_NAMES.includes(name)) return `is a path of Wharf's own; choose another name`;
   return undefined;
 }

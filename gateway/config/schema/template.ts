@@ -1,5 +1,5 @@
 import { PLACEHOLDERS, placeholdersOf } from '../../encodings.js';
-import { nearest } from '../problems.js';
+import { nearest } from '../mistakes/nearest.js';
 
 /** Placeholders that bring the file into an object; without one of them the server would never see it. */
 const CONTENT: readonly string[] = [...placeholdersOf('content'), ...placeholdersOf('link')];

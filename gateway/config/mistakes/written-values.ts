@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { redactText } from '../redact.js';
+import { redactText } from '../../redact.js';
 
 /** Values that YAML reads as another type than their author meant, and what to write instead. */
 
@@ -40,4 +40,30 @@ export function mustBeList(text: unknown, args: readonly unknown[] = []): string
     return isSecret || holdsSecret || redactText(word) !== word ? '"…"' : JSON.stringify(word);
   });
   return `must be a list: [${shown.join(', ')}${words.length > MAX_WORDS ? ', …' : ''}]`;
+}
+
+/** Keys of which each choice has one, and whose value alone is often written in place of the whole map. */
+const CHOOSING = ['use', 'encoding'];
+
+/** A word where a map with that word in it is due: `objects: s3`. */
+export function asMap(issue: z.core.$ZodIssue, value: unknown, known: readonly string[]): string | undefined {
+  if (issue.code !== 'invalid_type' && issue.code !== 'invalid_union') return undefined;
+  const key = CHOOSING.find((one) => known.includes(one));
+  if (key === undefined || (typeof value !== 'string' && typeof value !== 'boolean')) return undefined;
+  if (value === false && key === 'use') return 'must be a map: { use: none }';
+  return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9-]{0,39}$/.test(value)
+    ? `must be a map: { ${key}: ${value}, … }`
+    : `must be a map with "${key}" in it`;
+}
+
+/** A server that is not a map: what it probably was to be. */
+export function asServer(value: unknown): string {
+  if (value === null) return '; it is empty, so what belongs to it must stand further to the right';
+  if (typeof value !== 'string') return '';
+  const [, key] = /^(url|command):\S/.exec(value) ?? [];
+  if (key !== undefined) return `; write a blank after "${key}:"`;
+  if (/^https?:/.test(value)) return ': { url: … }';
+  return mustBeList(value)
+    .replace(/^must be a list: (.*)$/s, ': { command: $1 }')
+    .replace(/^must be a list$/, '');
 }

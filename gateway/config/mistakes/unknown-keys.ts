@@ -1,0 +1,47 @@
+import { HOST_KEYS, OWN_KEYS } from './host-keys.js';
+import { nearest } from './nearest.js';
+
+/** Keys that Wharf does not know, and what to write instead. */
+
+/** The keys that the map at a path may have. */
+export type KnownKeys = (path: readonly (string | number)[]) => readonly string[];
+
+/** Keys at the top of the files of other programs. */
+const FILES: Readonly<Record<string, string>> = {
+  extensions: "Goose's config.yaml",
+  context_servers: "Zed's settings.json",
+  mcp: "VS Code's settings.json",
+  mcp_servers: "Codex's config.toml",
+  inputs: "VS Code's mcp.json",
+};
+
+/** Phrased to follow the path of the key. */
+export function adviceOnKey(path: readonly (string | number)[], key: string, knownKeys: KnownKeys): string {
+  const known = knownKeys(path);
+  if (path.length === 0) return adviceAtTop(key, known, knownKeys);
+  const isOfServer = path.length === 2 && path[0] === 'servers';
+  if (isOfServer && known.includes('command')) {
+    if (key === 'url') return 'is not a known key beside "command": a server has one of them';
+    // as in a host's file
+    if (key === 'args') return 'is not a known key; arguments are further items of command';
+  }
+  if (isOfServer && [...HOST_KEYS, ...OWN_KEYS].includes(key)) {
+    return 'is not a known key: hosts have it. In a file with "mcpServers" in place of "servers" Wharf reads it as they do';
+  }
+  return unlike(key, known);
+}
+
+function adviceAtTop(key: string, known: readonly string[], knownKeys: KnownKeys): string {
+  if (Object.hasOwn(FILES, key)) {
+    return `is not a known key: it is one of ${FILES[key]}. Here it is servers: { NAME: { url: … } or { command: […] } }`;
+  }
+  const section = known.find((name) => knownKeys([name]).includes(key));
+  if (section === undefined || nearest(key, known) !== undefined) return unlike(key, known);
+  return `is not a known key here; as a key of ${section} it must stand below that, further to the right`;
+}
+
+function unlike(key: string, known: readonly string[]): string {
+  const near = nearest(key, known);
+  const hint = near === undefined ? `known here: ${known.join(', ') || 'none'}` : `did you mean "${near}"?`;
+  return `is not a known key; ${hint}`;
+}
