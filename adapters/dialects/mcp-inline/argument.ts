@@ -15,6 +15,10 @@ const LOCAL_PATH =
 const MAX_LISTED = 100;
 /** `[name](mcp-file://…)` */
 const MARKDOWN_LINK = /^\[[^\]]*\]\(\s*(\S+?)\s*\)$/;
+/** The line of a result's text that names the handle. */
+const LABELLED = /^handle:\s{0,9}(mcp-file:\S+)(?:\s|$)/i;
+/** A handle without its beginning. */
+const BARE_ID = /^f_[A-Za-z0-9_-]{22}$/;
 /** Handles and links are short; only a short string is worth unwrapping. */
 const MAX_WRAPPED = 4096;
 /** Shorter than this, unpadded or url-safe base64 cannot be told from a word. */
@@ -68,6 +72,7 @@ function readString(text: string, slot: FileSlot): ArgumentReading | undefined {
     return { kind: 'invalid', reason: 'schemeNotAllowed', text: `is ${what}; upload the file and pass its handle` };
   }
   if (encodings.includes('hex') && /^(?:[0-9a-f]{2})+$/i.test(text)) return undefined;
+  if (BARE_ID.test(text)) return { kind: 'handle', uri: text };
   if (text.length < MIN_LOOSE_BASE64 && (text.length % 4 !== 0 || /[-_]/.test(text))) {
     return { kind: 'invalid', reason: 'malformedUri', text: 'is neither a file handle, nor a data: URI, nor base64' };
   }
@@ -112,6 +117,9 @@ function unwrapped(text: string): string {
   if (text.length > MAX_WRAPPED) return text;
   const trimmed = text.trim();
   if (trimmed.startsWith('{')) return handleIn(trimmed) ?? text;
-  const inner = MARKDOWN_LINK.exec(trimmed)?.[1] ?? /^(["'`<])(.*)["'`>]$/s.exec(trimmed)?.[2] ?? trimmed;
+  const inner =
+    (MARKDOWN_LINK.exec(trimmed) ?? LABELLED.exec(trimmed))?.[1] ??
+    /^(["'`<])(.*)["'`>]$/s.exec(trimmed)?.[2] ??
+    trimmed;
   return HANDLE.test(inner) || WEB.test(inner) || DATA_URI.test(inner) ? inner : text;
 }

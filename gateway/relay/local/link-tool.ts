@@ -27,8 +27,8 @@ const DESCRIPTION =
   'Get a new download link for a file whose handle (mcp-file://…) you have, when an earlier link has expired. A tool that ' +
   'takes a file takes the handle itself, not a link.';
 
-/** Finds a handle in text that a model copies: `Handle: mcp-file://…`, a Markdown link, quotes. */
-const HANDLE = /mcp-file:\/\/[^\s"'`<>()[\]]+/i;
+/** Finds a handle in text that a model copies: `Handle: mcp-file://…`, a Markdown link, quotes; or its last part alone. */
+const HANDLE = /mcp-file:\/\/[^\s"'`<>()[\]]+|^f_[A-Za-z0-9_-]{22}$/i;
 
 const REFUSALS: Record<Exclude<Opened['kind'], 'ready'>, [reason: string, text: string]> = {
   pending: ['uploadIncomplete', 'the file of this handle has not been uploaded yet. Upload it first.'],
@@ -50,7 +50,9 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
     call: async ({ handle }, { principal }) => {
       const uri = typeof handle === 'string' ? HANDLE.exec(handle)?.[0] : undefined;
       if (uri === undefined) {
-        return failedCall("The argument 'handle' must be a handle, mcp-file://…, and holds none.", {
+        const where =
+          'A handle stands below the link in the text of a result; without it, run the tool that gave the file again.';
+        return failedCall(`The argument 'handle' must be a handle, mcp-file://…, and holds none. ${where}`, {
           reason: 'malformedUri',
           argument: 'handle',
         });

@@ -188,6 +188,12 @@ describe('a handle', () => {
     ['in backticks', (handle) => `\`${handle}\``],
     ['in angle brackets', (handle) => `<${handle}>`],
     ['as a link in Markdown', (handle) => `[x.bin](${handle})`],
+    ['behind its label', (handle) => `Handle: ${handle}`],
+    [
+      'as the line of a result',
+      (handle) => `Handle: ${handle} (pass it to a tool that takes a file; get_file_link renews the link)`,
+    ],
+    ['without its beginning', (handle) => handle.slice(handle.lastIndexOf('/') + 1)],
     ['in an object', (handle) => ({ uri: handle, name: 'x.bin' })],
     ['in an object that is written as text', (handle) => JSON.stringify({ uri: handle, name: 'x.bin' })],
     ['in capitals, but for its path', (handle) => handle.replace('mcp-file://wharf', 'MCP-FILE://WHARF')],
@@ -197,6 +203,8 @@ describe('a handle', () => {
 
   it.each<[string, (handle: string) => unknown]>([
     ['in a sentence', (handle) => `Take ${handle}`],
+    ['without its beginning, in a sentence', (handle) => `Take ${handle.slice(handle.lastIndexOf('/') + 1)}`],
+    ['behind its label, with a query', (handle) => `Handle: ${handle}?x=1`],
     ['with more behind it', (handle) => `${handle}.`],
     ['with a query', (handle) => `${handle}?x=1`],
     ['in text that is no JSON', (handle) => `{"uri":"${handle}"`],

@@ -97,6 +97,10 @@ describe('what a model reads of a file', () => {
     const { result } = await client.call('get_file_link', { handle: file.uri });
     const again = String(result?.content?.[0]?.text);
     expect(again.split('\n')[0]).toBe('x.pdf · application/pdf · 100 kB');
+    const bare = await client.call('get_file_link', { handle: file.uri.slice(file.uri.lastIndexOf('/') + 1) });
+    expect(bare.result?.structuredContent).toMatchObject({ uri: file.uri });
+    const wrong = await client.call('get_file_link', { handle: linkIn(text) });
+    expect(String(wrong.result?.content?.[0]?.text)).toMatch(/holds none\. A handle stands below the link in the text/);
   });
 
   it('has no handle where nothing takes one, and a link that lasts where only this machine is', async () => {
