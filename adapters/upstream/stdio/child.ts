@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Log } from '../../../gateway/ports/log.js';
 import type { OutgoingMessage, SharedConnection, StreamedMessage } from '../../../gateway/ports/upstream.js';
@@ -19,6 +20,9 @@ const AFTER_SIGKILL_MS = 5000;
 /** Text written to stderr just before the exit often arrives just after it. */
 const LAST_STDERR_MS = 100;
 
+/** A program that fetches itself first, as npx does, takes some seconds. Clients wait a minute for the first answer. */
+const SILENT_MS = 10_000;
+
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
@@ -35,6 +39,8 @@ interface ChildOptions {
   cwd: string | undefined;
   /** `timeouts.upstream`: how long a message may wait for the child to take it, in milliseconds. */
   takeMs: number;
+  /** How long the child may write nothing after its start before the operator is told. */
+  silentMs?: number;
   log: Log;
 }
 
@@ -87,7 +93,22 @@ export class Child implements SharedConnection {
     // EPIPE after the child closed its stdin; the failing write's callback reports it
     child.stdin.on('error', () => undefined);
     child.on('error', () => undefined);
-    child.once('exit', (code, signal) => this.#exited(code, signal));
+    const silent = setTimeout(() => this.#silent(options.log), options.silentMs ?? SILENT_MS).unref();
+    child.once('exit', (code, signal) => {
+      clearTimeout(silent);
+      this.#exited(code, signal);
+    });
+  }
+
+  /** A client only sees that it waits. */
+  #silent(log: Log): void {
+    if (this.#closing || (this.#process.stdout as Socket).bytesRead > 0) return;
+    log.warn(
+      { pid: this.#group },
+      'The server has written nothing since it started. A command such as npx may still be fetching its package, or ' +
+        'cannot: it gets only HOME, LANG, PATH, TMPDIR and USER. Run it once by itself, and give it what else it needs, ' +
+        'such as HTTPS_PROXY or NODE_EXTRA_CA_CERTS, by `env` of the server in a config.',
+    );
   }
 
   send(message: OutgoingMessage): Promise<void> {
