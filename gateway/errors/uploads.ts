@@ -104,7 +104,12 @@ export const ERRORS_OF_UPLOADS = {
   upload_type_refused: {
     http: 415,
     jsonRpc: -32602,
-    text: (f) => `The file is ${f.actual}, which is not accepted here; accepted: ${[f.accept].flat().join(', ')}.`,
+    text: (f) => {
+      const types = [f.accept].flat().join(', ');
+      return f.actual === 'empty'
+        ? `The file is empty. Choose one with content; accepted: ${types}.`
+        : `The file is ${f.actual}, which is not accepted here; accepted: ${types}.`;
+    },
   },
   argument_too_large: {
     http: 413,

@@ -41,13 +41,13 @@ export function RefusalsPage({ user, lately }: { user: ConsoleUser; lately: read
   return (
     <ConsoleLayout place="/refusals" user={user}>
       <p class="soft">
-        The last 200 of this process; the log has all of them. <code>wharf explain CODE</code> says why each occurs and
-        what to do.
+        The last 200 requests of clients to servers that this process refused; the log has all of them, and also the
+        uploads and downloads. <code>wharf explain CODE</code> says why each occurs and what to do.
       </p>
       <Table
         name="Refusals"
         heads={REFUSED_HEADS}
-        none="Nothing was refused since the start."
+        none="No request to a server was refused since the start."
         rows={lately.map((refused) => <RefusedRow refused={refused} />)}
       />
     </ConsoleLayout>

@@ -85,7 +85,7 @@ describe('the type of an uploaded file', () => {
 
   it('says of an empty file that it is one', async () => {
     await expect(typeOf(EMPTY, { name: 'x.png', accept: ['image/png'] })).rejects.toThrow(
-      'The file is empty, which is not accepted here; accepted: image/png.',
+      'The file is empty. Choose one with content; accepted: image/png.',
     );
   });
 });
