@@ -28,7 +28,7 @@ interface Options {
 }
 
 /** The most that one answer of the admin port lists. */
-const MOST_LISTED = 1000;
+export const MOST_LISTED = 1000;
 
 const HELP = `
 Examples:

@@ -1,5 +1,5 @@
 import { sizeText } from '../policy/amounts.js';
-import type { FilesAction } from './files-command.js';
+import { type FilesAction, MOST_LISTED } from './files-command.js';
 
 interface Shown {
   id: string;
@@ -49,7 +49,7 @@ export async function runFiles(
     lines.push(isJson ? JSON.stringify(body) : (refused ?? text(body)));
   };
   const query = new URLSearchParams(filter);
-  if (verb === 'list') say(await ask('GET', `/files?${query}`), listText);
+  if (verb === 'list') say(await ask('GET', `/files?${query}`), (body) => listText(body, query));
   else if (ids.length === 0) say(await ask('DELETE', `/files?${query}`, WAIT_FOR_ALL_MS), removedText);
   for (const id of ids) {
     const place = `/files/${encodeURIComponent(id)}`;
@@ -67,11 +67,14 @@ export function whyUnreachable(error: unknown): string {
   return first instanceof Error && first.message !== '' ? first.message : message;
 }
 
-function listText({ files = [], next }: Answer): string {
+function listText({ files = [], next }: Answer, asked: URLSearchParams): string {
   const rows = files.length === 0 ? ['No files.'] : files.map(rowOf);
-  return next === undefined
-    ? rows.join('\n')
-    : [...rows, `There may be more: the next page begins after ${next}.`].join('\n');
+  if (next === undefined) return rows.join('\n');
+  const page = new URLSearchParams([...asked, ['after', next]]);
+  return [
+    ...rows,
+    `There may be more: --limit shows up to ${MOST_LISTED} at a time, and the admin port has the next ones at /files?${page}.`,
+  ].join('\n');
 }
 
 function rowOf({ id, principal, server, tool, name, mimeType, size, createdAt, revokedAt, heldAt }: Shown): string {

@@ -144,6 +144,10 @@ describe.each(STORES)('Files under control, over %s', (stores) => {
     expect((await run('list', '--principal', 'ann')).text).toMatch(
       new RegExp(`^${id}  .*  ann  lab.give  .*  image/png  "`),
     );
+    await give('ann', 7);
+    const { text: page } = await run('list', '--principal', 'ann', '--limit', '1');
+    const next = /has the next ones at (\/files\?principal=ann&limit=1&after=f_[\w-]+)\.\n$/.exec(page)?.[1] ?? '';
+    expect(await (await at(first, next)).json()).toMatchObject({ files: [{ principal: 'ann' }] });
     expect((await run('hold', id)).text).toMatch(/ {2}held\n$/);
     const held = `${id}: The file is held`;
     expect(await run('remove', id)).toMatchObject({ isDone: false, text: expect.stringContaining(held) });
@@ -155,7 +159,7 @@ describe.each(STORES)('Files under control, over %s', (stores) => {
       server: 'lab',
       tool: 'give',
     });
-    expect((await run('remove', '--principal', 'ann')).text).toBe('1 removed.\n');
+    expect((await run('remove', '--principal', 'ann')).text).toBe('2 removed.\n');
     expect((await run('list')).text).toBe('No files.\n');
     expect(await run('show', id)).toEqual({ isDone: false, text: `${id}: There is no file with this id.\n` });
   });
