@@ -60,7 +60,7 @@ describe('wharf inspect', () => {
     await Promise.all([close(tokens), guarded.close()]);
   });
 
-  it('of a list of 130,000 tools, and of as many messages at once, reads to the end (safety 18)', async () => {
+  it('of a list of 130,000 tools, and of as many messages at once, reads to the end', async () => {
     const MANY = 130_000;
     const server = await startFakeUpstream({ transport: 'json' });
     const messages = (id: unknown) => [

@@ -121,7 +121,7 @@ describe('legacy-sse', () => {
     [302, '/sse'],
     [308, '/deep/sse'],
   ])(
-    'follows a redirect of its stream, reads the endpoint against it, and remembers it only if it lasts: %i (B16)',
+    'follows a redirect of its stream, reads the endpoint against it, and remembers it only if it lasts: %i',
     async (status, next) => {
       await start({ endpoint: 'message' });
       fake.respond = ({ url }) => {
@@ -141,7 +141,7 @@ describe('legacy-sse', () => {
     },
   );
 
-  it('reads each endpoint against its own stream, also where two are opened at a time (B16)', async () => {
+  it('reads each endpoint against its own stream, also where two are opened at a time', async () => {
     await start();
     let node = 0;
     fake.respond = ({ method, url }) => {

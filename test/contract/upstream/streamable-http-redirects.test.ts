@@ -30,17 +30,14 @@ describe('a redirect within the origin of a Streamable HTTP server', () => {
     [307, '/mcp/'],
     [308, '/mcp/'],
     [308, '/elsewhere?v=1'],
-  ])(
-    'is remembered where it says so, or leads to the same path with a slash: %i %s (B16)',
-    async (status, location) => {
-      fake.respond = ({ url }) => (url === '/mcp' ? { status, headers: { location } } : undefined);
-      expect([await post(), await post()]).toEqual([200, 200]);
-      expect(asked()).toEqual(['POST /mcp', `POST ${location}`, `POST ${location}`]);
-      expect(fake.requests[1]?.body.equals(fake.requests[0]?.body ?? Buffer.alloc(0))).toBe(true);
-    },
-  );
+  ])('is remembered where it says so, or leads to the same path with a slash: %i %s', async (status, location) => {
+    fake.respond = ({ url }) => (url === '/mcp' ? { status, headers: { location } } : undefined);
+    expect([await post(), await post()]).toEqual([200, 200]);
+    expect(asked()).toEqual(['POST /mcp', `POST ${location}`, `POST ${location}`]);
+    expect(fake.requests[1]?.body.equals(fake.requests[0]?.body ?? Buffer.alloc(0))).toBe(true);
+  });
 
-  it('leads elsewhere each time where it is temporary (B16)', async () => {
+  it('leads elsewhere each time where it is temporary', async () => {
     let node = 0;
     fake.respond = ({ url }) =>
       url === '/mcp' ? { status: 307, headers: { location: `/mcp?node=${++node}` } } : undefined;
@@ -48,19 +45,16 @@ describe('a redirect within the origin of a Streamable HTTP server', () => {
     expect(asked()).toEqual(['POST /mcp', 'POST /mcp?node=1', 'POST /mcp', 'POST /mcp?node=2']);
   });
 
-  it.each([301, 302, 307, 308])(
-    'of a GET to a page for people leaves messages their path: %i (B16)',
-    async (status) => {
-      fake.respond = ({ method, url }) => {
-        if (url === '/docs') return method === 'GET' ? { contentType: 'text/html', body: 'docs' } : { status: 404 };
-        return method === 'GET' ? { status, headers: { location: '/docs' } } : undefined;
-      };
-      expect([await answerTo({ method: 'GET' }), await post()]).toEqual([200, 200]);
-      expect(asked()).toEqual(['GET /mcp', 'GET /docs', 'POST /mcp']);
-    },
-  );
+  it.each([301, 302, 307, 308])('of a GET to a page for people leaves messages their path: %i', async (status) => {
+    fake.respond = ({ method, url }) => {
+      if (url === '/docs') return method === 'GET' ? { contentType: 'text/html', body: 'docs' } : { status: 404 };
+      return method === 'GET' ? { status, headers: { location: '/docs' } } : undefined;
+    };
+    expect([await answerTo({ method: 'GET' }), await post()]).toEqual([200, 200]);
+    expect(asked()).toEqual(['GET /mcp', 'GET /docs', 'POST /mcp']);
+  });
 
-  it.each([404, 410])('is forgotten once its target is gone: %i (B16)', async (gone) => {
+  it.each([404, 410])('is forgotten once its target is gone: %i', async (gone) => {
     let version = 1;
     fake.respond = ({ url }) => {
       if (url === '/mcp') return { status: 308, headers: { location: `/v${version}` } };

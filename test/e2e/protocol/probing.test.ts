@@ -130,7 +130,7 @@ const INITIALIZE = {
 };
 
 describe.each(CLIENTS)('a client on %s', (_name, tools) => {
-  it('speaks to a server of HTTP+SSE that answers POST with its endpoint (B17)', async () => {
+  it('speaks to a server of HTTP+SSE that answers POST with its endpoint', async () => {
     const url = await inFrontOf(await legacy(), '/sse');
     expect(await tools(url)).toBe(1);
     expect(await tools(url)).toBe(1);
@@ -140,7 +140,7 @@ describe.each(CLIENTS)('a client on %s', (_name, tools) => {
     ['FastAPI', 405, { detail: 'Method Not Allowed' }],
     ['NestJS', 404, { message: 'Cannot POST /sse', error: 'Not Found', statusCode: 404 }],
     ['Spring', 405, { timestamp: '2026-01-01T00:00:00Z', status: 405, error: 'Method Not Allowed', path: '/sse' }],
-  ])('speaks to a server of HTTP+SSE whose framework refuses POST in JSON: %s (B17)', async (_whose, status, said) => {
+  ])('speaks to a server of HTTP+SSE whose framework refuses POST in JSON: %s', async (_whose, status, said) => {
     const running = await legacy((response) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       // its head comes by itself, and its length is not announced
@@ -150,7 +150,7 @@ describe.each(CLIENTS)('a client on %s', (_name, tools) => {
     expect(await tools(await inFrontOf(running, '/sse'))).toBe(1);
   });
 
-  it('speaks to a server that redirects within its origin (B16)', async () => {
+  it('speaks to a server that redirects within its origin', async () => {
     const url = await inFrontOf(await slashed(), '/mcp');
     expect(await tools(url)).toBe(1);
   });
@@ -230,7 +230,7 @@ describe('a refusal in JSON', () => {
     return (await RawClient.stateless(await inFrontOf(running, '/mcp'), '2025-06-18').post(INITIALIZE)).text;
   };
 
-  it('reaches the client, whether it is MCP’s or a framework’s (B17)', async () => {
+  it('reaches the client, whether it is MCP’s or a framework’s', async () => {
     const ofMcp = { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'Unsupported protocol version' } };
     expect(JSON.parse(await refused(ofMcp))).toEqual(ofMcp);
     await wharf?.stop();
@@ -238,7 +238,7 @@ describe('a refusal in JSON', () => {
     expect(JSON.parse(await refused({ detail: 'Bad Request' }))).toEqual({ detail: 'Bad Request' });
   });
 
-  it('is not the only word in the log where the stream behind it is wrong (B17)', async () => {
+  it('is not the only word in the log where the stream behind it is wrong', async () => {
     const running = await serve((request, _body, response) => {
       if (request.method === 'POST') return void response.writeHead(405).end();
       response.writeHead(200, EVENTS);

@@ -157,7 +157,7 @@ describe('a store in a folder that a stdio server is given', () => {
     expect(await problemsOf(byName, at(join(root, 'docs/store')))).toHaveLength(1);
   });
 
-  it('is named without what stands beside it, which may be a secret (safety 15)', async () => {
+  it('is named without what stands beside it, which may be a secret', async () => {
     const env = { SETTINGS: JSON.stringify({ token: 'hunter2', root: join(root, 'docs') }) };
     const [problem] = await problemsOf({ command: ['server'], env }, at(join(root, 'docs/store')));
     expect(problem).toContain(`overlaps with ${join(root, 'docs')}, which a server is given (servers.s.env.SETTINGS)`);
@@ -183,7 +183,7 @@ describe('an audit log in a folder that a stdio server is given', () => {
     return loaded.ok ? [] : loaded.problems.map((found) => `${found.path}: ${found.message}`);
   };
 
-  it('is refused, as its tools could read and change it (safety 15)', async () => {
+  it('is refused, as its tools could read and change it', async () => {
     const problem =
       `audit.path: is in ${join(root, 'docs')}, which a server is given (servers.s.command[1]): its tools could read and ` +
       'change the audit log. Choose a file apart from it';
@@ -207,7 +207,7 @@ describe('a config in a folder that a stdio server is given', () => {
     return { isServed: loaded.isServed, warnings: loaded.config.warnings };
   };
 
-  it('is told, as its tools could decide what Wharf runs (safety 15)', async () => {
+  it('is told, as its tools could decide what Wharf runs', async () => {
     const server = { command: ['server', join(root, 'docs')] };
     const file = join(root, 'docs/wharf.yaml');
     const message =
@@ -224,7 +224,7 @@ describe('a config in a folder that a stdio server is given', () => {
 });
 
 describe('copies of files for a server that takes paths', () => {
-  it('are not where another server is given the folder for temporary files (safety 15)', async () => {
+  it('are not where another server is given the folder for temporary files', async () => {
     const places = { system: join(root, 'docs/deep'), apart: join(root, 'home/state') };
     const placesWith = async (others: object) => {
       const servers = { takes: { command: ['server'] }, web: { url: 'http://127.0.0.1:9/mcp' }, ...others };

@@ -39,7 +39,7 @@ describe('a file on the local disk', () => {
     expect(uri).toMatch(/^file:\/\/\/[!-~]+$/);
   });
 
-  it('is in a folder of its own choice, which is made for it alone (safety 15)', async () => {
+  it('is in a folder of its own choice, which is made for it alone', async () => {
     const apart = join(root, 'state', 'wharf');
     const others = files.in(apart);
     expect(await others.removeLeftOvers()).toBe(0);

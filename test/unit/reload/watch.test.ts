@@ -71,7 +71,7 @@ describe('a config file that is watched', () => {
     await until(() => loads === 1);
   });
 
-  it('is not read by itself while a server may change it, and is on SIGHUP (safety 15)', async () => {
+  it('is not read by itself while a server may change it, and is on SIGHUP', async () => {
     stop();
     watch(true);
     await writeFile(file, 'of a server');
