@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { GatewayError } from '../../gateway/errors.js';
 import { drain } from '../http/drain.js';
 import type { Connection } from './s3-connection.js';
 
@@ -16,7 +17,7 @@ interface PutBytes {
  * Sends an object, or a part of one, in one request.
  * @returns the ETag
  */
-export async function put(s3: Connection, put: PutBytes, abortSignal: AbortSignal): Promise<string | undefined> {
+export async function put(s3: Connection, put: PutBytes, abortSignal: AbortSignal): Promise<string> {
   const { key, bytes, part } = put;
   const answer = await s3.signed.send(
     {
@@ -26,12 +27,13 @@ export async function put(s3: Connection, put: PutBytes, abortSignal: AbortSigna
       headers: { 'content-type': 'application/octet-stream' },
       body: bytes,
       sha256: s3.signsPayload ? hexDigest(put) : undefined,
+      mark: 'etag',
     },
     abortSignal,
   );
   if (answer) {
     drain(answer);
-    return answer.header('etag');
+    return marked(answer.header('etag'), 'PUT');
   }
   const { sdk, client, bucket } = s3;
   const object = { Bucket: bucket, Key: key, Body: bytes, ContentLength: bytes.length };
@@ -40,7 +42,16 @@ export async function put(s3: Connection, put: PutBytes, abortSignal: AbortSigna
         abortSignal,
       })
     : client.send(new sdk.PutObjectCommand(object), { abortSignal }));
-  return ETag;
+  return marked(ETag, 'PUT');
+}
+
+/**
+ * The ETag that S3 gives to what it has stored; Ceph 16 completes an upload with an empty one. A success without any is the
+ * answer of something else, such as a proxy's page, and nothing is stored.
+ */
+export function marked(ETag: string | undefined, request: string): string {
+  if (ETag !== undefined) return ETag;
+  throw new GatewayError('store_unavailable', {}, new Error(`The store has answered ${request} without an ETag.`));
 }
 
 function hexDigest({ bytes, sha256 }: PutBytes): string {

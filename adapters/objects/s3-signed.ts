@@ -19,6 +19,8 @@ interface SignedRequest {
   body?: Buffer;
   /** SHA-256 of the body, hex, if it is signed. */
   sha256?: string | undefined;
+  /** A header, in lower case, that S3's success always has. */
+  mark?: string;
 }
 
 /** Where the keys of a bucket begin, and how requests for them are sent and signed. */
@@ -78,7 +80,7 @@ export class SignedRequests {
       const place = await this.#find();
       if (!place || this.#isClosed) return undefined;
       const { signer, address, requests, host, path } = place;
-      const { method, key, body, sha256 = UNSIGNED } = request;
+      const { method, key, body, sha256 = UNSIGNED, mark } = request;
       const query = { ...request.query, ...operationOf(request) };
       const plain = {
         ...address,
@@ -95,7 +97,8 @@ export class SignedRequests {
       };
       const { headers } = await signer.sign(plain, { signingDate: this.#now() });
       const answer = await requests.send({ method, path: targetOf(plain), headers, body }, abortSignal);
-      if (answer.statusCode >= 200 && answer.statusCode < 300) return answer;
+      const isMarked = mark === undefined || answer.header(mark) !== undefined;
+      if (answer.statusCode >= 200 && answer.statusCode < 300 && isMarked) return answer;
       // the body may be still on its way, from memory that is used again once this is over
       if (answer.socket?.writableLength) answer.destroy();
       else drain(answer);

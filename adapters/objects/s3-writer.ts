@@ -2,7 +2,7 @@ import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectWriter } from '../../gateway/ports/object-store.js';
 import type { Connection } from './s3-connection.js';
 import { isCode, isMissing, statusOf } from './s3-errors.js';
-import { put } from './s3-put.js';
+import { marked, put } from './s3-put.js';
 
 /** "Part numbers can be any number from 1 to 10,000, inclusive." (S3, UploadPart) */
 const MAX_PARTS = 10_000;
@@ -141,7 +141,11 @@ export class S3Writer implements ObjectWriter {
     this.#mayExist = true;
     const until = performance.now() + this.#s3.timeoutMs;
     try {
-      await this.#s3.run((abortSignal) => this.#s3.client.send(command, { abortSignal }), this.#signal);
+      const { ETag } = await this.#s3.run(
+        (abortSignal) => this.#s3.client.send(command, { abortSignal }),
+        this.#signal,
+      );
+      marked(ETag, 'CompleteMultipartUpload');
     } catch (error) {
       this.#signal.throwIfAborted();
       // The answer may be lost, or a repeated Complete refused because the first one succeeded. Only this writer uses

@@ -84,6 +84,33 @@ describe('an S3 that answers otherwise than it should', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
+  it.each([
+    ['a page of a proxy', 200, '<html>Back soon.</html>'],
+    ['an error', 200, '<Error><Code>InternalError</Code><Message>no</Message></Error>'],
+    ['nothing', 204, ''],
+  ])('to a PUT with success and %s: nothing counts as stored', async (_, status, text) => {
+    answer = (response) => response.writeHead(status).end(text);
+    const writer = await objects.create('f/x', NEVER);
+    await expect(writer.write(BYTES, true)).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
+  it('to the end of an upload with success and a page of a proxy: nothing counts as stored', async () => {
+    const begun = '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>';
+    const answers: [RegExp, (response: ServerResponse) => void][] = [
+      [/^HEAD/, (response) => response.writeHead(404).end()],
+      [/[?]uploads/, (response) => response.end(begun)],
+      [/^PUT/, (response) => response.writeHead(200, { etag: '"1"' }).end()],
+      [/^POST/, (response) => response.end('<html>Back soon.</html>')],
+    ];
+    answer = (response) => {
+      const { method, url } = response.req;
+      answers.find(([request]) => request.test(`${method} ${url}`))?.[1](response);
+    };
+    const writer = await objects.create('f/x', NEVER);
+    await writer.write(BYTES, false);
+    await expect(writer.commit()).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
   it('with the same page of a listing again: a failure instead of asking for ever', async () => {
     const page = '<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>';
     answer = (response) =>
