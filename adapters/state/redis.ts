@@ -86,7 +86,6 @@ export async function create(
     lazyConnect: true,
     connectTimeout: Math.max(deps.timeouts.state, LEAST_CONNECT_MS),
     disconnectTimeout: deps.timeouts.state,
-    socketTimeout: TIMEOUTS_BEFORE_RECONNECT * deps.timeouts.state,
     // With the library's defaults, commands to an unresponsive Redis stay pending for ever, and 100,000 of them take
     // 196 MiB. A refused request is better than a hanging one.
     enableOfflineQueue: false,
@@ -100,16 +99,16 @@ export async function create(
   }) as Redis & ScriptCommands;
   const watched = watch(client, deps.log);
   leaveWrongDatabase(client);
-  const order = watchOrder(client);
+  const answers = watchAnswers(client, deps.timeouts.state);
   const { maxKeys } = config;
   const created = maxKeys === undefined ? undefined : new CreatedKeys(maxKeys, deps.sharing, deps.clock);
 
   /** The first connection, the only one that is awaited. `status` shows its outcome. */
   const opening = client.connect().catch(() => undefined);
-  // Not the library's own command time-out: its timers fire before a busy process has read the answers.
+  // Not the library's own time-outs: their timers fire before a busy process has read the answers.
   const patience = new Patience(deps.timeouts.state);
   const late = () => {
-    order.look();
+    answers.look();
     return new Error(`Redis did not answer within ${deps.timeouts.state} ms.`);
   };
 
@@ -201,18 +200,28 @@ function leaveWrongDatabase(client: Redis): void {
 }
 
 /**
- * Finds out whether answers still belong to their commands. What stands between may drop a command without ending the
- * connection; from then on each answer would be taken for that of an earlier command, and be of another caller's key.
- * @returns looks, after a command without an answer, and gives up a connection whose answers have shifted
+ * Finds out whether answers still come, and still belong to their commands. What stands between may drop a command without
+ * ending the connection; from then on each answer would be taken for that of an earlier command, and be of another caller's
+ * key.
+ * @returns looks, after a command without an answer, and gives up a connection that is silent, or whose answers have shifted
  */
-function watchOrder(client: Redis): { look: () => void } {
+function watchAnswers(client: Redis, timeoutMs: number): { look: () => void } {
+  // of these time-outs, one has passed before a look begins
+  const patience = new Patience((TIMEOUTS_BEFORE_RECONNECT - 1) * timeoutMs);
   let isLooking = false;
   const look = () => {
+    const { stream } = client;
     if (isLooking || client.status !== 'ready') return;
     isLooking = true;
+    const { bytesRead } = stream;
     const sent = randomUUID();
-    client
-      .ping(sent)
+    const silent = () => {
+      const error = new Error(`Redis did not answer within ${TIMEOUTS_BEFORE_RECONNECT * timeoutMs} ms.`);
+      if (stream.bytesRead === bytesRead) stream.destroy(error);
+      return error;
+    };
+    patience
+      .within(client.ping(sent), silent)
       .then((answer) => answer !== sent && client.disconnect(true))
       .catch(() => undefined)
       .finally(() => {

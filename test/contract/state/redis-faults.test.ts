@@ -102,13 +102,17 @@ describe('redis state store when Redis', () => {
     await proxy.close();
   });
 
-  it('answers in time, and this process is too busy to see it: nothing fails', async () => {
-    await store.check();
-    const reads = Array.from({ length: 20 }, (_, n) => store.read(`key ${n}`));
-    const until = performance.now() + 2 * STATE_TIMEOUT_MS;
-    while (performance.now() < until);
-    expect(await Promise.all(reads)).toEqual(Array(20).fill(undefined));
-  });
+  it.each([2, 5])(
+    'answers in time, and this process is busy for %i time-outs: nothing fails (H4)',
+    async (timeouts) => {
+      await store.check();
+      const reads = Array.from({ length: 20 }, (_, n) => store.read(`key ${n}`));
+      const until = performance.now() + timeouts * STATE_TIMEOUT_MS;
+      while (performance.now() < until);
+      expect(await Promise.all(reads)).toEqual(Array(20).fill(undefined));
+      expect(logged).toEqual([]);
+    },
+  );
 
   it('is gone: every verb fails, and works again after its restart', async () => {
     await store.check();
