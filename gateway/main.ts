@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
 import { growFreely } from './budget/heap-growth.js';
@@ -87,8 +88,10 @@ async function main(argv: string[]): Promise<number> {
         return folder;
       };
       const load = () => loadConfig({ ...action.load, privateFolder, preflight: 'warn' }, adapters);
+      const { file } = action.load;
+      const seen = file === undefined ? undefined : await stat(file).catch(() => undefined);
       const loaded = await load();
-      if (loaded.ok) return run(loaded.config, { file: action.load.file, isServed: loaded.isServed, load });
+      if (loaded.ok) return run(loaded.config, { file, seen, isServed: loaded.isServed, load });
       printError(problemsText(loaded.problems));
       return 1;
     }
@@ -302,12 +305,17 @@ async function inspectServers(config: Config, isWhole: boolean, only: string | u
 /** @param source where the config comes from; without a file there is nothing to reload */
 async function run(
   config: Config,
-  source: { file: string | undefined; isServed: boolean | undefined; load: () => Promise<LoadResult> },
+  source: {
+    file: string | undefined;
+    seen: Stats | undefined;
+    isServed: boolean | undefined;
+    load: () => Promise<LoadResult>;
+  },
 ): Promise<number> {
   const log = createLog(config.logLevel);
   giveBackWhenQuiet();
   freeWhatWasRead();
-  const { file, isServed, load } = source;
+  const { file, seen, isServed, load } = source;
   if (file === undefined) goOnAfterHangUp(log);
   try {
     // Loaded only here, because `wharf check` and `wharf schema` do not need it.
@@ -319,7 +327,7 @@ async function run(
     if (file !== undefined) {
       const { watchForReloads } = await import('./reload/watch.js');
       const { reload, noteRefusedConfig: refused } = started;
-      watchForReloads({ file, isServed, load, reload, refused, log });
+      watchForReloads({ file, seen, isServed, load, reload, refused, log });
     }
     const { takesStdout } = adapters.audit[config.audit.use] ?? {};
     (takesStdout ? printError : print)(startedText(version, started, config, adapters));

@@ -1,4 +1,4 @@
-import { type Stats, unwatchFile, watchFile } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.js';
 import type { LoadResult } from '../config/load.js';
@@ -15,6 +15,8 @@ const LOOK_MS = 2000;
 interface ReloadSource {
   /** The config's file. */
   file: string;
+  /** The file before the present config was read. */
+  seen: Stats | undefined;
   /** A server of the present config may change the file. */
   isServed?: boolean | undefined;
   load: () => Promise<LoadResult>;
@@ -27,41 +29,54 @@ interface ReloadSource {
 
 /** Reloads the config on SIGHUP, and when its file changes. @returns ends that */
 export function watchForReloads(source: ReloadSource): () => void {
+  const { file, log } = source;
   let last: Promise<void> = Promise.resolve();
-  let read: Stats | undefined;
+  let seen = source.seen;
   let isServed = source.isServed === true;
+  let isLooking = false;
   const reload = async (why: string): Promise<void> => {
-    read = await stat(source.file).catch(() => undefined);
+    // looked at before it is read: a change in between is one that the next look sees
+    seen = await lookAt(file);
     isServed = (await reloadFrom(source, why)) ?? isServed;
+  };
+  const look = async (): Promise<void> => {
+    const now = await lookAt(file);
+    // after a SIGHUP for the same change it would be told twice
+    if (isSame(now, seen)) return;
+    if (!isServed) return reload('the file has changed');
+    seen = now;
+    // callers of its tools would decide which programs Wharf runs
+    log.warn({ file }, 'The config has changed and is not read: a server may change it. SIGHUP reads it.');
+    source.refused('a server may change the file');
   };
   // one after the other: the later file counts
   const onHangUp = (): void => {
     last = last.then(() => reload('SIGHUP'));
   };
-  const onChange = (now: Stats): void => {
-    // after a SIGHUP for the same change it would be told twice
-    last = last.then(() => {
-      if (isSame(now, read)) return undefined;
-      if (!isServed) return reload('the file has changed');
-      // callers of its tools would decide which programs Wharf runs
-      source.log.warn(
-        { file: source.file },
-        'The config has changed and is not read: a server may change it. SIGHUP reads it.',
-      );
-      source.refused('a server may change the file');
-      return undefined;
+  const onTime = (): void => {
+    if (isLooking) return;
+    isLooking = true;
+    last = last.then(look).finally(() => {
+      isLooking = false;
     });
   };
   process.on('SIGHUP', onHangUp);
-  watchFile(source.file, { interval: LOOK_MS, persistent: false }, onChange);
+  // Not `watchFile`: it begins with the file as it finds it some time later, and a change before that is never seen.
+  const timer = setInterval(onTime, LOOK_MS).unref();
   return () => {
     process.off('SIGHUP', onHangUp);
-    unwatchFile(source.file, onChange);
+    clearInterval(timer);
   };
 }
 
-function isSame(one: Stats, other: Stats | undefined): boolean {
-  return other !== undefined && one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.size === other.size;
+/** The state of a config's file; undefined where it does not exist. */
+export function lookAt(file: string): Promise<Stats | undefined> {
+  return stat(file).catch(() => undefined);
+}
+
+function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
+  if (!one || !other) return one === other;
+  return one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.size === other.size;
 }
 
 /** @returns whether a server of the config that is in force now may change the file; undefined if it is the one before */
