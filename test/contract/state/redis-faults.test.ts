@@ -102,17 +102,14 @@ describe('redis state store when Redis', () => {
     await proxy.close();
   });
 
-  it.each([2, 5])(
-    'answers in time, and this process is busy for %i time-outs: nothing fails (H4)',
-    async (timeouts) => {
-      await store.check();
-      const reads = Array.from({ length: 20 }, (_, n) => store.read(`key ${n}`));
-      const until = performance.now() + timeouts * STATE_TIMEOUT_MS;
-      while (performance.now() < until);
-      expect(await Promise.all(reads)).toEqual(Array(20).fill(undefined));
-      expect(logged).toEqual([]);
-    },
-  );
+  it.each([2, 5])('answers in time, and this process is busy for %i time-outs: nothing fails', async (timeouts) => {
+    await store.check();
+    const reads = Array.from({ length: 20 }, (_, n) => store.read(`key ${n}`));
+    const until = performance.now() + timeouts * STATE_TIMEOUT_MS;
+    while (performance.now() < until);
+    expect(await Promise.all(reads)).toEqual(Array(20).fill(undefined));
+    expect(logged).toEqual([]);
+  });
 
   it('is gone: every verb fails, and works again after its restart', async () => {
     await store.check();
