@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.js';
 import type { LoadResult } from '../config/load.js';
@@ -33,7 +33,6 @@ export function watchForReloads(source: ReloadSource): () => void {
   let last: Promise<void> = Promise.resolve();
   let seen = source.seen;
   let isServed = source.isServed === true;
-  let isLooking = false;
   const reload = async (why: string): Promise<void> => {
     // looked at before it is read: a change in between is one that the next look sees
     seen = await lookAt(file);
@@ -53,19 +52,18 @@ export function watchForReloads(source: ReloadSource): () => void {
   const onHangUp = (): void => {
     last = last.then(() => reload('SIGHUP'));
   };
-  const onTime = (): void => {
-    if (isLooking) return;
-    isLooking = true;
-    last = last.then(look).finally(() => {
-      isLooking = false;
-    });
+  const onChange = (): void => {
+    last = last.then(look);
   };
   process.on('SIGHUP', onHangUp);
-  // Not `watchFile`: it begins with the file as it finds it some time later, and a change before that is never seen.
-  const timer = setInterval(onTime, LOOK_MS).unref();
+  // Not a timer for each look: it takes an idle process 1 MB.
+  watchFile(file, { interval: LOOK_MS, persistent: false }, onChange);
+  // it begins with the file as it finds it some time later, and does not tell of a change before that
+  const timer = setTimeout(onChange, LOOK_MS).unref();
   return () => {
     process.off('SIGHUP', onHangUp);
-    clearInterval(timer);
+    unwatchFile(file, onChange);
+    clearTimeout(timer);
   };
 }
 
