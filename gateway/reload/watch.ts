@@ -56,7 +56,7 @@ export function watchForReloads(source: ReloadSource): () => void {
     last = last.then(look);
   };
   process.on('SIGHUP', onHangUp);
-  // Not a timer for each look: it takes an idle process 1 MB.
+  // Not a timer: these looks run no JavaScript in an idle process.
   watchFile(file, { interval: LOOK_MS, persistent: false }, onChange);
   // it begins with the file as it finds it some time later, and does not tell of a change before that
   const timer = setTimeout(onChange, LOOK_MS).unref();
