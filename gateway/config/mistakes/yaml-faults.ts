@@ -58,8 +58,8 @@ export function isToml(text: string): boolean {
  */
 export function withoutComments(text: string): string {
   if (!/^\s*(?:\/[/*]|\{\s*(?:"|\/[/*]))/.test(text)) return text;
-  // each branch takes all that it can from where it begins, so that no character is read twice
-  return text.replace(/"(?:[^"\\]|\\[\s\S])*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (part) =>
+  // Within a word it is not a comment: YAML takes `{ "url": http://… }` without quotes. Each branch takes all that it can from where it begins, so that no character is read twice
+  return text.replace(/"(?:[^"\\]|\\[\s\S])*"?|(?<![^\s,{}[\]"])(?:\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$))/g, (part) =>
     part.startsWith('"') ? part : part.replace(/[^\n]/g, ' '),
   );
 }

@@ -157,6 +157,11 @@ describe('a config that was copied from elsewhere, or written as elsewhere', () 
     expect(JSON.stringify(await problemsOf(spelled))).not.toMatch(/hunter2/);
   });
 
+  it('keeps a URL without quotes, as YAML takes it', async () => {
+    const config = await configOf('{ "servers": { "a": { "url": https://a.example/mcp } } }');
+    expect(config.servers.map(({ settings }) => (settings as { url: string }).url)).toEqual(['https://a.example/mcp']);
+  });
+
   it('is read with the comments that editors allow, and with the names that hosts give a URL', async () => {
     const config = await configOf(`// mine
 { /* all of
