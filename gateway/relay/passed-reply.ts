@@ -54,8 +54,8 @@ export class PassedReply implements Reply {
     this.reply.all(head, body, answers);
   }
 
-  only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
-    this.reply.only(head, pieces, answers);
+  only(head: ReplyHead, pieces: readonly Buffer[], facts: MessageFacts): void {
+    this.reply.only(head, pieces, facts);
   }
 
   end(): void {

@@ -58,7 +58,7 @@ export interface Reply {
   /** Head, body and end in one. A body is one message or, if `takesBodies`, anything. */
   all(head: ReplyHead, body?: Buffer, answers?: readonly string[]): void;
   /** Head, the only message, and end in one. */
-  only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void;
+  only(head: ReplyHead, pieces: readonly Buffer[], facts: MessageFacts): void;
   /** The answer is complete. */
   end(): void;
   /** Aborts it, so that the client sees that it is incomplete. */

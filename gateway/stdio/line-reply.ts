@@ -127,7 +127,7 @@ export class LineReply implements Reply {
     this.end();
   }
 
-  only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
+  only(head: ReplyHead, pieces: readonly Buffer[], { answers }: MessageFacts): void {
     this.all(head, Buffer.concat(pieces), answers);
   }
 

@@ -50,10 +50,10 @@ export class WatchedReply extends PassedReply {
     super.all(head, body, answers);
   }
 
-  override only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
+  override only(head: ReplyHead, pieces: readonly Buffer[], facts: MessageFacts): void {
     this.#note(pieces);
-    this.#noteAnswers(answers);
-    super.only(head, pieces, answers);
+    this.#noteAnswers(facts.answers);
+    super.only(head, pieces, facts);
   }
 
   #noteAsked(pieces: readonly Buffer[], isOwn: boolean): void {

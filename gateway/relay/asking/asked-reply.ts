@@ -108,9 +108,9 @@ export class AskedReply extends PassedReply {
     this.end();
   }
 
-  override only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
-    if (this.#hasAsked) this.all(head, Buffer.concat(pieces), answers);
-    else this.reply.only(head, this.instead ? [this.instead] : pieces, answers);
+  override only(head: ReplyHead, pieces: readonly Buffer[], facts: MessageFacts): void {
+    if (this.#hasAsked) this.all(head, Buffer.concat(pieces), facts.answers);
+    else this.reply.only(head, this.instead ? [this.instead] : pieces, facts);
   }
 
   /** Whether the client can be asked something now. */

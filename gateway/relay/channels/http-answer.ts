@@ -8,6 +8,7 @@ import type { BodyKind, UpstreamAnswer } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { FrameFields } from '../../wire/sse/frame.js';
 import type { Caller } from '../caller.js';
+import { LateHead } from '../client/late-head.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
 import { type Exchange, noteError, noteNoAnswer } from '../exchange.js';
@@ -88,7 +89,7 @@ export class AnswerRelay {
       answered: (id) => this.#pending.get(knownId(this.#pending, id)) ?? earlier(id),
       onlyOpen: () => (this.#pending.size === 1 ? [...this.#pending.keys()][0] : undefined),
     };
-    this.#reply = exchange.reply;
+    this.#reply = answer.whole ? new LateHead(exchange.reply) : exchange.reply;
     this.#head = { ...headOf(answer), isEarly: true };
     this.#isUntyped = kind === 'bytes';
     if (context.openSession) this.#early = new EarlyMessages();

@@ -169,7 +169,7 @@ export class HttpServer {
       // most answers came as a whole with their head, and are sent on in this turn
       const body = withoutMark(answer.whole ?? (await this.#whole(exchange, answer)));
       if (this.#passesAsItIs(caller, answer, body)) return;
-      rest = { ...answer, body: Readable.from([body]) };
+      rest = { ...answer, whole: body, body: Readable.from([body]) };
     }
     const context = {
       deps: this.#deps,

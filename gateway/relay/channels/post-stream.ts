@@ -5,18 +5,13 @@ import type { ClientFacts } from '../../ports/client.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Asked } from '../caller.js';
+import { HEAD_WAIT_MS, MAX_WHOLE_BYTES } from '../client/late-head.js';
 import type { Piece } from '../cut/splice.js';
 import { type Exchange, noteError } from '../exchange.js';
 import { tellError } from '../exchange-log.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { Reply, ReplyHead } from '../reply.js';
 import type { Session } from '../session.js';
-
-/**
- * A server's first message may decide the status of its answer, and its type. A stream silent for longer gets its head
- * alone, so that a client knows soon that its answer is coming.
- */
-const HEAD_WAIT_MS = 1000;
 
 /** A client on the Python SDK gives up a stream at an event longer than this, and reads a JSON body of any length. */
 const MOST_EVENT_BYTES = 1024 * 1024;
@@ -28,9 +23,6 @@ const MOST_EVENT_BYTES = 1024 * 1024;
 const CANCELLED_WAIT_MS = 5000;
 
 const MAX_ERROR_BYTES = 64 * 1024;
-
-/** Most bytes of an answer that is written together with its head and its end; a longer one would be copied for it. */
-const MAX_WHOLE_BYTES = 64 * 1024;
 
 const EVENTS = {
   body: 'events',
@@ -97,6 +89,7 @@ export class PostStream {
     // if the client left while its call was prepared, there is no close event to come
     if (this.gone) this.#close();
     else if (this.#isSettled || this.#statusOfError.size > 0) {
+      // a server's first message may decide the status of its answer, and its type
       this.#headTimer = setTimeout(() => this.#writeHead(true), HEAD_WAIT_MS);
     }
   }
@@ -192,7 +185,7 @@ export class PostStream {
   /** Writes head, message and end at once: a short call costs a sixth less than with a write for each. */
   #sendWhole(pieces: readonly Buffer[], answers: readonly string[]): void {
     clearTimeout(this.#headTimer);
-    this.#reply.only(this.#head, pieces, answers);
+    this.#reply.only(this.#head, pieces, { answers });
   }
 
   /** A request was answered after its client had gone. */

@@ -97,7 +97,7 @@ export class CollectedReply implements Reply {
     this.end();
   }
 
-  only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
+  only(head: ReplyHead, pieces: readonly Buffer[], { answers }: MessageFacts): void {
     this.all(head, Buffer.concat(pieces), answers);
   }
 

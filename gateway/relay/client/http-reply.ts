@@ -114,8 +114,8 @@ export class HttpReply implements Reply, Beating {
     this.#written += body.length;
   }
 
-  only(head: ReplyHead, pieces: readonly Buffer[]): void {
-    this.all(head, Buffer.concat(whole(head.body, pieces)));
+  only(head: ReplyHead, pieces: readonly Buffer[], { frame }: MessageFacts): void {
+    this.all(head, Buffer.concat(whole(head.body, pieces, frame)));
   }
 
   end(): void {
@@ -196,8 +196,8 @@ export class HttpReply implements Reply, Beating {
   }
 }
 
-function whole(body: ReplyHead['body'], message: readonly Buffer[]): readonly Buffer[] {
-  if (body === 'events') return wholeFrame(message);
+function whole(body: ReplyHead['body'], message: readonly Buffer[], frame: FrameFields | undefined): readonly Buffer[] {
+  if (body === 'events') return wholeFrame(message, frame);
   return body === 'batch' ? [OPEN_BATCH, ...message, CLOSE_BATCH] : message;
 }
 

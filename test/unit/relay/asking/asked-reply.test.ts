@@ -64,7 +64,7 @@ describe('the reply to a call on which nothing was asked', () => {
   });
 
   it('takes an answer that is all it ever says', () => {
-    reply.only({ status: 200, body: 'events' }, [answer], ['1']);
+    reply.only({ status: 200, body: 'events' }, [answer], { answers: ['1'] });
     expect(noted.heads).toEqual([{ status: 200, body: 'events' }]);
     expect(noted.bodies).toEqual([answer.toString()]);
   });
@@ -116,7 +116,7 @@ describe('the reply to a call on which something was asked', () => {
   });
 
   it('takes an answer that comes as the only message the same way', () => {
-    reply.only({ status: 200, body: 'events' }, [answer], ['1']);
+    reply.only({ status: 200, body: 'events' }, [answer], { answers: ['1'] });
     expect(noted.heads).toHaveLength(1);
     expect(noted.messages.at(-1)).toBe(answer.toString());
     expect(noted.ended).toBe(1);
