@@ -4,7 +4,7 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
-import { TOGETHER, together } from './control/together.js';
+import { failuresOf, TOGETHER } from './control/together.js';
 import { recordKey } from './file.js';
 
 /** Files watched at one time, about 150 bytes each; the rest is left to the sweeper. */
@@ -60,13 +60,25 @@ export class Expiry {
 
   /**
    * Checks every file that is due. The record of a file in use has been extended, and the file is checked again later.
+   * So is one whose check fails.
+   * @throws the first failure
    */
   async look(): Promise<void> {
     const now = this.#deps.clock.now();
+    const failures = new Map<Watched, unknown>();
     for (let due = this.#due(now); due.length > 0; due = this.#due(now)) {
-      await together(due, (one) => this.#judge(one, now));
+      const failed = await failuresOf(due, (one) => this.#judge(one, now));
+      for (const [one, error] of failed) {
+        failures.set(one, error);
+        this.#watched.delete(one.id);
+      }
+      // a store that is down makes each of them wait for its time-out
+      if (failed.size === due.length) break;
       await breathe();
     }
+    // behind the others: one object that cannot be removed, under a legal hold for example, must not keep them all
+    for (const one of failures.keys()) this.#watched.set(one.id, { ...one, dueAt: now });
+    for (const error of failures.values()) throw error;
   }
 
   /** Some of those that are due; none once it stops. */
@@ -79,7 +91,6 @@ export class Expiry {
     return due;
   }
 
-  /** One that fails stays where it is, the first to be judged by the next check. */
   async #judge({ id, key }: Watched, now: number): Promise<void> {
     const { state, objects, metrics, retentionMs } = this.#deps;
     const isAlive = (await state.read(recordKey(id))) !== undefined;

@@ -4,7 +4,7 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
-import { TOGETHER as REMOVED_TOGETHER, together } from './control/together.js';
+import { failuresOf, TOGETHER as REMOVED_TOGETHER } from './control/together.js';
 import { recordIn, recordKey } from './file.js';
 import { idOfKey, OBJECTS } from './handle.js';
 import { isUnderWay } from './resumable/progress.js';
@@ -49,7 +49,10 @@ export interface SweepResult {
   unfinished: number;
 }
 
-/** @throws GatewayError when a store fails, or the signal's reason; objects not judged by then stay */
+/**
+ * @throws GatewayError when a store fails, or the signal's reason; objects not judged by then stay. The failure of one
+ * object is thrown at the end, when all others are gone
+ */
 type Sweep = (signal?: AbortSignal) => Promise<SweepResult>;
 
 /**
@@ -69,16 +72,19 @@ export function createSweep(deps: SweepDeps): Sweep {
     const still = new Map<string, number>();
     let orphans = 0;
     let confirmed: string[] = [];
+    // of one object, which may be under a legal hold: a store that is down cannot be listed either
+    let failure: unknown;
     const remove = async () => {
       const removed = confirmed;
       confirmed = [];
-      await together(removed, async (key) => {
+      const failed = await failuresOf(removed, async (key) => {
         // it has been judged with others, whose removal may have taken a while
         if (await isNeeded(state, key)) return;
         await objects.remove(key);
         metrics.count('wharf_swept_objects_total', { reason: 'orphan' });
         orphans += 1;
       });
+      for (const error of failed.values()) failure ??= error;
     };
     for await (const key of unneeded(oldKeys(objects, now - graceMs), state)) {
       signal?.throwIfAborted();
@@ -93,6 +99,7 @@ export function createSweep(deps: SweepDeps): Sweep {
     signal?.throwIfAborted();
     const unfinished = await objects.removeUnfinished(now - UNFINISHED_AGE_MS);
     metrics.count('wharf_swept_objects_total', { reason: 'unfinished' }, unfinished);
+    if (failure !== undefined) throw failure;
     return { orphans, unfinished };
   };
 }
@@ -161,7 +168,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
       const { orphans, unfinished } = await sweep(stopping.signal);
       if (orphans + unfinished > 0) log.info({ orphans, unfinished }, 'removed objects without a record');
     } catch (error) {
-      if (!stopping.signal.aborted) log.warn({ err: error }, 'could not search for objects without a record');
+      if (!stopping.signal.aborted) log.warn({ err: error }, 'could not remove all objects without a record');
     }
   };
 

@@ -8,7 +8,7 @@ function setUp() {
   const records = new Set<string>();
   const removed: string[] = [];
   const time = { now: 0 };
-  const store = { open: 0, most: 0 };
+  const store = { open: 0, most: 0, held: new Set<string>() };
   const state = { read: async (key: string) => (records.has(key) ? '{}' : undefined), isDown: false };
   const expiry = new Expiry({
     objects: {
@@ -17,6 +17,7 @@ function setUp() {
         store.most = Math.max(store.most, store.open);
         await new Promise((resolve) => setImmediate(resolve));
         store.open -= 1;
+        if (store.held.has(key)) throw new Error('held');
         removed.push(key);
       },
     },
@@ -91,6 +92,21 @@ describe('expired files', () => {
     time.now = RETENTION;
     await expiry.look();
     expect(store.most).toBe(8);
+    expect(removed).toHaveLength(20);
+  });
+
+  it('do not keep others that cannot be removed behind them, however many they are', async () => {
+    const { add, records, removed, time, expiry, store } = setUp();
+    for (let n = 0; n < 20; n += 1) {
+      add(`f${n}`);
+      if (n < 10) store.held.add(`f/f${n}`);
+    }
+    records.clear();
+    time.now = RETENTION;
+    for (let looks = 0; looks < 3; looks += 1) await expect(expiry.look()).rejects.toThrow('held');
+    expect(removed).toHaveLength(10);
+    store.held.clear();
+    await expiry.look();
     expect(removed).toHaveLength(20);
   });
 });

@@ -227,6 +227,30 @@ describe('a sweep', () => {
   });
 });
 
+describe('objects that cannot be removed', () => {
+  const held = (key: string) => /f_[a-j]$/.test(key);
+
+  it('keep neither the other objects nor unfinished writes, however many they are', async () => {
+    const locked: ObjectStore = {
+      ...objects,
+      list: (prefix) => objects.list(prefix),
+      removeUnfinished: (olderThan) => objects.removeUnfinished(olderThan),
+      remove: async (key) => {
+        if (held(key)) throw new GatewayError('store_unavailable');
+        await objects.remove(key);
+      },
+    };
+    const sweep = createSweep({ objects: locked, state, clock, metrics, confirmMs: 0 });
+    const names = [...'abcdefghijklmnopqrst'].map((letter) => `f/f_${letter}`);
+    for (const name of names) await put(name);
+    await (await objects.create('f/f_u', NEVER)).write(Buffer.from('begun'), false);
+    now += 2 * DAY;
+    await expect(sweep()).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await keys()).toEqual(names.filter(held));
+    expect(counted['wharf_swept_objects_total/unfinished']).toBe(1);
+  });
+});
+
 describe('the sweeper', () => {
   it('sweeps again after a sweep that failed, until it is stopped', async () => {
     let reads = 0;
