@@ -1,8 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
+import { addSources, append, type Sources, serversOf } from './cli-servers.js';
 import type { LoadOptions, Overrides } from './config/load.js';
-import { nameOfCommand, nameOfUrl } from './config/server-name.js';
 import { addFilesCommand, type FilesAction } from './control/files-command.js';
-import { adviceOnCommand, adviceOnConfig, adviceOnWords, whyNoVariables } from './unknown-words.js';
+import { adviceOnCommand, adviceOnConfig, adviceOnWords } from './unknown-words.js';
 
 /** The action that the command line requests. */
 export type Action =
@@ -99,6 +99,8 @@ Examples:
       front one HTTP server (Streamable HTTP, else the older HTTP+SSE)
   wharf -- npx -y @modelcontextprotocol/server-filesystem /data
       front one stdio server; everything after -- is its command
+  wharf --env API_KEY -- npx -y some-mcp-server
+      with a variable that is set here; beside those the command gets HOME, LANG, PATH, TMPDIR and USER only
   wharf --config wharf.yaml
       front many; see "wharf schema" and CONFIG.md for every setting
   wharf --config claude_desktop_config.json
@@ -144,9 +146,8 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .usage('[options] (--upstream URL | --config FILE | -- COMMAND…)')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print this help, or that of a command')
-    .option('-u, --upstream <url>', 'front the MCP server at this URL')
-    .option('-c, --config <file>', 'read a config file (YAML, or the mcpServers JSON of desktop hosts)')
+    .helpCommand('help [command]', 'print this help, or that of a command');
+  addSources(program, 'front')
     .option('--listen <host:port>', 'where clients reach Wharf (127.0.0.1:8080)')
     .option('--admin-listen <host:port>', 'health and metrics (none on loopback; else 127.0.0.1:9090)')
     .option('--public-url <url>', 'how clients reach Wharf; links are made from it')
@@ -168,18 +169,16 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .action((options: RunOptions) => {
       action = run(options, command, program);
     });
-  program
+  const overStdio = program
     .command('stdio')
     .description('front one server on standard input and output, for desktop hosts: wharf stdio -- COMMAND…')
     .usage('[options] (--config FILE [server] | --upstream URL | -- COMMAND…)')
-    .argument('[server]', 'which of the servers in the config file')
-    .option('-u, --upstream <url>', 'front the MCP server at this URL')
-    .option('-c, --config <file>', 'read a config file (YAML, or the mcpServers JSON of desktop hosts)')
-    .option('--env <name>', 'a variable of the environment that the command needs; may be repeated', append)
+    .argument('[server]', 'which of the servers in the config file');
+  addSources(overStdio, 'front')
     .option('--listen <host:port>', 'where links are served (127.0.0.1, on a port that the system chooses)')
     .option('--public-url <url>', 'how the links reach Wharf')
     .option('--log-level <level>', 'debug, info, warn or error (info); logs go to standard error')
-    .action((server: string | undefined, options: StdioOptions) => {
+    .action((server: string | undefined, options: RunOptions) => {
       action = stdio(server, options, command, program);
     });
   program
@@ -265,19 +264,18 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
         sub.error('error: --http must be a port');
       action = { kind: 'probe', port };
     });
-  program
+  const inspect = program
     .command('inspect')
     .description("list each server's tools and propose the config of those that take files; exit 1 if a server fails")
-    .usage('(--config FILE [server] | --upstream URL | -- COMMAND…)')
-    .argument('[server]', 'only this server of the config')
-    .option('-u, --upstream <url>', 'ask the MCP server at this URL')
-    .option('-c, --config <file>', 'ask the servers of a config file')
+    .usage('[options] (--config FILE [server] | --upstream URL | -- COMMAND…)')
+    .argument('[server]', 'only this server of the config');
+  addSources(inspect, 'ask')
     .addHelpText(
       'after',
       '\nEach answer of a server is waited for up to timeouts.queue (30s); then the next server is asked.',
     )
     .action((server: string | undefined, options: Sources, sub: Command) => {
-      const load = loadOf(options, command, sub, INSPECT_HELP);
+      const load = serversOf(options, command, sub, INSPECT_HELP);
       if (server !== undefined && load.file === undefined)
         sub.error(`error: a server is chosen from a config. Put -- before a command: wharf inspect -- ${server}`);
       action = { kind: 'inspect', load, server };
@@ -342,57 +340,25 @@ function explain(code: string | undefined, options: ExplainOptions, sub: Command
   return { kind: 'explain-client', client, file, principal };
 }
 
-interface Sources {
-  upstream?: string | undefined;
-  config?: string | undefined;
-}
-
 interface RunOptions extends Overrides, Sources {}
 
 function run(options: RunOptions, command: string[], program: Command): Action {
-  const { upstream, config, ...overrides } = options;
+  const { upstream, config, env, ...overrides } = options;
   const stray = program.args[0];
   if (stray !== undefined) {
     const known = program.commands.map((sub) => sub.name());
     return program.error(`error: unknown command "${stray}". ${adviceOnWords(program.args, known)}`);
   }
-  return { kind: 'run', load: { ...loadOf({ upstream, config }, command, program, SHORT_HELP), overrides } };
+  return { kind: 'run', load: { ...serversOf({ upstream, config, env }, command, program, SHORT_HELP), overrides } };
 }
 
-/** The source of the servers: exactly one of a config, a URL and a command. */
-function loadOf(sources: Sources, command: string[], program: Command, help: string): LoadOptions {
-  const { upstream, config } = sources;
-  const given = [upstream, config, command[0]].filter((source) => source !== undefined);
-  if (given.length === 0) return program.error(help);
-  if (given.length > 1) return program.error('error: give only one of --upstream URL, --config FILE and -- COMMAND…');
-  if (config !== undefined) return { file: config };
-  const servers =
-    upstream === undefined ? { [nameOfCommand(command)]: { command } } : { [nameOfUrl(upstream)]: { url: upstream } };
-  return { servers };
-}
-
-interface StdioOptions extends RunOptions {
-  env?: string[];
-}
-
-function append(value: string, before: readonly string[] = []): string[] {
-  return [...before, value];
-}
-
-function stdio(server: string | undefined, options: StdioOptions, command: string[], program: Command): Action {
-  const { upstream, config, env = [], ...overrides } = options;
+function stdio(server: string | undefined, options: RunOptions, command: string[], program: Command): Action {
+  const { upstream, config, env, ...overrides } = options;
   if (server !== undefined && config === undefined) {
     const advice = adviceOnWords([server], [], 'wharf stdio');
     return program.error(`error: "${server}" names a server of a config file. ${advice}`);
   }
   // several hosts may each start one of these, whatever port the config names
-  const sources = loadOf({ upstream, config }, command, program, STDIO_HELP);
-  const load = { ...sources, overrides: { listen: '127.0.0.1:0', ...overrides } };
-  const [fronted] = Object.values(load.servers ?? {}) as object[];
-  const wrong = whyNoVariables(env, command);
-  if (wrong !== undefined) program.error(`error: ${wrong}`);
-  // uses the config's own syntax for variables, so that a missing one is reported like any other problem
-  if (fronted && command.length > 0 && env.length > 0)
-    Object.assign(fronted, { env: Object.fromEntries(env.map((name) => [name, `\${${name}}`])) });
-  return { kind: 'stdio', load, server };
+  const sources = serversOf({ upstream, config, env }, command, program, STDIO_HELP);
+  return { kind: 'stdio', load: { ...sources, overrides: { listen: '127.0.0.1:0', ...overrides } }, server };
 }

@@ -41,7 +41,7 @@ export function adviceOnCommand(line: readonly string[]): string {
 /** Why `--env` cannot mean these: other programs take `NAME=VALUE` there, which would stand in every list of processes. */
 export function whyNoVariables(names: readonly string[], command: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
-  if (command.length === 0) return '--env is for the command of a server: wharf stdio --env NAME -- COMMAND…';
+  if (command.length === 0) return '--env is for the command of a server: wharf --env NAME -- COMMAND…';
   const odd = names.find((name) => !VARIABLE.test(name));
   if (odd === undefined) return undefined;
   const [name = ''] = odd.split('=');

@@ -150,6 +150,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     ...[
       'boot',
       'cli',
+      'cli-servers',
       'compiled-code',
       'control/',
       'descriptors',

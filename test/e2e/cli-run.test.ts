@@ -55,6 +55,20 @@ it('`wharf` says that the folder in which it is started is gone', async () => {
   expect([code, err]).toEqual([1, 'working directory: is gone: start Wharf in one that exists\n']);
 });
 
+/** A server that tells its variables when it is initialized. */
+const TELLS_ENV = `process.stdin.on('data', (line) => String(line).includes('"initialize"') && console.log(
+  JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(line).id, result: { protocolVersion: '2025-06-18', capabilities: {},
+    serverInfo: { name: 'env', version: '1' }, env: process.env } })))`;
+
+it('`wharf --env NAME` gives the command that variable, and no other', async () => {
+  const args = ['--listen', '127.0.0.1:0', '--env', 'WHARF_TEST_A', '--', process.execPath, '-e', TELLS_ENV];
+  running = start(args, { cwd: folder, env: { WHARF_TEST_A: 'a', WHARF_TEST_B: 'b' } });
+  const [, mcp] = await running.printed(/(http:\/\/\S+\/mcp)\n/);
+  const answer = await (await fetch(String(mcp), ping(0))).text();
+  expect(answer).toContain('"WHARF_TEST_A":"a"');
+  expect(answer).not.toContain('WHARF_TEST_B');
+});
+
 describe('a start', () => {
   it('prints the URL to paste, the admin URL and where files go, and both URLs work', async () => {
     const { process, mcp, admin } = await startWharf();

@@ -130,6 +130,8 @@ describe('wharf', () => {
     [['stdio'], /wharf stdio -- npx/],
     [['stdio', '--env', 'A_KEY=abc', '--', 'cat'], /^error: --env takes the name .* without a value: --env A_KEY$/m],
     [['stdio', '--env', 'A_KEY', '--upstream', 'http://x/'], /--env is for the command of a server/],
+    [['--env', 'A_KEY', '--config', 'y'], /--env is for the command of a server/],
+    [['inspect', '--env', 'A-KEY', '--', 'cat'], /^error: --env takes the name .*: --env NAME$/m],
     [['help', 'chek'], /Usage: wharf/],
   ])('%j is a usage error', async (args, message) => {
     const { code, out, err } = await wharf(...args);
@@ -146,6 +148,11 @@ describe('wharf', () => {
     [['--config', ''], /^--config: must name a file$/m],
     [['--config', '/nowhere.yaml'], /^\/nowhere\.yaml: does not exist$/m],
     [['stdio', '--env', 'NOT_SET', '--', 'cat'], /^--env: needs the environment variable NOT_SET, which is not set$/m],
+    [['--env', 'NOT_SET', '--', 'cat'], /^--env: needs the environment variable NOT_SET, which is not set$/m],
+    [
+      ['inspect', '--env', 'NOT_SET', '--', 'cat'],
+      /^--env: needs the environment variable NOT_SET, which is not set$/m,
+    ],
   ])('%j does not start', async (args, message) => {
     const { code, out, err } = await wharf(...args);
     expect([code, out]).toEqual([1, '']);
