@@ -96,13 +96,16 @@ function fileNode({ file: { path, ...settings }, confidence, reasons, otherWays 
   };
 }
 
+/** Made once: it takes longer than all else that is said of a tool. */
+const TOOLS = toolsSchema();
+
 /** Why the config would refuse an entry. The config itself checks it, so that the output passes `wharf check`. */
 function refusalOf(tool: string, { file, isAmbiguous }: Proposal, server: ServerConfig): string | undefined {
   const { path, ...settings } = file;
   if (tool === '__proto__') return 'no config can name this tool';
   if (isAmbiguous) return 'the config cannot name it: in a path dots nest, and [] is every item of a list';
   const written = { [tool]: { files: { [path]: settings } } };
-  const issue = toolsSchema().safeParse(written).error?.issues[0];
+  const issue = TOOLS.safeParse(written).error?.issues[0];
   if (issue !== undefined) {
     const [inner] = issue.code === 'invalid_key' ? issue.issues : [issue];
     return `the config cannot name it: ${inner?.message ?? issue.message}`;
