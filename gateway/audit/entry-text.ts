@@ -1,3 +1,4 @@
+import { inSight } from '../in-sight.js';
 import type { AuditEntry, AuditFile, AuditScan, AuditToken } from '../ports/audit.js';
 import { redactText, shortened } from '../redact.js';
 
@@ -9,7 +10,7 @@ const MAX_FILES = 50;
 
 /**
  * The members of an entry's line, in the order in which they are read. Texts of peers are shortened, and cleaned as
- * those of the log are.
+ * those of the log are: a person may read them in a terminal too.
  * @param now milliseconds since the epoch
  */
 export function entryMembers(entry: AuditEntry, now: number): string {
@@ -64,7 +65,7 @@ export function entryMembers(entry: AuditEntry, now: number): string {
     files: files?.slice(0, MAX_FILES).map(shownFile),
     moreFiles: files !== undefined && files.length > MAX_FILES ? files.length - MAX_FILES : undefined,
   });
-  return text.slice(1, -1);
+  return inSight(text.slice(1, -1));
 }
 
 function shownFile({ id, digest, size, mimeType }: AuditFile): AuditFile {
