@@ -22,6 +22,8 @@ const IN_ORDER_MS = 10_000;
 const MAX_RESUMES = 5;
 const RESUME_MS = 1000;
 const LONGEST_RESUME_MS = 30_000;
+/** A server may ask for no pause, and end each stream at once: for as long as its session lasts. */
+const SHORTEST_RESUME_MS = 200;
 
 /** Time-out for telling the server that its session is over. */
 const FAREWELL_MS = 1000;
@@ -202,7 +204,8 @@ export class StdioFace {
 
   /** As long as the server has asked for, within bounds. */
   #pauseBefore(resumption: LineReply['resumption']): Promise<void> {
-    return pause(Math.min(resumption?.retryMs ?? RESUME_MS, LONGEST_RESUME_MS), this.#stopping.signal);
+    const wanted = resumption?.retryMs ?? RESUME_MS;
+    return pause(Math.min(Math.max(wanted, SHORTEST_RESUME_MS), LONGEST_RESUME_MS), this.#stopping.signal);
   }
 
   /** Reads the server's own messages from their stream, while there is one. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { startFakeUpstream } from '../helpers/fake-upstream.js';
 import { isRunning } from '../helpers/is-running.js';
 import { until } from '../helpers/wait.js';
 import { FaceProcess } from './stdio-face-process.js';
@@ -49,5 +50,28 @@ describe('a second initialize', () => {
     expect((await face.answer(2)).error?.message).toBe('no');
     face.request(3, 'ping');
     expect((await face.answer(3)).result).toEqual({});
+  });
+});
+
+describe('a server that ends each stream at once and asks for no pause', () => {
+  it('is not asked for its streams without one', async () => {
+    const fake = await startFakeUpstream({ transport: 'json' });
+    try {
+      let count = 0;
+      const nothing = () => ({ contentType: 'text/event-stream', body: `id: ${count++}\nretry: 0\ndata:\n\n` });
+      fake.respond = ({ method, body }) => (method === 'GET' || body.includes('"slow"') ? nothing() : undefined);
+      face = await FaceProcess.start('--upstream', fake.url);
+      await face.initialize();
+      face.request(1, 'tools/call', { name: 'slow' });
+      await until(() => count > 2);
+      const before = count;
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      // two streams, each five times a second; without a pause they come in hundreds
+      expect(count - before).toBeLessThanOrEqual(12);
+      expect(count).toBeGreaterThan(before);
+    } finally {
+      await face.clean();
+      await fake.close();
+    }
   });
 });
