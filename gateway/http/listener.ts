@@ -98,6 +98,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     response.on('close', ended);
     try {
       if (!connections.begin(socket)) throw new GatewayError('sockets_full', sockets);
+      if (request.httpVersion === '1.0') refuseChunks(request, response);
       const page = check(request);
       if (page !== undefined && letPageRead(page, request, response)) {
         discardRest(request);
@@ -169,6 +170,17 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       server.closeAllConnections();
     },
   };
+}
+
+/**
+ * HTTP/1.0 has no chunks. A proxy that knows only that version takes the first byte after the head for the next request
+ * (RFC 9112, section 6.1).
+ * @throws GatewayError `request_invalid`
+ */
+function refuseChunks({ headers }: IncomingMessage, response: ServerResponse): void {
+  if (headers['transfer-encoding'] === undefined) return;
+  response.shouldKeepAlive = false;
+  throw new GatewayError('request_invalid', { reason: 'HTTP/1.0 has no Transfer-Encoding' });
 }
 
 /**

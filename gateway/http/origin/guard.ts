@@ -9,6 +9,12 @@ const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** Characters of a refused Host or Origin that its error repeats. */
 const MAX_SHOWN = 100;
 
+/**
+ * A step within a path, as the router and every browser read it. What is checked by the beginning of a path would be
+ * checked of another path than the one that answers.
+ */
+const STEP = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
+
 export interface GuardSettings {
   /** `host` or `host:port`, lower case; they pass on the port they name, or on any port. */
   allowedHosts: readonly string[];
@@ -74,8 +80,8 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
   };
   return (request) => {
     const target = request.url ?? '';
-    if (!target.startsWith('/') || target.startsWith('//') || /[\\#]/.test(target)) {
-      throw new GatewayError('request_invalid', { reason: 'the request target must be a path' });
+    if (!target.startsWith('/') || target.startsWith('//') || /[\\#]/.test(target) || STEP.test(target)) {
+      throw new GatewayError('request_invalid', { reason: 'the request target must be a path without . and ..' });
     }
     const { host, origin } = request.headers;
     // Node keeps the first of several; the proxy in front of us may have used another

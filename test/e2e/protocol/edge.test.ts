@@ -5,6 +5,7 @@ import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstrea
 import { gauge } from '../../helpers/fault-checks.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { RawSocket } from '../../helpers/raw-socket.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
@@ -121,8 +122,39 @@ describe.each(FACES)('the %s port', (face) => {
     expect(await statusOf(base(face), '/', twice)).toBe(403);
   });
 
-  it.each(['http://evil.example/mcp', '//evil.example/mcp', '/mcp\\..\\x'])('refuses the target %s', async (path) => {
+  it.each([
+    'http://evil.example/mcp',
+    '//evil.example/mcp',
+    '/mcp\\..\\x',
+    '/x/../mcp',
+    '/./mcp',
+    '/x/%2E%2e/mcp',
+    '/mcp/.%2e',
+    '/mcp/..?x',
+  ])('refuses the target %s', async (path) => {
     expect(await statusOf(base(face), path, { host: 'localhost' })).toBe(400);
+  });
+
+  it('takes dots within a name and a query', async () => {
+    for (const path of ['/..x/y', '/x/...', '/x?a=/../b'])
+      expect(await statusOf(base(face), path, { host: 'localhost' })).toBe(404);
+  });
+
+  it('does not answer a page of another site by a way that begins where clients log in', async () => {
+    const headers = { host: 'localhost', origin: 'https://evil.example' };
+    for (const begin of ['oauth-protected-resource', 'oauth-authorization-server'])
+      for (const path of paths)
+        expect(await statusOf(base(face), `/.well-known/${begin}/../..${path}`, headers)).toBe(400);
+  });
+
+  it('takes no chunks in HTTP/1.0, and closes the connection', async () => {
+    const socket = await RawSocket.open(Number(new URL(base(face)).port));
+    const next = 'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    socket.send(
+      `POST /mcp HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${next}`,
+    );
+    const answers = await socket.toEnd();
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
   });
 });
 
