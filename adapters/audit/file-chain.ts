@@ -151,7 +151,8 @@ export class ChainFile implements Sink {
     const { size, first } = this.#current;
     if (size === 0) return false;
     const { maxSize, maxAge, clock } = this.#options;
-    return size + more > maxSize || clock.now() - first.time >= maxAge;
+    // a first line that the clock, set right since, has not reached yet would put its file off for as long
+    return size + more > maxSize || Math.abs(clock.now() - first.time) >= maxAge;
   }
 
   async #putAside(): Promise<void> {

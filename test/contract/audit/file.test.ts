@@ -124,6 +124,19 @@ describe('an audit log in a file', () => {
     expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 3, first: { seq: 3 } }] });
   });
 
+  it('keeps the newest files, and puts one aside in time, after a clock that was far ahead was set right', async () => {
+    const now = clock.time;
+    const days = (count: number) => now + count * 24 * 60 * 60 * 1000;
+    const audit = await open({ maxAge: '24h', keep: 2 });
+    for (const at of [now, days(400), days(800), now, now + 1000, days(1), days(2)]) {
+      clock.time = at;
+      await audit.record(CALL);
+    }
+    const names = (await filesOf(path)).map((file) => file.slice(folder.length + '/log/audit.'.length));
+    expect(names).toEqual(['20261123T000000Z-000000000004.jsonl', '20261124T000000Z-000000000006.jsonl', 'jsonl']);
+    expect(await auditLines(path)).toMatchObject([{ seq: 7 }]);
+  });
+
   it('goes on with the chain of the newest file aside when its process ended between two files', async () => {
     const audit = await open({ maxAge: '1h' });
     await audit.record(CALL);
