@@ -1,31 +1,71 @@
+import type { Config } from './config/config.js';
 import { TOLD } from './http/connections.js';
 import type { Log } from './ports/log.js';
 
-/** File descriptors that Wharf needs besides those for clients: its ports, stores, log, child processes' pipes. */
+/** File descriptors that Wharf needs besides those counted here: its ports, stores, log, the pipes of previews. */
 const RESERVED = 64 + TOLD;
 
 /** A client's connection may need a second one, to the server or to the store. */
 const PER_CLIENT = 2;
 
+/** The pipes of a stdio server's process. */
+const PER_PROCESS = 3;
+
 /** The smallest useful number, whatever the system's limit. */
 const LEAST = 16;
 
-/**
- * Most client connections: `limits.sockets`, or what the system's limit of open files allows. Otherwise clients alone
- * could take the last descriptor, and every connection to a server or a store would fail.
- */
-export function socketsFor(wanted: number, log: Log): { limit: string; allowed: number } {
-  const open = openFiles();
-  const fitting = Math.max(LEAST, Math.floor((open - RESERVED) / PER_CLIENT));
-  if (fitting >= wanted) return { limit: 'limits.sockets', allowed: wanted };
-  const text =
-    'Fewer client connections are taken than limits.sockets: the system allows too few open files (ulimit -n).';
-  log.info({ openFiles: open, sockets: fitting, 'limits.sockets': wanted }, text);
-  return { limit: 'limits.sockets', allowed: fitting };
+/** What the system's limit of open files leaves room for. */
+export interface Fitting {
+  /** The system's limit; Infinity if unknown. */
+  openFiles: number;
+  /** Most client connections: `limits.sockets`, or fewer. */
+  sockets: number;
+  /** Most processes of each stdio server; Infinity if unknown. `limits.processes` may be less. */
+  processes: number;
 }
 
-/** This process's `ulimit -n`; Infinity if unknown. */
-function openFiles(): number {
+type Sized = Pick<Config, 'limits'> & {
+  servers: readonly { transport: string | undefined; limits: { processes: number } }[];
+};
+
+/**
+ * Shares the system's open files out. Otherwise clients, or the processes of idle sessions, could take the last
+ * descriptor: every new client, and every connection to a server or a store, would fail until they go.
+ */
+export function fitting({ limits, servers }: Sized, openFiles = allowedOpenFiles()): Fitting {
+  const free = Math.max(0, openFiles - RESERVED);
+  const stdio = servers.filter(({ transport }) => transport === 'stdio');
+  const processes = Math.max(1, Math.floor(free / 2 / PER_PROCESS / Math.max(1, stdio.length)));
+  const running = stdio.reduce((sum, one) => sum + Math.min(one.limits.processes, processes), 0);
+  const left = Math.floor((free - running * PER_PROCESS) / PER_CLIENT);
+  return { openFiles, sockets: Math.min(limits.sockets, Math.max(LEAST, left)), processes };
+}
+
+/** Tells the operator what the system leaves no room for. */
+export function logFitting(log: Log, { openFiles, sockets, processes }: Fitting, { limits, servers }: Sized): void {
+  const most = servers.reduce(
+    (most, one) => (one.transport === 'stdio' ? Math.max(most, one.limits.processes) : most),
+    0,
+  );
+  const facts = {
+    ...(sockets < limits.sockets && { sockets, 'limits.sockets': limits.sockets }),
+    ...(processes < most && { processes, 'limits.processes': most }),
+  };
+  if (Object.keys(facts).length === 0) return;
+  const text =
+    'The system allows too few open files for these limits, so that lower ones hold. Raise ulimit -n (LimitNOFILE in systemd).';
+  log.info({ openFiles, ...facts }, text);
+}
+
+/** This process's `ulimit -n`, which stays as it is; Infinity if unknown. */
+function allowedOpenFiles(): number {
+  known ??= readOpenFiles();
+  return known;
+}
+
+let known: number | undefined;
+
+function readOpenFiles(): number {
   const report = process.report as (typeof process.report & { excludeNetwork?: boolean }) | undefined;
   if (!report) return Number.POSITIVE_INFINITY;
   // otherwise it would resolve the name of every peer

@@ -17,7 +17,7 @@ import { configMarkdown } from './config/reference/markdown.js';
 import { configJsonSchema } from './config/reference/reference.js';
 import { formatAddress } from './config/schema/fields.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
-import { socketsFor } from './descriptors.js';
+import { fitting } from './descriptors.js';
 import { createLog } from './log.js';
 import { print, printError } from './print.js';
 import { goOnAfterHangUp } from './reload/hang-up.js';
@@ -152,7 +152,7 @@ async function runDoctor({ file, isJson, isOffline, only }: Extract<Action, { ki
     config,
     adapters,
     deps: contactDeps(config),
-    openFiles: (wanted) => socketsFor(wanted, createLog('error')).allowed,
+    fits: fitting(config),
     only,
     isOffline,
     proof: () => checkToken(config.secrets),

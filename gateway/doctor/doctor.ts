@@ -3,7 +3,7 @@ import type { Choice, Config } from '../config/config.js';
 import { type Check, type Finding, type Found, runAll } from './check.js';
 import { configChecks } from './config.js';
 import { issuerChecks } from './issuers.js';
-import { machineChecks } from './machine.js';
+import { type FitsOpenFiles, machineChecks } from './machine.js';
 import { takePlace } from './place.js';
 import { reachChecks } from './reach.js';
 import { serverChecks } from './servers.js';
@@ -13,8 +13,7 @@ interface DoctorOptions {
   config: Config;
   adapters: AdapterList;
   deps: AdapterDeps;
-  /** How many client connections fit into the system's limit of open files. */
-  openFiles: (wanted: number) => number;
+  fits: FitsOpenFiles;
   /** Groups to check; empty for all. */
   only: readonly string[];
   /** Asks nothing but this machine. */
@@ -35,7 +34,7 @@ const LOCAL: readonly string[] = ['config', 'machine'];
 
 /** Really tries every part that a config names. It starts no gateway, and leaves nothing behind. */
 export async function doctor(options: DoctorOptions): Promise<Found[]> {
-  const { config, adapters, deps, openFiles, only, isOffline, proof, signal } = options;
+  const { config, adapters, deps, fits, only, isOffline, proof, signal } = options;
   const opened: (() => Promise<void>)[] = [];
   let isOver = false;
   /** Makes it when a check first needs it, once, and closes it in the end. */
@@ -63,7 +62,7 @@ export async function doctor(options: DoctorOptions): Promise<Found[]> {
   const oauth = part(adapters.oauth, { use: 'jose', settings: {} });
   const checks: Check[] = [
     ...configChecks(config, adapters),
-    ...machineChecks(config, openFiles),
+    ...machineChecks(config, fits),
     ...objectChecks(part(adapters.objects, config.objects), config.allowedOrigins),
     ...stateChecks(part(adapters.state, config.state)),
     ...antivirusChecks(part(adapters.antivirus, config.antivirus)),

@@ -8,8 +8,15 @@ import type { Check, Finding } from './check.js';
 /** Largest files that a disk should still have room for. */
 const FILES_TO_HOLD = 10;
 
-/** @param openFiles how many client connections the system's limit of open files allows */
-export function machineChecks(config: Config, openFiles: (wanted: number) => number): Check[] {
+/** What the system's limit of open files leaves room for. */
+export interface FitsOpenFiles {
+  /** Client connections. */
+  sockets: number;
+  /** Processes of each stdio server. */
+  processes: number;
+}
+
+export function machineChecks(config: Config, fits: FitsOpenFiles): Check[] {
   const { path } = config.objects.settings;
   const log = config.audit.settings.path;
   const disks = [
@@ -51,7 +58,7 @@ export function machineChecks(config: Config, openFiles: (wanted: number) => num
       group: 'machine',
       title: 'open files',
       todo: 'Raise ulimit -n (LimitNOFILE in systemd).',
-      run: async () => enoughFiles(config.limits.sockets, openFiles(config.limits.sockets)),
+      run: async () => enoughFiles(config, fits),
     },
     ...disks.map(({ title, folder, todo, ifFull }) => ({
       group: 'machine',
@@ -65,10 +72,14 @@ export function machineChecks(config: Config, openFiles: (wanted: number) => num
 const writable = (setting: string) =>
   `Make it writable for the user that Wharf runs as, or set ${setting} to another place.`;
 
-function enoughFiles(wanted: number, fitting: number): Finding {
-  if (fitting >= wanted) return { state: 'ok', text: `enough for limits.sockets = ${wanted}` };
-  const todo = 'Raise ulimit -n (LimitNOFILE in systemd), or lower limits.sockets.';
-  return { state: 'warning', text: `enough for ${fitting} of limits.sockets = ${wanted} connections`, todo };
+function enoughFiles({ limits, servers }: Pick<Config, 'limits' | 'servers'>, fits: FitsOpenFiles): Finding {
+  const wanted = limits.sockets;
+  const few = servers.filter((one) => one.transport === 'stdio' && fits.processes < one.limits.processes);
+  const processes = few.map((one) => `${fits.processes} of limits.processes = ${one.limits.processes} for ${one.name}`);
+  if (fits.sockets >= wanted && few.length === 0) return { state: 'ok', text: `enough for limits.sockets = ${wanted}` };
+  const todo = 'Raise ulimit -n (LimitNOFILE in systemd), or lower limits.sockets and limits.processes.';
+  const connections = `enough for ${fits.sockets} of limits.sockets = ${wanted} connections`;
+  return { state: 'warning', text: [connections, ...processes].join(', '), todo };
 }
 
 async function roomIn(folder: string, wanted: number, todo: string): Promise<Finding> {

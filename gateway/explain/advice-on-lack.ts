@@ -61,7 +61,7 @@ export const OF_LACK = {
   },
   descriptors_exhausted: {
     why: 'The system gives the process no more file descriptors.',
-    todo: 'Raise `ulimit -n` (`LimitNOFILE` in systemd), or lower `limits.sockets`.',
+    todo: 'Raise `ulimit -n` (`LimitNOFILE` in systemd), or lower `limits.sockets` and `limits.processes`.',
   },
   store_unavailable: {
     why: 'The object store refuses or does not answer.',

@@ -1,5 +1,5 @@
 import { formatAddress } from '../config/schema/fields.js';
-import { socketsFor } from '../descriptors.js';
+import { fitting, logFitting } from '../descriptors.js';
 import type { GatewayError } from '../errors.js';
 import { Lately } from '../http/console/lately.js';
 import { listen } from '../http/listener.js';
@@ -42,7 +42,9 @@ export async function openFaces(
 
   const refusals = new Refusals({ log, metrics, clock });
   const refused: Refusals['note'] = (error, request) => refusals.note(error, request);
-  const sockets = socketsFor(shared.limits.sockets, log);
+  const fits = fitting(config);
+  logFitting(log, fits, config);
+  const sockets = { limit: 'limits.sockets', allowed: fits.sockets };
   const requests = createRequestLedger(sockets.allowed, shared.sharing);
   gaugeShares(metrics, { ...shared, ...serving, requests });
   const lately = new Lately(clock);

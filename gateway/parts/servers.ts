@@ -1,6 +1,7 @@
 import type { AdapterList, UpstreamDeps } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
 import { transportsToTry } from '../config/transports.js';
+import { fitting } from '../descriptors.js';
 import type { Upstream } from '../ports/upstream.js';
 import { ByLimits } from '../relay/by-limits.js';
 import { Transports } from '../relay/channels/transports.js';
@@ -21,7 +22,9 @@ export function serverMaker(
 ): MakeServer {
   return async (server) => {
     const { name, limits, settings, transport } = server;
-    const upstreamDeps = { ...deps, limits, log: deps.log.child({ server: name }), name };
+    const { processes } = fitting(parts.config);
+    const fits = { ...limits, processes: Math.min(limits.processes, processes) };
+    const upstreamDeps = { ...deps, limits: fits, log: deps.log.child({ server: name }), name };
     const opened = await Promise.all(
       transportsToTry(transport).map((use) => adapters.upstream[use].create(settings, upstreamDeps)),
     );

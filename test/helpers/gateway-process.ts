@@ -26,6 +26,8 @@ export interface GatewayOptions {
   args?: string[];
   /** Working directory; a folder of its own by default. */
   cwd?: string;
+  /** Its `ulimit -n`; Node takes all that it may have. */
+  openFiles?: number;
   /** Added to the test's own environment. */
   env?: Record<string, string>;
 }
@@ -59,7 +61,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-async function startIn(folder: string, { config, args, env, cwd = folder }: GatewayOptions): Promise<Gateway> {
+async function startIn(
+  folder: string,
+  { config, args, env, openFiles, cwd = folder }: GatewayOptions,
+): Promise<Gateway> {
   const [port, adminPort] = (await freePorts(2)) as [number, number];
   const url = `http://127.0.0.1:${port}`;
   const listen = ['--listen', `127.0.0.1:${port}`, '--admin-listen', `127.0.0.1:${adminPort}`];
@@ -70,7 +75,10 @@ async function startIn(folder: string, { config, args, env, cwd = folder }: Gate
     await writeFile(file, JSON.stringify({ publicUrl: url, ...config }));
     own.push('--config', file);
   }
-  const child = spawn(process.execPath, [MAIN, ...own, ...(args ?? [])], {
+  const command = [process.execPath, MAIN, ...own, ...(args ?? [])];
+  if (openFiles !== undefined) command.unshift('prlimit', `--nofile=${openFiles}`);
+  const [program = '', ...rest] = command;
+  const child = spawn(program, rest, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

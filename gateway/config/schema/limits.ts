@@ -130,7 +130,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'count',
     min: 1,
     max: 10_000,
-    text: 'Child processes of one stdio server: one per session. When all are taken, a new session ends the one that has been idle longest.',
+    text: 'Child processes of one stdio server: one per session; fewer if the system allows fewer open files. When all are taken, a new session ends the one that has been idle longest.',
   },
   connections: {
     kind: 'count',

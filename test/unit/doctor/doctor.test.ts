@@ -26,7 +26,7 @@ describe('the doctor', () => {
         log: silentLog,
       },
       ...{ only: ['state'], isOffline: false, signal: interrupt.signal },
-      openFiles: (wanted) => wanted,
+      fits: { sockets: Number.POSITIVE_INFINITY, processes: Number.POSITIVE_INFINITY },
       proof: () => undefined,
     });
     interrupt.abort();

@@ -7,7 +7,7 @@ describe('what a person is told to do', () => {
   it('about a folder that cannot be written is not to make room on its disk', () => {
     const audit = { settings: { path: 'audit/log.jsonl' } };
     const config = { objects: { settings: { path: 'files' } }, audit, limits: { file: 1 } } as unknown as Config;
-    const disks = machineChecks(config, () => 1).filter(({ title }) => title.startsWith('disk'));
+    const disks = machineChecks(config, { sockets: 1, processes: 1 }).filter(({ title }) => title.startsWith('disk'));
     expect(disks.map(({ title, todo }) => [title, todo])).toEqual([
       ['disk of temporary files', expect.stringMatching(/^Make it writable .* set TMPDIR/)],
       ['disk of files', expect.stringMatching(/^Make it writable .* set objects\.path/)],
