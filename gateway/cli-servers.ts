@@ -12,8 +12,9 @@ export interface Sources {
 }
 
 /** Adds the options of each command that fronts, or asks, servers. */
-export function addSources(command: Command, verb: 'front' | 'ask'): Command {
-  const read = verb === 'ask' ? 'ask the servers of a config file' : 'read a config file';
+export function addSources(command: Command, verb: 'front' | 'ask' | 'try'): Command {
+  const read =
+    verb === 'front' ? 'read a config file' : verb === 'ask' ? 'ask the servers of a config file' : 'try a config file';
   return command
     .option('-u, --upstream <url>', `${verb} the MCP server at this URL`)
     .option('-c, --config <file>', `${read} (YAML, or the mcpServers JSON of desktop hosts)`)

@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { addSources, append, type Sources, serversOf } from './cli-servers.js';
 import type { LoadOptions, Overrides } from './config/load.js';
 import { addFilesCommand, type FilesAction } from './control/files-command.js';
-import { adviceOnCommand, adviceOnConfig, adviceOnWords } from './unknown-words.js';
+import { adviceOnCommand, adviceOnConfig, adviceOnHelp, adviceOnWords } from './unknown-words.js';
 
 /** The action that the command line requests. */
 export type Action =
@@ -18,7 +18,7 @@ export type Action =
   | FilesAction
   | ExplainAccess
   /** `only`: groups of checks; empty for all. */
-  | { kind: 'doctor'; file: string; isJson: boolean; isOffline: boolean; only: string[] }
+  | { kind: 'doctor'; load: LoadOptions; isJson: boolean; isOffline: boolean; only: string[] }
   /** `files` or those of the config `file`; `points`: known ones of the chain. */
   | { kind: 'audit-verify'; files: string[]; file: string | undefined; points: { seq: number; hash: string }[] }
   /** `server`: inspect only this one of the config. */
@@ -79,6 +79,11 @@ const INSPECT_HELP = `Say which servers to ask:
   wharf inspect --config wharf.yaml [server]
   wharf inspect --upstream http://127.0.0.1:3001/mcp
   wharf inspect -- npx -y some-mcp-server`;
+
+const DOCTOR_HELP = `Say which config or server to try:
+  wharf doctor --config wharf.yaml
+  wharf doctor --upstream http://127.0.0.1:3001/mcp
+  wharf doctor -- npx -y some-mcp-server`;
 
 const EXPLAIN_HELP = `
 Examples:
@@ -211,12 +216,13 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .action((code: string | undefined, options: ExplainOptions, sub) => {
       action = explain(code, options, sub);
     });
-  program
+  const doctor = program
     .command('doctor')
     .description(
       'really try every part of a config: stores, antivirus, publicUrl, logins, servers; exit 1 if any fails',
     )
-    .requiredOption('-c, --config <file>', 'the config file')
+    .usage('[options] (--config FILE | --upstream URL | -- COMMAND…)');
+  addSources(doctor, 'try')
     .option('--json', 'for programs')
     .option(
       '--only <group>',
@@ -224,8 +230,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
       append,
     )
     .option('--offline', 'look at the config and this machine alone')
-    .action(({ config: file, json, offline, only = [] }: DoctorOptions) => {
-      action = { kind: 'doctor', file, isJson: json === true, isOffline: offline === true, only };
+    .action(({ json, offline, only = [], ...sources }: DoctorOptions, sub: Command) => {
+      const load = serversOf(sources, command, sub, DOCTOR_HELP);
+      action = { kind: 'doctor', load, isJson: json === true, isOffline: offline === true, only };
     });
   addFilesCommand(program, (files) => {
     action = files;
@@ -277,7 +284,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .action((server: string | undefined, options: Sources, sub: Command) => {
       const load = serversOf(options, command, sub, INSPECT_HELP);
       if (server !== undefined && load.file === undefined)
-        sub.error(`error: a server is chosen from a config. Put -- before a command: wharf inspect -- ${server}`);
+        sub.error(
+          `error: "${server}" names a server of a config file. ${adviceOnWords([server], [], 'wharf inspect')}`,
+        );
       action = { kind: 'inspect', load, server };
     });
   // A sub-command inherits how its parent exits and prints only if told so.
@@ -291,13 +300,18 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.missingMandatoryOptionValue') err += adviceOnConfig(own);
     else if (MISPLACED.includes(error.code)) err += adviceOnCommand(own);
+    else if (error.code === 'commander.help' && own[0] === 'help')
+      err =
+        adviceOnHelp(
+          own[1],
+          program.commands.map((sub) => sub.name()),
+        ) ?? err;
     action = { kind: 'done', exitCode: error.exitCode === 0 ? 0 : USAGE_ERROR };
   }
   return { ...(action as Action), out, err };
 }
 
-interface DoctorOptions {
-  config: string;
+interface DoctorOptions extends Sources {
   json?: true;
   offline?: true;
   only?: string[];

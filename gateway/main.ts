@@ -123,16 +123,15 @@ async function explain(code: string | undefined): Promise<number> {
   const { catalogueMarkdown, ERROR_CODES, explainError, isErrorCode } = await import('./explain/catalogue.js');
   if (code !== undefined && !isErrorCode(code)) {
     const near = nearest(code, ERROR_CODES);
-    printError(
-      `There is no error called ${JSON.stringify(code)}.${near === undefined ? '' : ` Did you mean ${near}?`}\n`,
-    );
+    const next = near === undefined ? '"wharf explain" tells of each.' : `Did you mean ${near}?`;
+    printError(`There is no error called ${JSON.stringify(code)}. ${next}\n`);
     return 1;
   }
   print(code === undefined ? catalogueMarkdown() : explainError(code));
   return 0;
 }
 
-async function runDoctor({ file, isJson, isOffline, only }: Extract<Action, { kind: 'doctor' }>): Promise<number> {
+async function runDoctor({ load, isJson, isOffline, only }: Extract<Action, { kind: 'doctor' }>): Promise<number> {
   const { doctor, GROUPS } = await import('./doctor/doctor.js');
   const { checkToken } = await import('./control/check-token.js');
   const { doctorJson, doctorText, unread } = await import('./doctor/report.js');
@@ -141,7 +140,7 @@ async function runDoctor({ file, isJson, isOffline, only }: Extract<Action, { ki
     printError(`--only ${wrong} is not a group of checks; there are: ${GROUPS.join(', ')}\n`);
     return 2;
   }
-  const loaded = await loadConfig({ file, preflight: 'refuse' }, adapters);
+  const loaded = await loadConfig({ ...load, preflight: 'refuse' }, adapters);
   if (!loaded.ok) {
     if (isJson) print(doctorJson(unread(loaded.problems)));
     else printError(problemsText(loaded.problems));
@@ -333,7 +332,8 @@ async function run(
     (takesStdout ? printError : print)(startedText(version, started, config, adapters));
     return 0;
   } catch (error) {
-    printError(startFailureText(error));
+    // Last, where it is seen: below the lines that the log writes at the end.
+    process.once('exit', () => printError(startFailureText(error)));
     // Parts that did start would keep the process alive.
     process.exit(1);
   }

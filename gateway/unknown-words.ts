@@ -26,16 +26,34 @@ export function adviceOnConfig([command, word]: readonly string[]): string {
   return word !== '--config' && nearest(word, ['--config']) !== undefined ? '(Did you mean --config?)\n' : '';
 }
 
-/** Sub-commands that a server's command may follow, behind `--`. */
-const IN_FRONT = ['stdio', 'inspect'];
+/** For `wharf help WORD`; undefined if there is help about it. */
+export function adviceOnHelp(word: string | undefined, known: readonly string[]): string | undefined {
+  if (word === undefined || known.includes(word)) return undefined;
+  const near = nearest(word, known);
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`;
+  return `error: unknown command "${word}".${meant}\nUsage: wharf help COMMAND; wharf --help lists them.\n`;
+}
+
+/** Sub-commands that may name a server by its URL or by its command, behind `--`. */
+const IN_FRONT = ['stdio', 'inspect', 'doctor'];
+
+/** Their options that have no value. */
+const FLAGS = ['--json', '--offline'];
+
+/** After these, what follows is not a server's command. */
+const NAME_SERVERS = /^(?:-[cu]|--config|--upstream)/;
 
 /** For a line whose options, or number of words, fit no command of Wharf's: perhaps they are those of a server's command. */
 export function adviceOnCommand(line: readonly string[]): string {
   const own = IN_FRONT.includes(line[0] ?? '') ? 1 : 0;
-  const [first = '-'] = line.slice(own);
-  const isProgram = !first.startsWith('-') && !/[:\s]/.test(first);
-  if (!isProgram || (own === 0 && !RUNNERS.test(first))) return '';
-  return `Put -- before a server's command: ${['wharf', ...line.slice(0, own), '--', ...line.slice(own)].join(' ')}\n`;
+  let at = own;
+  for (let option = line[at]; option?.startsWith('-'); option = line[at]) {
+    if (NAME_SERVERS.test(option)) return '';
+    at += option.includes('=') || FLAGS.includes(option) ? 1 : 2;
+  }
+  const [first = ''] = line.slice(at);
+  if (first === '' || (own === 0 && !RUNNERS.test(first))) return '';
+  return `${adviceOnWords(line.slice(at), [], ['wharf', ...line.slice(0, at)].join(' '))}\n`;
 }
 
 /** Why `--env` cannot mean these: other programs take `NAME=VALUE` there, which would stand in every list of processes. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { nearest } from '../config/mistakes/nearest.js';
 import { parseTime } from '../config/schema/units.js';
 
 const WHAT = ['list', 'show', 'revoke', 'remove', 'hold', 'release'] as const;
@@ -42,12 +43,19 @@ Examples:
 
 The gateway must be running and have an admin port; files are managed only from its own machine or container.`;
 
+function adviceOnVerb(what: string | undefined): string {
+  if (what === undefined)
+    return `Say which of these to do:\n${WHAT.map((one) => `  wharf files ${one} --config wharf.yaml${one === 'list' ? '' : ' ID…'}`).join('\n')}`;
+  const near = nearest(what, WHAT);
+  return `error: ${JSON.stringify(what)} must be one of: ${WHAT.join(', ')}${near === undefined ? '' : `. Did you mean ${near}?`}`;
+}
+
 /** Adds `wharf files`. @param take gets what was asked for */
 export function addFilesCommand(program: Command, take: (action: FilesAction) => void): Command {
   return program
     .command('files')
     .description('list, show, revoke, remove, hold or release stored files of a running gateway')
-    .argument('<what>', WHAT.join(', '))
+    .argument('[what]', WHAT.join(', '))
     .argument('[ids...]', 'ids of files, from a list or a handle')
     .option('-c, --config <file>', 'the config of the gateway, whose adminListen is used')
     .option('--admin <url>', 'instead: the URL of its admin port')
@@ -58,9 +66,9 @@ export function addFilesCommand(program: Command, take: (action: FilesAction) =>
     .option('--limit <number>', 'list: at most so many (default 100)')
     .option('--json', 'for programs')
     .addHelpText('after', HELP)
-    .action((what: string, given: string[], options: Options, sub: Command) => {
+    .action((what: string | undefined, given: string[], options: Options, sub: Command) => {
       const { admin, config: file, principal, server, digest, olderThan, limit, json } = options;
-      const verb = WHAT.find((one) => one === what) ?? sub.error(`error: what must be one of: ${WHAT.join(', ')}`);
+      const verb = WHAT.find((one) => one === what) ?? sub.error(adviceOnVerb(what));
       if (admin !== undefined && file !== undefined) sub.error('error: give only one of --config FILE and --admin URL');
       const from = admin !== undefined ? { admin } : file !== undefined ? { file } : undefined;
       if (!from) return sub.error('error: say which gateway: --config FILE or --admin URL');

@@ -29,8 +29,8 @@ export function serverChecks(
     title: server.name,
     todo:
       server.transport === 'stdio'
-        ? `Run its command by itself; "wharf inspect --config FILE ${server.name}" shows more.`
-        : `Look whether an MCP server runs at its URL, whose path is often /mcp or /sse; "wharf inspect --config FILE ${server.name}" shows more.`,
+        ? 'Run its command by itself; "wharf inspect", with what "wharf doctor" was given, shows more.'
+        : 'Look whether an MCP server runs at its URL, whose path is often /mcp or /sse; "wharf inspect", with what "wharf doctor" was given, shows more.',
     run: async (signal) => {
       const asked = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
       const names: string[] = [];

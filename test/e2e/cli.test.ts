@@ -112,6 +112,14 @@ describe('wharf', () => {
     [['--bogus'], /unknown option '--bogus'/],
     [['npx', '-y', 'foo'], /\nPut -- before a server's command: wharf -- npx -y foo\n$/],
     [['stdio', 'node', 'x.js'], /\nPut -- before a server's command: wharf stdio -- node x\.js\n$/],
+    [['--env', 'KEY', 'npx', '-y', 'foo'], /\nPut -- .* command: wharf --env KEY -- npx -y foo\n$/],
+    [['doctor', '--json', 'ocr', '-x'], /\nPut -- .* command: wharf doctor --json -- ocr -x\n$/],
+    [['doctor', 'wharf.yaml'], /\nPut --config .* file: wharf doctor --config wharf\.yaml\n$/],
+    [['stdio', '--config', 'wharf.yaml', 'ocr', '--verbose'], /unknown option '--verbose'\n$/],
+    [['doctor'], /^Say which config or server to try:\n {2}wharf doctor --config wharf\.yaml\n/],
+    [['inspect', 'http://x/mcp', '--', 'cat'], /wharf inspect --upstream http:\/\/x\/mcp$/m],
+    [['files'], /^Say which of these to do:\n {2}wharf files list --config wharf\.yaml\n {2}wharf files show .* ID…\n/],
+    [['files', 'lst'], /^error: "lst" must be one of: list, .*\. Did you mean list\?\n$/],
     [['stdio', '--verbose'], /unknown option '--verbose'\n$/],
     [['--upstream'], /argument missing/],
     [['--upstream', 'http://x/', '--config', 'y'], /only one of/],
@@ -133,6 +141,8 @@ describe('wharf', () => {
     [['--env', 'A_KEY', '--config', 'y'], /--env is for the command of a server/],
     [['inspect', '--env', 'A-KEY', '--', 'cat'], /^error: --env takes the name .*: --env NAME$/m],
     [['help', 'chek'], /Usage: wharf/],
+    [['help', 'chek'], /^error: unknown command "chek"\. Did you mean check\?\n.*\n$/],
+    [['help', 'frobnicate'], /^error: unknown command "frobnicate"\.\nUsage: .*wharf --help lists them\.\n$/],
   ])('%j is a usage error', async (args, message) => {
     const { code, out, err } = await wharf(...args);
     expect([code, out]).toEqual([2, '']);
@@ -278,6 +288,9 @@ describe('wharf explain', () => {
   });
 
   it('prints the page of all errors', async () => {
+    expect((await wharf('explain', 'frobnicate')).err).toMatch(
+      /called "frobnicate"\. "wharf explain" tells of each\.\n$/,
+    );
     const { out } = await wharf('explain');
     expect(out).toBe(await readFile(join(ROOT, 'docs/reference/errors.md'), 'utf8'));
   });

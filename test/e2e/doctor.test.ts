@@ -54,6 +54,19 @@ describe('wharf doctor', () => {
     expect(out).toMatch(/^\d+ ok, \d+ warnings?, 0 failed$/m);
   });
 
+  it('tries a server of the command line, by its URL or by its command', async () => {
+    const byUrl = await wharf('doctor', '--upstream', fake.url, '--only', 'servers');
+    expect([byUrl.code, byUrl.out]).toEqual([0, expect.stringMatching(/ probed, \d+ tools$/m)]);
+    const ends = ['node', '-e', "console.error('API_KEY is missing'); process.exit(3)"];
+    const byCommand = await wharf('doctor', '--only', 'servers', '--', ...ends);
+    expect([byCommand.code, byCommand.out]).toEqual([
+      1,
+      expect.stringMatching(/exit code 3; its last words: API_KEY is missing\n.*"wharf inspect", with what/),
+    ]);
+    const missing = await wharf('doctor', '--', 'definitely-not-there');
+    expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/^the command after --: is not found/)]);
+  });
+
   it('tries a real S3 and a real Redis: presigned links, forged and expired ones too', async () => {
     const secret = 'the tests of this repository share this secret';
     const { code, report, of, out } = await doctor(
