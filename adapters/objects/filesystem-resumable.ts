@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ResumableWriter, ResumableWrites } from '../../gateway/ports/object-store.js';
-import { errnoOf, FilesystemWriter, syncFolder, toStoreError } from './filesystem-writer.js';
+import { FilesystemWriter, syncFolder, toStoreError } from './filesystem-writer.js';
 
 interface Folders {
   /** Where files are while they are written. */
@@ -11,6 +11,8 @@ interface Folders {
   /** Of the folder for objects. */
   root: string;
   pathOf: (key: string) => string;
+  /** True for an error that says of a file that it is not there, and not of all of them. */
+  isMissing: (error: unknown) => Promise<boolean>;
   /** Told how the file of an object is once it is complete. */
   noted: (key: string, written: BigIntStats) => void;
 }
@@ -24,7 +26,7 @@ interface Place {
 const NAME = /^[0-9a-f]{32}$/;
 
 /** Writes that go on where the synced part of a file in `tmp/` ends: a disk takes any size, so nothing is kept beside it. */
-export function filesystemResumable({ tmp, root, pathOf, noted }: Folders): ResumableWrites {
+export function filesystemResumable({ tmp, root, pathOf, isMissing, noted }: Folders): ResumableWrites {
   const writerOf = (key: string, handle: FileHandle, { name, size }: Place, signal: AbortSignal) => {
     const paths = { temporary: join(tmp, name), target: pathOf(key), root };
     const writer = new FilesystemWriter(
@@ -52,7 +54,7 @@ export function filesystemResumable({ tmp, root, pathOf, noted }: Folders): Resu
       try {
         handle = await open(join(tmp, place.name), 'r+');
       } catch (error) {
-        if (errnoOf(error) === 'ENOENT') return undefined;
+        if (await isMissing(error)) return undefined;
         throw toStoreError(error);
       }
       try {
@@ -72,7 +74,7 @@ export function filesystemResumable({ tmp, root, pathOf, noted }: Folders): Resu
       try {
         await unlink(join(tmp, readPlace(text).name));
       } catch (error) {
-        if (errnoOf(error) !== 'ENOENT') throw toStoreError(error);
+        if (!(await isMissing(error))) throw toStoreError(error);
       }
     },
   };

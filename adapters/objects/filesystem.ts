@@ -57,6 +57,19 @@ export function create(
     return join(objects, key);
   };
 
+  /** True when an object is not there. Below a folder that is gone itself, as of a disk not mounted, nothing is known. */
+  const isMissing = async (error: unknown): Promise<boolean> => isAbsence(error) && (await isThere(objects));
+
+  const statAt = async (path: string): Promise<BigIntStats | undefined> => {
+    try {
+      const found = await stat(path, { bigint: true });
+      return found.isFile() ? found : undefined;
+    } catch (error) {
+      if (await isMissing(error)) return undefined;
+      throw toStoreError(error);
+    }
+  };
+
   const store: ObjectStore = {
     name: 'filesystem',
     partSize: PART_SIZE,
@@ -74,7 +87,10 @@ export function create(
       }
     },
 
-    resumable: filesystemResumable({ tmp, root: objects, pathOf, noted: (key, written) => marks.note(key, written) }),
+    resumable: filesystemResumable({
+      ...{ tmp, root: objects, pathOf, isMissing },
+      noted: (key, written) => marks.note(key, written),
+    }),
 
     async get(key, { range, signal }): Promise<ObjectRead> {
       signal.throwIfAborted();
@@ -82,7 +98,7 @@ export function create(
         return await openBody(key, pathOf(key), { range, signal, holds: (found) => marks.holds(key, found) });
       } catch (error) {
         signal.throwIfAborted();
-        if (isAbsence(error)) return { kind: 'missing' };
+        if (await isMissing(error)) return { kind: 'missing' };
         throw toStoreError(error);
       }
     },
@@ -98,7 +114,7 @@ export function create(
         return bytes;
       } catch (error) {
         signal.throwIfAborted();
-        if (isAbsence(error)) return undefined;
+        if (await isMissing(error)) return undefined;
         throw toStoreError(error);
       }
     },
@@ -114,7 +130,7 @@ export function create(
       try {
         await unlink(path);
       } catch (error) {
-        if (!isAbsence(error)) throw toStoreError(error);
+        if (!(await isMissing(error))) throw toStoreError(error);
       }
     },
 
@@ -214,14 +230,11 @@ function isAbsence(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '');
 }
 
-async function statAt(path: string): Promise<BigIntStats | undefined> {
-  try {
-    const found = await stat(path, { bigint: true });
-    return found.isFile() ? found : undefined;
-  } catch (error) {
-    if (isAbsence(error)) return undefined;
-    throw toStoreError(error);
-  }
+async function isThere(folder: string): Promise<boolean> {
+  return access(folder).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Keys below `folder`, walking only into folders that can hold `prefix`. Folders nest at most as deep as a key. */

@@ -190,4 +190,28 @@ describe('filesystem object store', () => {
     await expect(objects.check()).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(store(objects, 'f/x', Buffer.from('x'))).rejects.toMatchObject({ code: 'store_unavailable' });
   });
+
+  it('takes no file for removed while its folder is gone, as of a disk that is not mounted', async () => {
+    const path = join(await freshFolder(), 'data');
+    const objects = await freshStore(path);
+    await store(objects, 'f/old', Buffer.from('old'));
+    const unfinished = await objects.resumable?.begin('f/half', NEVER);
+    const place = (await unfinished?.save(Buffer.from('half'))) ?? '';
+    await unfinished?.close();
+    await rename(path, `${path}-away`);
+    const ways: (() => Promise<unknown> | undefined)[] = [
+      () => objects.get('f/old', { signal: NEVER }),
+      () => objects.getWhole('f/old', 3, NEVER),
+      () => objects.head('f/old'),
+      () => objects.remove('f/old'),
+      () => objects.resumable?.resume('f/half', place, NEVER),
+      () => objects.resumable?.discard('f/half', place),
+    ];
+    for (const way of ways) await expect(way()).rejects.toMatchObject({ code: 'store_unavailable', httpStatus: 503 });
+    await rename(`${path}-away`, path);
+    expect((await fetchBytes(objects, 'f/old')).toString()).toBe('old');
+    const resumed = await objects.resumable?.resume('f/half', place, NEVER);
+    expect(resumed).toMatchObject({ restSize: 0 });
+    await resumed?.writer.abort();
+  });
 });
