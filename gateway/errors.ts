@@ -76,10 +76,12 @@ export const ERROR_TABLE = {
   route_unknown: {
     http: 404,
     jsonRpc: -32600,
-    text: ({ paths }) =>
-      Array.isArray(paths)
-        ? `There are several servers here, each at a path of its own: ${paths.join(', ')}.`
-        : 'There is nothing at this address.',
+    text: ({ paths }) => {
+      if (!Array.isArray(paths)) return 'There is nothing at this address.';
+      return paths.length === 1
+        ? `There is nothing at this address. The path of the MCP URL is ${paths[0]}.`
+        : `There are several servers here, each at a path of its own: ${paths.join(', ')}.`;
+    },
   },
   server_unknown: {
     http: 404,

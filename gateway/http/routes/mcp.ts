@@ -23,6 +23,7 @@ import { idOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
 import type { OpenExchange, OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
+import { beside, misdirected } from './misdirected.js';
 
 interface McpDeps extends GateDeps {
   servers: ReadonlyMap<string, Server>;
@@ -53,9 +54,6 @@ const NOTHING = Buffer.alloc(0);
 
 const ALLOW = 'POST, GET, DELETE';
 
-/** Most servers whose paths an error lists. */
-const MAX_TOLD = 10;
-
 /** Matches a path of two segments, ignoring its query. */
 const SERVER_PATH = /^\/([^/?]+)\/mcp(?:\?|$)/;
 const ONLY_PATH = /^\/mcp(?:\?|$)/;
@@ -76,31 +74,9 @@ export function mcp(deps: McpDeps): DirectRoute {
     const server = isOnly ? servers.values().next().value : name !== undefined && servers.get(name);
     if (server) void new McpRequest(deps, server, request, response).begin();
     else if (name !== undefined || ONLY_PATH.test(target)) void misdirected(deps, name, request, response);
-    else return false;
+    else return beside(deps, request, response);
     return true;
   };
-}
-
-/** A path without a server: an authenticated caller is told which servers there are. */
-async function misdirected(
-  { servers, authenticate, refused }: McpDeps,
-  name: string | undefined,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  try {
-    const identity = await authenticate(request);
-    const names = [...servers.values()].filter((one) => one.reach(identity).allowed).map((one) => one.name);
-    const paths = names.slice(0, MAX_TOLD).map((server) => `/${server}/mcp`);
-    if (names.length > MAX_TOLD) paths.push(`and ${names.length - MAX_TOLD} more`);
-    if (name === undefined) throw new GatewayError('route_unknown', paths.length > 0 ? { paths } : {});
-    throw new GatewayError('server_unknown', { server: name, ...(paths.length > 0 && { paths }) });
-  } catch (thrown) {
-    const error = asGatewayError(thrown);
-    refused(error, request);
-    refuse(response, error);
-    discardRest(request);
-  }
 }
 
 /**

@@ -67,6 +67,46 @@ describe('what people and programs are told that got an address or a server wron
     );
   });
 
+  it.each([
+    ['/', /^There are several servers here, each at a path of its own: \/good\/mcp, /],
+    ['/sse', /^There are several servers here, /],
+    ['/good', /^There is nothing at this address\. The path of the MCP URL is \/good\/mcp\.$/],
+    ['/good/mcp/', /The path of the MCP URL is \/good\/mcp\.$/],
+    ['/good/mcp/?x=1', /The path of the MCP URL is \/good\/mcp\.$/],
+    ['/Good/SSE', /The path of the MCP URL is \/good\/mcp\.$/],
+    ['/nothing', /^There is nothing at this address\.$/],
+    ['/good/mcp/x', /^There is nothing at this address\.$/],
+  ])('a client that posts to %s is told where the MCP endpoint is', async (path, text) => {
+    const { status, error } = await post(path, initialize);
+    expect([status, error.data.code]).toEqual([404, 'route_unknown']);
+    expect(error.message).toMatch(text);
+  });
+
+  it('a client of the older transport that opens a stream beside the endpoint is told too', async () => {
+    const response = await fetch(`${wharf.url}/good/sse`, { headers: { accept: 'text/event-stream' } });
+    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining('/good/mcp')]);
+  });
+
+  it('a caller without a key is told of no server beside an endpoint, and one with a wrong key of the key', async () => {
+    const auth = { use: 'apiKeys', keys: [{ name: 'ci', hash: KEY_HASH }] };
+    const locked = await startWharf({ servers: { docs: { url: fake.url } }, config: { auth } });
+    try {
+      expect(await post('/docs', initialize, locked.url)).toMatchObject({
+        status: 404,
+        error: { message: 'There is nothing at this address.' },
+      });
+      const asked = async (key: string) => {
+        const headers = { authorization: `Bearer ${key}` };
+        const response = await fetch(`${locked.url}/docs/`, { method: 'POST', headers, body: initialize });
+        return [response.status, await response.text()];
+      };
+      expect(await asked('a-wrong-key')).toEqual([401, expect.not.stringContaining('docs')]);
+      expect(await asked('a-key-of-these-tests')).toEqual([404, expect.stringContaining('/docs/mcp')]);
+    } finally {
+      await locked.stop();
+    }
+  });
+
   it('a server that is not there is told with those that are', async () => {
     const { status, error } = await post('/goood/mcp', initialize);
     expect([status, error.message]).toEqual([
