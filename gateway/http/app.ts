@@ -1,6 +1,6 @@
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { asGatewayError } from '../errors.js';
+import { asGatewayError, type GatewayError } from '../errors.js';
 import type { LoginDocuments } from '../identity/resource.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import type { App } from './listener.js';
@@ -26,6 +26,8 @@ export interface AppDeps {
   /** Where clients log in; absent where they do not. */
   resources?: LoginDocuments | undefined;
   refused: Refused;
+  /** Takes each error that is a fault of Wharf. */
+  fault: (error: GatewayError) => void;
   wayCheck: WayCheckDeps;
 }
 
@@ -41,6 +43,7 @@ export function createApp(deps: AppDeps): App {
   const { connect: front, refused } = deps;
   if (front) app.route('/', connect(front));
   app.notFound(nowhere(refused, front && (() => `${front.baseUrl()}/`)));
+  app.onError(answerTo(deps.fault));
   return listenerOf(app);
 }
 
@@ -59,14 +62,19 @@ export function createAdminApp({
   if (control) app.route('/', adminFiles(control, deps.fault));
   app.route('/', consoleRoutes({ logins, trying, sources: { ...sources, readiness } }));
   app.notFound(nowhere(refused));
-  app.onError((thrown) => {
+  app.onError(answerTo(deps.fault));
+  return listenerOf(app);
+}
+
+/** Answers what a route has thrown. Otherwise hono would write the error to the log as it is, with all that it quotes. */
+function answerTo(fault: (error: GatewayError) => void): (thrown: unknown) => Response {
+  return (thrown) => {
     const error = asGatewayError(thrown);
-    if (error.code === 'internal') deps.fault(error);
+    if (error.code === 'internal') fault(error);
     const allow = error.code === 'method_not_allowed' && { allow: String(error.facts.allow) };
     const headers = { 'content-type': 'application/json', ...allow };
     return new Response(errorAnswer(error, undefined), { status: error.httpStatus, headers });
-  });
-  return listenerOf(app);
+  };
 }
 
 /** The app as a listener of node's server. */

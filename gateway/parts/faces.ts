@@ -52,8 +52,9 @@ export async function openFaces(
     ...{ authenticate: present.authenticate, shown: waysIn.now.shown, quotas: filing.quotas },
     ...{ held, requests, timeouts, clock, log, metrics, audit, open, lately, refused },
   };
+  const faultOf = (what: string) => (error: GatewayError) => reportError({ log, metrics }, error, what);
   const app = lateApp({
-    ...{ refused, resources: waysIn.resources, wayCheck: { keys, clock } },
+    ...{ refused, fault: faultOf('a request failed'), resources: waysIn.resources, wayCheck: { keys, clock } },
     logins: { ...serving.logins, baseUrl: publicBase, log },
     ...(hasMcp && {
       connect: { servers: () => [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
@@ -89,9 +90,14 @@ export async function openFaces(
     ...{ present: () => present.config, publicUrl: publicBase, version: version ?? '' },
     ...{ exchanges, servers, isDraining, library, ingest: filing.ingest, limits: shared.limits },
   });
-  const fault = (error: GatewayError) => reportError({ log, metrics }, error, 'a request of an operator failed');
   const health = { checks: checksOf(shared), beside, isDraining, metrics };
-  const adminApp = lateAdminApp({ control, ...health, fault, refused, ...pages });
+  const adminApp = lateAdminApp({
+    control,
+    ...health,
+    fault: faultOf('a request of an operator failed'),
+    refused,
+    ...pages,
+  });
   const adminAddress = hasMcp ? config.adminListen : undefined;
   const adminFace =
     adminAddress &&

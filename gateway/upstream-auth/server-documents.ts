@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import type { ExchangeUpstream } from '../ports/upstream.js';
 import { parseJson } from '../wire/json/parse.js';
+import { weigh } from '../wire/json/weigh.js';
 
 /** Anyone may ask for them, so the server is asked seldom. */
 const KEPT_MS = 60_000;
@@ -16,6 +17,9 @@ const MISSED_MS = 5000;
 
 const WAIT_MS = 5000;
 const MOST_BYTES = 64 * 1024;
+
+/** It is written again, and JSON.stringify ends in a full stack some thousand levels deep. */
+const LIGHT = { depth: 100, values: 20_000 };
 
 /** Public JSON documents at a server's own origin. Its redirects are not followed. */
 export class ServerDocuments {
@@ -60,7 +64,9 @@ export class ServerDocuments {
       if (length > MOST_BYTES) return undefined;
       pieces.push(piece);
     }
-    const value = parseJson(Buffer.concat(pieces).toString('utf8')) as JsonValue;
+    const text = Buffer.concat(pieces);
+    if (weigh(text, LIGHT) !== 'light') return undefined;
+    const value = parseJson(text.toString('utf8')) as JsonValue;
     return isObject(value) ? value : undefined;
   }
 }

@@ -122,7 +122,7 @@ describe('the metadata of a server whose login is passed through', () => {
     expect(asked[0]?.identity).toBeUndefined();
   });
 
-  it.each(['{', '[1]', '"x"', ' '.repeat(70_000)])(
+  it.each(['{', '[1]', '"x"', ' '.repeat(70_000), `{"x":${'['.repeat(30_000)}${']'.repeat(30_000)}}`])(
     'is none where the server shows something else: %#',
     async (text) => {
       documents[OWN] = text;
