@@ -284,9 +284,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .action((server: string | undefined, options: Sources, sub: Command) => {
       const load = serversOf(options, command, sub, INSPECT_HELP);
       if (server !== undefined && load.file === undefined)
-        sub.error(
-          `error: "${server}" names a server of a config file. ${adviceOnWords([server], [], 'wharf inspect')}`,
-        );
+        sub.error(`error: a server is chosen from a config file. ${adviceOnWords([server], [], 'wharf inspect')}`);
       action = { kind: 'inspect', load, server };
     });
   // A sub-command inherits how its parent exits and prints only if told so.
