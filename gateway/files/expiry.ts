@@ -1,5 +1,5 @@
 import { breathe } from '../budget/turn.js';
-import type { Clock } from '../ports/clock.js';
+import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
@@ -17,7 +17,7 @@ const MAX_PAUSE_MS = 60_000;
 interface ExpiryDeps {
   objects: Pick<ObjectStore, 'remove'>;
   state: Pick<StateStore, 'read'>;
-  clock: Clock;
+  clock: Stopwatch;
   log: Log;
   metrics: Metrics;
   /** `retention`, milliseconds. */
@@ -28,7 +28,7 @@ interface Watched {
   id: string;
   /** Of its object. */
   key: string;
-  /** When its record may be gone. */
+  /** When its record may be gone, by the stopwatch: a clock that is set back must not keep the bytes of expired files. */
   dueAt: number;
 }
 
@@ -54,7 +54,7 @@ export class Expiry {
   /** Watches a file that has just got its record. */
   watch(id: string, key: string): void {
     if (this.#watched.size < MAX_WATCHED) {
-      this.#watched.set(id, { id, key, dueAt: this.#deps.clock.now() + this.#deps.retentionMs });
+      this.#watched.set(id, { id, key, dueAt: this.#deps.clock.ticks() + this.#deps.retentionMs });
     }
   }
 
@@ -64,7 +64,7 @@ export class Expiry {
    * @throws the first failure
    */
   async look(): Promise<void> {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.ticks();
     const failures = new Map<Watched, unknown>();
     for (let due = this.#due(now); due.length > 0; due = this.#due(now)) {
       const failed = await failuresOf(due, (one) => this.#judge(one, now));

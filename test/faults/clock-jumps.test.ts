@@ -66,6 +66,15 @@ describe('a machine whose clock is set while the gateway runs', () => {
     wharf = await startWharf({ servers: { sound: upstream.server } });
   });
 
+  it('back by an hour removes the bytes of a file when its life is over', async () => {
+    const short = await startWharf({ servers: { sound: upstream.server }, config: { retention: '1s' } });
+    const guest = await RawClient.connect(short.mcp);
+    expect((await guest.call('blob', { size: 600_000 })).error).toBeUndefined();
+    setClock(-HOUR_MS);
+    await until(async () => /^wharf_swept_objects_total\{reason="expired"\} 1/m.test(await metrics(short)));
+    await short.stop();
+  });
+
   it('back by an hour learns that a server is gone', async () => {
     const http = await startFaultUpstream('sse');
     const other = await startWharf({ servers: { sound: http.server } });
@@ -80,5 +89,5 @@ describe('a machine whose clock is set while the gateway runs', () => {
     await other.stop();
   });
 
-  const metrics = async () => (await fetch(`${wharf.adminUrl}/metrics`)).text();
+  const metrics = async ({ adminUrl } = wharf) => (await fetch(`${adminUrl}/metrics`)).text();
 });

@@ -14,7 +14,7 @@ async function stored() {
   const { ticket } = await lab.uploads.authorize({ principal: 'ann' });
   const body = { bytes: one(Buffer.from('bytes')), claims: () => ({}) };
   const record = await lab.uploads.receive(await lab.uploads.admit(ticket), body, new AbortController().signal);
-  const clock = { now: () => lab.time.now };
+  const clock = { now: () => lab.time.now, ticks: () => lab.time.now };
   const entries: AuditEntry[] = [];
   const audit = { record: (entry: AuditEntry) => void entries.push(entry) };
   const { objects, state } = lab;

@@ -27,7 +27,7 @@ function setUp() {
         return state.read(key);
       },
     },
-    clock: { now: () => time.now },
+    clock: { ticks: () => time.now },
     log: silentLog,
     metrics: { count: () => {}, observe: () => {}, gauge: () => {} },
     retentionMs: RETENTION,
