@@ -17,7 +17,7 @@ const REDACTED = '[redacted]';
 const HIDDEN = JSON.stringify(REDACTED);
 
 /** Most texts are names of methods and tools, which need only this test. */
-const MAY_HOLD_SECRET = /[:=?#]|\/[du]\/|bearer|basic/i;
+const MAY_HOLD_SECRET = /[:=?#]|(?:\/|2f)[du][\\/%]|bearer|basic/i;
 
 /** Short, without what JSON escapes and without what MAY_HOLD_SECRET finds: most texts, written as they are. */
 const PLAIN = /^(?!.*(?:\/[du]\/|bearer|basic))[\w ./()+,-]{0,100}$/i;
@@ -28,6 +28,31 @@ const WORD = /[^\s"'<>]+/g;
 /** A parameter, also without a URI before it. */
 const PARAMETER = /(?<![\w-])([\w-]{1,64})=[^&\s"'<>]+/g;
 const SECRET_PARAMETER = /^sig$|signature|credential|token|secret|passw|api[_-]?key|access[_-]?key/i;
+
+/**
+ * A link's ticket, also where a proxy, a chat or a program has written the link in another way: with two slashes, with
+ * `%2F` or `\/`, or in capitals. A secret that was cut is not followed by what ends one, but by the text's length.
+ */
+const TICKET =
+  /((?:\/|2f)[du](?:\\?\/|%(?:25){0,3}2f){1,4}[^\w\s"'<>-]{0,3})(?:[\w%-]{16,}|[\w%-]+(?=… \(\d+ characters\)$))/gi;
+
+/**
+ * A secret as headers, JSON and programs write it: servers print what they send on standard error. Without quotes a digit
+ * tells it from a word of a sentence.
+ */
+const NAMED_SECRET =
+  /(?<![\w-])([\w-]{0,50}(?:token|secret|password|passwd|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|signature)\\?["']? ?[:=] ?)(?:(\\?["'])[^"'\s\\]+|([^\s"'<>&,]{8,}))/gi;
+
+/** What follows the scheme of `Authorization`. */
+const AUTHORIZATION = /\b(authorization\\?["']? ?[:=] ?\\?["']?[a-z]{1,20} )([^\s"'\\,]+)/gi;
+
+/** A `Cookie` with all that it holds. */
+const COOKIE = /\b(cookie\\?["']? ?[:=] ?\\?["']?)([^"'\n\\…]+)/gi;
+
+/** Most texts of peers name none of these, and need only this test. */
+const MAY_NAME_SECRET = /token|secret|pass|credential|key|sig|authorization|cookie/i;
+
+const DIGIT = /\d/;
 
 const MAX_DEPTH = 5;
 const MAX_ITEMS = 50;
@@ -81,14 +106,22 @@ export function redactText(text: string): string {
   // Shortened first: the patterns are linear in a text that a peer may have chosen.
   const short = shortened(text);
   if (!MAY_HOLD_SECRET.test(short)) return short;
-  // a secret that was cut is not followed by what ends one, but by the text's length
-  return short
-    .replace(/\/([du])\/(?:[A-Za-z0-9_-]{16,}|[A-Za-z0-9_-]+(?=… \(\d+ characters\)$))/g, '/$1/[redacted]')
-    .replace(WORD, withoutQuery)
-    .replace(PARAMETER, (whole, name: string) => (SECRET_PARAMETER.test(name) ? `${name}=${REDACTED}` : whole))
+  const named = short.replace(TICKET, `$1${REDACTED}`).replace(WORD, withoutQuery);
+  return (MAY_NAME_SECRET.test(named) ? withoutNamed(named) : named)
     .replace(/(data:[^,\s"']{0,200},)[A-Za-z0-9+/=_%-]+/gi, '$1[redacted]')
     .replace(/\b(bearer|basic) +[A-Za-z0-9._~+/=-]+/gi, '$1 [redacted]')
     .replace(/(:\/\/)[^/\s@"'…]*(?:@|(?=… \(\d+ characters\)$))/g, '$1[redacted]@');
+}
+
+/** Without the values of what is called a secret. */
+function withoutNamed(text: string): string {
+  return text
+    .replace(PARAMETER, (whole, name: string) => (SECRET_PARAMETER.test(name) ? `${name}=${REDACTED}` : whole))
+    .replace(NAMED_SECRET, (whole, name: string, quote = '', word = '1') =>
+      DIGIT.test(word) ? name + quote + REDACTED : whole,
+    )
+    .replace(AUTHORIZATION, (whole, name: string, value: string) => (DIGIT.test(value) ? name + REDACTED : whole))
+    .replace(COOKIE, (whole, name: string, value: string) => (value.includes('=') ? name + REDACTED : whole));
 }
 
 /** A text as long as one may be, without a look at what it holds. */
