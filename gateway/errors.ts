@@ -172,7 +172,11 @@ export const ERROR_TABLE = {
   upstream_closed: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The server "${f.server}" ended before its answer was complete.`,
+    text: (f) => {
+      if (f.reason === undefined) return `The server "${f.server}" ended before its answer was complete.`;
+      // its command cannot work, and who has written it must know where to look
+      return `The server "${f.server}" ended with ${f.reason} before it wrote anything; its last words are in the log of Wharf.`;
+    },
   },
   upstream_refused: {
     http: 502,

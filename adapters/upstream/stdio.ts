@@ -51,6 +51,8 @@ class Stdio implements SharedUpstream {
   readonly #children = new Set<Child>();
   /** Counts process groups that run, or are about to. */
   readonly #processes: Ledger;
+  /** How the last process ended, if that was before it wrote anything. */
+  #silentEnd: string | undefined;
   #closed = false;
 
   constructor(options: z.output<typeof settings>, deps: StdioDeps) {
@@ -87,7 +89,7 @@ class Stdio implements SharedUpstream {
       },
       () => {
         this.#processes.give(1, owner);
-        if (started !== undefined) this.#children.delete(started);
+        if (started !== undefined) this.#ended(started);
       },
     );
     started = child;
@@ -102,14 +104,24 @@ class Stdio implements SharedUpstream {
   async check(): Promise<void> {
     const { name } = this.#deps;
     const [program = ''] = this.#options.command;
-    if (await findsCommand(program, this.#env.PATH ?? '', this.#options.cwd ?? '.')) return;
-    const cause = Object.assign(new Error(`no executable file: ${program}`), { code: 'ENOENT' });
-    throw notStarted(name, this.#options.cwd, cause);
+    if (!(await findsCommand(program, this.#env.PATH ?? '', this.#options.cwd ?? '.'))) {
+      const cause = Object.assign(new Error(`no executable file: ${program}`), { code: 'ENOENT' });
+      throw notStarted(name, this.#options.cwd, cause);
+    }
+    if (this.#silentEnd === undefined || [...this.#children].some((child) => child.hasWritten)) return;
+    const reason = `its process ended with ${this.#silentEnd} before it wrote anything`;
+    throw new GatewayError('upstream_unreachable', { server: name, reason });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#children].map((child) => child.close()));
+  }
+
+  #ended(child: Child): void {
+    this.#children.delete(child);
+    if (child.hasWritten) this.#silentEnd = undefined;
+    else this.#silentEnd = child.silentEnd ?? this.#silentEnd;
   }
 
   #notOpened(signal: AbortSignal): GatewayError {

@@ -12,8 +12,8 @@ export const OF_SERVERS = {
     facts: { allowed: 600_000 },
   },
   upstream_closed: {
-    why: 'The connection, or the process, ended in the middle of an answer.',
-    todo: 'Look at the log of the server; over stdio its standard error is in the log of Wharf.',
+    why: 'The connection, or the process, ended in the middle of an answer, or as soon as it was started.',
+    todo: 'Look at the log of the server; over stdio its standard error is in the log of Wharf. Run its command by itself in a terminal: a missing argument, file or variable is seen there.',
   },
   upstream_refused: {
     why: 'The server answered with an HTTP error that is not part of MCP.',

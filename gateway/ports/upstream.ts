@@ -124,7 +124,7 @@ export interface SharedUpstream {
   connect(signal: AbortSignal, principal?: string): Promise<SharedConnection>;
   /**
    * Resolves when the upstream can be reached, for readiness: opens a TCP or TLS connection, or finds the program's
-   * file.
+   * file, whose last process has not ended by itself before it wrote anything.
    * @throws GatewayError `upstream_unreachable`
    */
   check(): Promise<void>;

@@ -102,7 +102,7 @@ export class Child implements SharedConnection {
 
   /** A client only sees that it waits. */
   #silent(log: Log): void {
-    if (this.#closing || (this.#process.stdout as Socket).bytesRead > 0) return;
+    if (this.#closing || this.hasWritten) return;
     log.warn(
       { pid: this.#group },
       'The server has written nothing since it started. A command such as npx may still be fetching its package, or ' +
@@ -208,7 +208,17 @@ export class Child implements SharedConnection {
   #failure(error?: Error): GatewayError {
     const how = this.#exit ?? 'still running';
     const cause = new Error(`${how}; its last words: ${this.#stderr.tail || 'none'}`, { cause: error });
-    return new GatewayError('upstream_closed', { server: this.#name }, cause);
+    const { silentEnd: reason } = this;
+    return new GatewayError('upstream_closed', { server: this.#name, ...(reason !== undefined && { reason }) }, cause);
+  }
+
+  get hasWritten(): boolean {
+    return (this.#process.stdout as Socket).bytesRead > 0;
+  }
+
+  /** How the process ended, if that was by itself and before it wrote anything: so ends one that cannot work. */
+  get silentEnd(): string | undefined {
+    return this.#closing || this.hasWritten ? undefined : this.#exit;
   }
 }
 

@@ -161,6 +161,33 @@ describe('stdio', () => {
     expect((await failureOf(connection.send(request(2, 'ping')))).code).toBe('upstream_closed');
   });
 
+  it('says with which code a process ended that wrote nothing, and is not ready until another one has written', async () => {
+    const once = join(mkdtempSync(join(tmpdir(), 'wharf-once-')), 'mended');
+    const script = `if (!require('node:fs').existsSync(${JSON.stringify(once)})) { console.error('no licence'); process.exit(4); }
+      process.stdin.once('data', () => process.stdout.write('{}\\n'))`;
+    const upstream = create(settings.parse({ command: [process.execPath, '-e', script] }), upstreamDeps());
+    await upstream.check();
+    const { failure } = await drainUntilFailure((await upstream.connect(calm())).body);
+    expect(failure.message).toBe(
+      'The server "subject" ended with exit code 4 before it wrote anything; its last words are in the log of Wharf.',
+    );
+    expect(failure.cause).toHaveProperty('message', 'exit code 4; its last words: no licence');
+    let cause: unknown;
+    await until(async () => (cause = await upstream.check().catch((error: unknown) => error)) !== undefined);
+    expect(cause).toMatchObject({
+      code: 'upstream_unreachable',
+      facts: { reason: 'its process ended with exit code 4 before it wrote anything' },
+    });
+    writeFileSync(once, '');
+    const connection = await upstream.connect(calm());
+    await connection.send(request(1, 'ping'));
+    await firstLine(connection.body);
+    await upstream.check();
+    await upstream.close();
+    await upstream.check();
+    rmSync(once);
+  });
+
   it('says so too when the pipe breaks before the process has ended', async () => {
     const script = 'exec <&-; sleep 0.03; echo no licence >&2; exit 7';
     const connection = await open(['sh', '-c', script]);
