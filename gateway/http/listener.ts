@@ -7,6 +7,7 @@ import http, {
 } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { descriptorsExhausted } from '../errors/system.js';
 import { asGatewayError, GatewayError } from '../errors.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import { Connections, closeSoon } from './connections.js';
@@ -81,7 +82,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const { host, port, direct, guard, isDraining, sockets, idleMs, refused } = options;
   const connections = new Connections(sockets.allowed, idleMs);
   const check = createGuard(guard);
-  const handle = lateApp(options.app);
+  const handle = lateApp(options);
   // one function for all answers: each of its own would be kept as long as a stream is open
   const ended = function (this: SafeResponse) {
     connections.end(this.req.socket);
@@ -211,7 +212,10 @@ function closed(server: NodeServer): Promise<void> {
 }
 
 /** The app from its first request on, which waits until it is there. */
-function lateApp(load: ListenerOptions['app']): (request: IncomingMessage, response: ServerResponse) => void {
+function lateApp({
+  app: load,
+  refused,
+}: Pick<ListenerOptions, 'app' | 'refused'>): (request: IncomingMessage, response: ServerResponse) => void {
   let app: App | undefined;
   let loading: Promise<App> | undefined;
   return (request, response) => {
@@ -224,7 +228,9 @@ function lateApp(load: ListenerOptions['app']): (request: IncomingMessage, respo
       },
       (error: unknown) => {
         loading = undefined;
-        refuse(response, asGatewayError(error));
+        const known = descriptorsExhausted(error) ?? asGatewayError(error);
+        refused(known, request);
+        refuse(response, known);
         discardRest(request);
       },
     );
