@@ -65,8 +65,12 @@ export class Calls {
 
   /** Begins an exchange. `reply.abort()` ends it, as when a client disconnects. */
   begin(verb: Verb, request: CallRequest): { reply: LineReply; end: Promise<CallEnd> } {
-    const { output } = this.#deps;
-    const reply = new LineReply({ output, answered: request.answered ?? (() => undefined) });
+    const { output, metrics, log } = this.#deps;
+    const dropped = () => {
+      metrics.count('wharf_dropped_messages_total', { reason: 'no_message' });
+      log.debug({}, 'the server sent something that is not a message');
+    };
+    const reply = new LineReply({ output, answered: request.answered ?? (() => undefined), dropped });
     this.#open.add(reply);
     const end = this.#run(verb, request, reply).finally(() => this.#open.delete(reply));
     return { reply, end };

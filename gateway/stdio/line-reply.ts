@@ -15,6 +15,18 @@ interface LineReplyOptions {
   output: LineOutput;
   /** A request was answered; called with its id as JSON text. */
   answered: (id: string) => void;
+  /** The server has sent what is not a message. */
+  dropped: () => void;
+}
+
+/** Begins of a JSON-RPC message, and of a batch. */
+const OPENING: readonly (number | undefined)[] = [0x7b, 0x5b];
+
+const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
+
+/** Whether it begins as a message does: other JSON is a text, a number or a word. */
+function mayBeMessage([first]: readonly Piece[]): boolean {
+  return !Buffer.isBuffer(first) || OPENING.includes(first.find((byte) => !BLANKS.includes(byte)));
 }
 
 /**
@@ -93,7 +105,7 @@ export class LineReply implements Reply {
     this.#head = head;
   }
 
-  message(pieces: readonly Piece[], { answers = [], frame }: MessageFacts = {}): Promise<void> | undefined {
+  message(pieces: readonly Piece[], { answers = [], frame, isBroken }: MessageFacts = {}): Promise<void> | undefined {
     if (this.gone || this.hasNoMessages) return undefined;
     if (this.#isRefusal) {
       this.#keepRefusal(pieces);
@@ -102,6 +114,11 @@ export class LineReply implements Reply {
     // MCP clients ignore a frame of any other type
     const type = frame?.event?.toString('latin1') ?? 'message';
     if (frame && type !== 'message') return this.event(frame);
+    // "The server MUST NOT write anything to its stdout that is not a valid MCP message" (MCP 2025-11-25, stdio)
+    if (isBroken || !mayBeMessage(pieces)) {
+      this.#options.dropped();
+      return frame && this.event(frame);
+    }
     return this.#queue(async () => {
       await this.#line(pieces);
       if (this.#isBroken) return;

@@ -332,6 +332,23 @@ describe('wharf stdio in front of an HTTP server', () => {
     expect(face.messages.filter(({ method }) => method === 'notifications/progress').length).toBe(1);
   });
 
+  it('writes nothing of a stream that is not a message, and answers what waits', async () => {
+    await startFake();
+    await initialized();
+    const events = [
+      'hello',
+      '{"jsonrpc":"2.0",',
+      'null',
+      `{"jsonrpc":"2.0","id":1,"result":{} `,
+      answer(2, { ok: true }),
+    ];
+    const body = events.map((data) => `data: ${data}\n\n`).join('');
+    fake?.queue.push({ contentType: 'text/event-stream', body });
+    face.request(1, 'tools/call', { name: 'x' });
+    expect((await face.answer(1)).error?.data).toMatchObject({ code: 'upstream_closed' });
+    expect(face.messages.map(({ id }) => id)).toEqual([0, 2, 1]);
+  });
+
   it.each([
     ['a page', { status: 500, contentType: 'text/html', body: '<h1>no</h1>' }, 'upstream_refused'],
     ['something else', { contentType: 'text/html', body: '<h1>hi</h1>' }, 'upstream_invalid'],

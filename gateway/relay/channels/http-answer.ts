@@ -213,7 +213,8 @@ export class AnswerRelay {
     const answers = answersIn(message).map(({ id }) => id);
     const { frame } = message;
     const asks = elicitationIn(message);
-    const slow = this.#reply.message(pieces, { answers: message.malformed ? [] : answers, frame, asks });
+    const isBroken = message.malformed !== undefined;
+    const slow = this.#reply.message(pieces, { answers: isBroken ? [] : answers, isBroken, frame, asks });
     this.#answered(answers);
     // what a slow client has not read is still held
     if (slow)
@@ -297,9 +298,10 @@ export class AnswerRelay {
     const outgoing = await toClient(message, cuts, this.#context.deps, this.#to);
     if (!outgoing) return;
     try {
-      const answers = outgoing.isBroken ? [] : outgoing.answered;
+      const { isBroken = false, answered } = outgoing;
       const { frame } = message;
-      await this.#reply.message(outgoing.pieces, { answers, frame, asks: elicitationIn(message) });
+      const answers = isBroken ? [] : answered;
+      await this.#reply.message(outgoing.pieces, { answers, isBroken, frame, asks: elicitationIn(message) });
     } finally {
       await outgoing.sent();
     }

@@ -32,8 +32,10 @@ function lab() {
   const out = new SlowOutput();
   const output = new LineOutput(out);
   const answered: string[] = [];
-  const reply = () => new LineReply({ output, answered: (id) => answered.push(id) });
-  return { out, output, answered, reply };
+  const dropped = { count: 0 };
+  const options = { output, answered: (id: string) => answered.push(id), dropped: () => (dropped.count += 1) };
+  const reply = () => new LineReply(options);
+  return { out, output, answered, dropped, reply };
 }
 
 function message(id: number): Buffer {
@@ -52,6 +54,20 @@ describe('an answer on standard output', () => {
     await one.closed;
     expect(out.text).toBe('{   "id":1 }\n');
     expect(answered).toEqual(['1']);
+  });
+
+  it('has a line for nothing that is not a message, and keeps where its stream can be resumed', async () => {
+    const { out, reply, dropped } = lab();
+    const one = reply();
+    one.head(EVENTS);
+    for (const text of ['"text"', ' null', '\n5', 'hello']) await one.message([Buffer.from(text)]);
+    await one.message([Buffer.from('{"id":1')], { isBroken: true, frame: { id: Buffer.from('7') } });
+    for (const text of [' {"id":2}', '[{"id":3}]']) await one.message([Buffer.from(text)]);
+    one.end();
+    await one.closed;
+    expect(out.text).toBe(' {"id":2}\n[{"id":3}]\n');
+    expect(dropped.count).toBe(5);
+    expect(one.resumption).toMatchObject({ lastEventId: '7' });
   });
 
   it('keeps the beginning of an error with its own status, in however many pieces it comes', () => {

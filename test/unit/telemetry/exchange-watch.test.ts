@@ -28,7 +28,7 @@ function noting(): { tracer: Tracer; failures: (SpanFailure | undefined)[]; seri
 
 function exchange(): Exchange {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reply = new LineReply({ output: new LineOutput(nowhere), answered: () => undefined });
+  const reply = new LineReply({ output: new LineOutput(nowhere), answered: () => undefined, dropped: () => undefined });
   const { signal } = new AbortController();
   return { headers: {}, reply, facts: noFacts(), signal, principal: 'ann' } as unknown as Exchange;
 }

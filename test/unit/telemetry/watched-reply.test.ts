@@ -8,7 +8,7 @@ import { WatchedReply } from '../../../gateway/telemetry/watched-reply.js';
 /** A reply that a client reads at once. */
 function watched(): WatchedReply {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reply = new LineReply({ output: new LineOutput(nowhere), answered: () => undefined });
+  const reply = new LineReply({ output: new LineOutput(nowhere), answered: () => undefined, dropped: () => undefined });
   reply.head({ status: 200, body: 'events' });
   return new WatchedReply(reply, () => undefined);
 }
