@@ -172,9 +172,9 @@ describe('stdio', () => {
       'The server "subject" ended with exit code 4 before it wrote anything; its last words are in the log of Wharf.',
     );
     expect(failure.cause).toHaveProperty('message', 'exit code 4; its last words: no licence');
-    let cause: unknown;
-    await until(async () => (cause = await upstream.check().catch((error: unknown) => error)) !== undefined);
-    expect(cause).toMatchObject({
+    const faultOf = () => upstream.check().catch((error: unknown) => error);
+    await until(async () => (await faultOf()) !== undefined);
+    expect(await faultOf()).toMatchObject({
       code: 'upstream_unreachable',
       facts: { reason: 'its process ended with exit code 4 before it wrote anything' },
     });
