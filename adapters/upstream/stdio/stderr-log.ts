@@ -11,6 +11,9 @@ const LINES_PER_SECOND = 50;
 const TAIL_LINES = 10;
 const TAIL_LINE_CHARS = 500;
 
+/** A frame of a stack in JavaScript or Java: of those there are many, and what happened stands above them. */
+const FRAME = /^\s+at /;
+
 const NEWLINE = 0x0a;
 
 /**
@@ -63,7 +66,7 @@ export class StderrLog {
     this.#line = [];
     this.#lineBytes = 0;
     if (line === '') return;
-    this.#tail.push(line.slice(0, TAIL_LINE_CHARS));
+    if (!FRAME.test(line)) this.#tail.push(line.slice(0, TAIL_LINE_CHARS));
     if (this.#tail.length > TAIL_LINES) this.#tail.shift();
     this.#window ??= setTimeout(() => this.#endWindow(), 1000).unref();
     if (this.#logged++ < LINES_PER_SECOND) this.#log.info({ line }, 'upstream stderr');

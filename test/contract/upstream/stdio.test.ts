@@ -188,6 +188,14 @@ describe('stdio', () => {
     rmSync(once);
   });
 
+  it('keeps of a stack what happened, not where', async () => {
+    const connection = await open([process.execPath, '-e', 'require("/no/such/module.js")']);
+    const { failure } = await drainUntilFailure(connection.body);
+    const { message } = failure.cause as Error;
+    expect(message).toMatch(/^exit code 1; its last words: .*Error: Cannot find module '\/no\/such\/module\.js'/s);
+    expect(message).not.toMatch(/^\s+at /m);
+  });
+
   it('says so too when the pipe breaks before the process has ended', async () => {
     const script = 'exec <&-; sleep 0.03; echo no licence >&2; exit 7';
     const connection = await open(['sh', '-c', script]);
