@@ -123,7 +123,9 @@ function Row({ line }: { line: AuditLine }) {
         {(code ?? rule) !== undefined && (
           <>
             <br />
-            <code>{[code, rule].filter(Boolean).join(', ')}</code>
+            {code !== undefined && <code class="whole">{code}</code>}
+            {code !== undefined && rule !== undefined && <br />}
+            {rule !== undefined && <code>{rule}</code>}
           </>
         )}
         {count !== undefined && <div>{count} more</div>}

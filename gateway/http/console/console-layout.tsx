@@ -136,8 +136,8 @@ function Card({ children }: { children: Child }) {
   );
 }
 
-/** The page that asks for a key. */
-export function KeyPage({ problem }: { problem?: string | undefined }) {
+/** The page that asks for a key. @param to the page that is shown after it */
+export function KeyPage({ problem, to }: { problem?: string | undefined; to?: string | undefined }) {
   return (
     <Page title="Log in">
       <Card>
@@ -147,6 +147,7 @@ export function KeyPage({ problem }: { problem?: string | undefined }) {
           </p>
         )}
         <form method="post" action="/login">
+          {to !== undefined && <input type="hidden" name="to" value={to} />}
           <label for="key">Your key for the console</label>
           <input
             id="key"
@@ -169,9 +170,12 @@ export function NoUsersPage() {
   return (
     <Page title="Not set up">
       <Card>
-        <p>The console has no users yet. Make a key, and put its hash into the config:</p>
         <p>
-          <code>KEY=$(openssl rand -hex 32); printf %s "$KEY" | sha256sum</code>
+          The console has no users yet. Make a key, keep it to log in with, and put its hash, the second line, into the
+          config:
+        </p>
+        <p>
+          <code>KEY=$(openssl rand -hex 32); echo "$KEY"; printf %s "$KEY" | sha256sum</code>
         </p>
         <p>
           <code>{'console: { users: [{ name: ann, hash: "sha256:…", role: operator }] }'}</code>

@@ -26,7 +26,7 @@ export function RefusedRow({ refused }: { refused: RefusedExchange }) {
         <Told text={method} /> <Told text={name} />
       </td>
       <td>
-        <code>{code}</code>
+        <code class="whole">{code}</code>
       </td>
       <td>
         {limit !== undefined && <code>{limit}</code>}

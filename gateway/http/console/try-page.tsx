@@ -65,13 +65,21 @@ export function TryPage({ user, server, tool, problem, outcome, ...state }: Prop
 }
 
 /** The page of a tool that cannot be shown. */
-export function NoTryPage({ user, server, problem }: { user: ConsoleUser; server: string; problem: string }) {
+export function NoTryPage({
+  user,
+  server,
+  problem,
+  isKnown,
+}: {
+  user: ConsoleUser;
+  server: string;
+  problem: string;
+  isKnown: boolean;
+}) {
   return (
     <ConsoleLayout place="/servers" user={user} below={server}>
       <p class="problem">{problem}</p>
-      <p>
-        <a href={serverPath(server)}>The server and its tools</a>
-      </p>
+      <p>{isKnown ? <a href={serverPath(server)}>The server and its tools</a> : <a href="/servers">All servers</a>}</p>
     </ConsoleLayout>
   );
 }

@@ -44,7 +44,7 @@ export class ConsoleAccess {
         user = this.userOf(c);
       } catch (error) {
         if (!isVisit(c)) throw error;
-        return keyPage(error);
+        return keyPage(error, { to: placeOf(c) });
       }
       try {
         const made = await make(user, c);
@@ -79,11 +79,28 @@ export function problemPage(thrown: unknown, user: ConsoleUser, { req }: Console
   );
 }
 
+/** Longest address of a page that a login leads back to. */
+const MAX_PLACE = 1024;
+
+/** The page that was asked for, with its filters, to be shown after a login. */
+function placeOf({ req }: ConsoleContext): string | undefined {
+  const { pathname, search } = new URL(req.url);
+  return `${pathname}${search}`.length > MAX_PLACE ? undefined : `${pathname}${search}`;
+}
+
+/** Where a login leads: to a page of the console, whatever the form says. */
+export function placeAfter(to: string | null): string {
+  return to !== null && to.length <= MAX_PLACE && /^\/(?![/\\])[\x21-\x7e]*$/.test(to) ? to : '/';
+}
+
 /** The page that asks for a key, and says why. @throws what is not about that */
-export function keyPage(thrown: unknown, problem?: string): Response {
+export function keyPage(
+  thrown: unknown,
+  { problem, to }: { problem?: string; to?: string | undefined } = {},
+): Response {
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('console_')) throw thrown;
   const isLocked = thrown.code === 'console_tries';
   const said = isLocked ? `Too many wrong keys. Try again in ${thrown.facts.retryAfter} s.` : problem;
   const headers = isLocked ? { 'retry-after': String(thrown.facts.retryAfter) } : undefined;
-  return consolePage(<KeyPage problem={said} />, thrown.httpStatus, headers);
+  return consolePage(<KeyPage problem={said} to={to} />, thrown.httpStatus, headers);
 }

@@ -131,8 +131,9 @@ async function onPage(
   } catch (thrown) {
     const error = asGatewayError(thrown);
     if (error.code === 'internal') throw thrown;
+    const isKnown = error.code !== 'server_unknown';
     return consolePage(
-      <NoTryPage user={user} server={server} problem={problemOf(deps, error, { user, server })} />,
+      <NoTryPage user={user} server={server} problem={problemOf(deps, error, { user, server })} isKnown={isKnown} />,
       error.httpStatus,
     );
   }

@@ -17,6 +17,7 @@ import {
   type ConsoleEnv,
   isVisit,
   keyPage,
+  placeAfter,
   problemPage,
 } from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
@@ -144,11 +145,12 @@ export function consoleRoutes({
   );
   app.get('/login', () => consolePage(<KeyPage />));
   app.post('/login', async (c) => {
+    const form = await formOf(c);
+    const to = placeAfter(form.get('to'));
     try {
-      const key = (await formOf(c)).get('key') ?? '';
-      return moved('/', await logins.logIn(key, c.env.incoming.socket.remoteAddress ?? ''));
+      return moved(to, await logins.logIn(form.get('key') ?? '', c.env.incoming.socket.remoteAddress ?? ''));
     } catch (error) {
-      return keyPage(error, 'This key is not one of a user of the console.');
+      return keyPage(error, { problem: 'This key is not one of a user of the console.', to });
     }
   });
   app.post('/logout', () => moved('/login', NO_COOKIE));

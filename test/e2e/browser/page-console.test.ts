@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { keyHash } from '../../helpers/bytes.js';
@@ -101,6 +103,34 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.goto(`${wharf.adminUrl}/`);
     expect(await page.getByLabel('Your key').count()).toBe(1);
+  });
+
+  it('leads after a login, also after a wrong key, to the page that was asked for', async () => {
+    watched = await openPage(browser, `${wharf.adminUrl}/stored?principal=ci&server=quiet`);
+    const { page } = watched;
+    for (const key of ['not a key', VIEWER]) {
+      await page.getByLabel('Your key').fill(key);
+      await page.getByRole('button', { name: 'Log in' }).click();
+    }
+    await page.getByText('bob (viewer)').waitFor();
+    expect(page.url()).toBe(`${wharf.adminUrl}/stored?principal=ci&server=quiet`);
+  });
+
+  it.each(['//evil.example/', '/\\evil.example', 'https://evil.example/', '/a\r\nb: c', `/${'a'.repeat(1024)}`, ''])(
+    'leads after a login to no other place: %j',
+    async (to) => {
+      const body = new URLSearchParams({ key: VIEWER, to });
+      const answer = await fetch(`${wharf.adminUrl}/login`, { method: 'POST', body, redirect: 'manual' });
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
+    },
+  );
+
+  it('leads from a server that is not there to those that are', async () => {
+    const { page } = await logIn(OPERATOR);
+    await page.goto(`${wharf.adminUrl}/servers/nope`);
+    await page.getByText('No server is called "nope".').waitFor();
+    await page.getByRole('link', { name: 'All servers' }).click();
+    await page.getByRole('heading', { name: 'Servers', exact: true }).waitFor();
   });
 
   it('can be used by everybody, and shows what is wrong, who is there and what is in force', async () => {
@@ -281,6 +311,10 @@ describe('the console of other configs', () => {
     try {
       watched = await openPage(browser, `${own.adminUrl}/`);
       await watched.page.getByText('The console has no users yet').waitFor();
+      const [command = ''] = await watched.page.locator('code').allTextContents();
+      const { stdout } = await promisify(execFile)('bash', ['-c', command]);
+      const [key = '', hash] = stdout.split(/\s+/);
+      expect(hash).toBe(keyHash(key).replace('sha256:', ''));
       await look(watched, 'console-none');
       expect((await fetch(`${own.adminUrl}/api/overview`)).status).toBe(404);
     } finally {
