@@ -1,7 +1,7 @@
 import { sizeText } from '../../policy/amounts.js';
 import { element, setText } from './dom.js';
 import { sentText } from './fits.js';
-import { shown } from './shown.js';
+import { shownName } from './shown.js';
 import { spanText, TEXTS } from './texts.js';
 import type { Phase, Shown } from './transfer.js';
 
@@ -51,7 +51,7 @@ export class Row {
     this.#transfer = transfer;
     this.#onRemove = onRemove;
     this.#isOfSeveral = isOfSeveral;
-    this.#name = shown(file.name);
+    this.#name = shownName(file.name);
     this.#bar = element('progress', { max: '1', value: '0', 'aria-label': TEXTS.progress(this.#name) });
     const isShown = file instanceof File && PICTURE.test(file.type) && file.size <= LARGEST_PREVIEW;
     this.#preview = isShown ? URL.createObjectURL(file) : undefined;

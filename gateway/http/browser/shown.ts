@@ -18,3 +18,14 @@ export function shown(text: string, most = MOST_OF_NAME): string {
   const characters = [...plain];
   return characters.length <= most ? plain : `${characters.slice(0, most - 1).join('')}…`;
 }
+
+/** The ending of a file's name, which says what the file is. */
+const ENDING = /\.\w{1,10}$/;
+
+/** Name of a file as a page shows it: of a long one its ending stays in sight. */
+export function shownName(name: string): string {
+  const whole = shown(name);
+  const ending = ENDING.exec(name)?.[0] ?? '';
+  if (whole.endsWith(ending)) return whole;
+  return `${shown(name.slice(0, -ending.length), MOST_OF_NAME - ending.length)}${ending}`;
+}

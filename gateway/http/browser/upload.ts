@@ -10,7 +10,7 @@ import type { Begun, Come, PageData } from './page-data.js';
 import { takeFiles } from './picking.js';
 import { Row } from './row.js';
 import { Said } from './said.js';
-import { shown } from './shown.js';
+import { shownName } from './shown.js';
 import { CLOSED, type Closed, TEXTS } from './texts.js';
 import { percentOf, titleOf } from './title.js';
 import { type Shown, Transfer } from './transfer.js';
@@ -105,12 +105,12 @@ function addAll(files: readonly File[]): void {
   for (const file of files) {
     const why = whyNot(file, data);
     if (why === undefined) added.push(several ? addOfSeveral(file) : addOnly(file));
-    else refused.push(`${shown(file.name)}: ${why}`);
+    else refused.push(`${shownName(file.name)}: ${why}`);
   }
   drawPage();
   const [first] = added;
   if (added.length > 1) said.sayChosen(TEXTS.said.chosenSeveral(added.length));
-  else if (first) said.sayChosen(TEXTS.said.chosen(shown(first.shown.file.name), sizeText(first.shown.file.size)));
+  else if (first) said.sayChosen(TEXTS.said.chosen(shownName(first.shown.file.name), sizeText(first.shown.file.size)));
   if (refused.length > 0) complain(...fewOf(refused));
   else if (!(added.length > 1 && all?.focus())) first?.row.focus();
 }
@@ -119,7 +119,7 @@ function addAll(files: readonly File[]): void {
 function addOnly(file: File): Listed {
   const { begun } = data;
   if (begun && begun.offset > 0)
-    note(isSame(file, begun) ? TEXTS.goesOnFrom(mostText(begun.offset)) : TEXTS.notTheSame(shown(begun.name)));
+    note(isSame(file, begun) ? TEXTS.goesOnFrom(mostText(begun.offset)) : TEXTS.notTheSame(shownName(begun.name)));
   return enlist(file, wireAt(location.href, begun), {});
 }
 
@@ -218,12 +218,12 @@ function draw(entry: Listed): void {
     if (one.phase === 'waiting') say(TEXTS.said.waiting);
   }
   if (one.phase === 'failed') {
-    complain(several ? `${shown(one.file.name)}: ${one.problem ?? TEXTS.refused}` : (one.problem ?? TEXTS.refused));
+    complain(several ? `${shownName(one.file.name)}: ${one.problem ?? TEXTS.refused}` : (one.problem ?? TEXTS.refused));
     complainer = one;
   } else if (!several || complainer === one) clearProblem();
   if (one.phase === 'done' && !several) finish();
   if (one.phase === 'done' && several) {
-    say(TEXTS.said.arrived(shown(one.file.name)));
+    say(TEXTS.said.arrived(shownName(one.file.name)));
     if (!listed.some((other) => other.shown.isBusy)) all?.focus();
   }
   const next = shownFiles().find(({ phase }) => phase === 'queued');
@@ -274,7 +274,7 @@ async function tellBegun(begun: Begun): Promise<void> {
     if (begun.offset > 0) break;
   }
   if (begun.offset > 0 && listed.length === 0 && !isClosed)
-    note(TEXTS.partly(shown(begun.name), mostText(begun.offset)));
+    note(TEXTS.partly(shownName(begun.name), mostText(begun.offset)));
 }
 
 /** Shows information that is not an error. */
@@ -319,7 +319,7 @@ async function finishSeveral(): Promise<void> {
 /** All files have arrived. */
 function finish(): void {
   const facts = shownFiles().flatMap(({ file }) => {
-    const name = element('bdi', {}, shown(file.name));
+    const name = element('bdi', {}, shownName(file.name));
     const size = sizeText(file.size);
     return several ? term(name, size) : [...term(TEXTS.file, name), ...term(TEXTS.size, size)];
   });

@@ -2,7 +2,7 @@ import { extensionFor, mediaTypeOf, typeForExtension } from '../../files/names/m
 import type { Admission } from '../../files/upload.js';
 import { filesText, mostText, sizeText } from '../../policy/amounts.js';
 import type { Begun, SeveralFiles } from '../browser/page-data.js';
-import { shown } from '../browser/shown.js';
+import { shown, shownName } from '../browser/shown.js';
 import { TEXTS, typesText } from '../browser/texts.js';
 import { FILE_PART } from '../multipart.js';
 import { Mark } from './icons.js';
@@ -56,7 +56,7 @@ export function UploadForm({ upload, now, modules, isResumable, begun, come = []
       <dl>
         {name !== undefined && (
           <Row term={TEXTS.expectedFile}>
-            <bdi>{shown(name)}</bdi>
+            <bdi>{shownName(name)}</bdi>
           </Row>
         )}
         {size !== undefined && <Row term={TEXTS.expectedSize}>{sizeText(size)}</Row>}

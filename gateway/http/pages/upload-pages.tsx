@@ -2,7 +2,7 @@ import type { GatewayError } from '../../errors.js';
 import type { DescribedFile } from '../../files/file.js';
 import { sizeText } from '../../policy/amounts.js';
 import { needsAnotherFile, refusalText } from '../browser/fits.js';
-import { shown } from '../browser/shown.js';
+import { shown, shownName } from '../browser/shown.js';
 import { CLOSED, type Closed, TEXTS } from '../browser/texts.js';
 import { Layout, Row, State } from './layout.js';
 
@@ -24,7 +24,7 @@ function Uploaded({ file }: { file: DescribedFile }) {
     <>
       <dl>
         <Row term={TEXTS.file}>
-          <bdi>{shown(file.name)}</bdi>
+          <bdi>{shownName(file.name)}</bdi>
         </Row>
         <Row term={TEXTS.type}>{shown(file.mimeType)}</Row>
         <Row term={TEXTS.size}>{sizeText(file.size)}</Row>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fewOf, whyNot } from '../../../gateway/http/browser/fits.js';
 import { Rate } from '../../../gateway/http/browser/rate.js';
-import { shown } from '../../../gateway/http/browser/shown.js';
+import { shown, shownName } from '../../../gateway/http/browser/shown.js';
 import { spanText, typesText } from '../../../gateway/http/browser/texts.js';
 
 describe('what the upload page refuses before it is sent', () => {
@@ -73,6 +73,18 @@ describe('texts of others', () => {
     expect(shown('x'.repeat(1_000_000), 5)).toBe('xxxx…');
     expect(shown('🚢'.repeat(10), 3)).toBe('🚢🚢…');
     expect(shown('🚢🚢🚢', 3)).toBe('🚢🚢🚢');
+  });
+
+  it.each([
+    ['harbour.png', 'harbour.png'],
+    [`${'x'.repeat(300)}.jpeg`, `${'x'.repeat(114)}….jpeg`],
+    [`${'🚢'.repeat(200)}.pdf`, `${'🚢'.repeat(115)}….pdf`],
+    ['x'.repeat(300), `${'x'.repeat(119)}…`],
+    [`${'x'.repeat(300)}.not an ending`, `${'x'.repeat(119)}…`],
+    [`${'x'.repeat(300)}\u202etxt.exe`, `${'x'.repeat(115)}….exe`],
+  ])('a file called %j is shown with its ending', (name, words) => {
+    expect(shownName(name)).toBe(words);
+    expect([...shownName(name)].length).toBeLessThanOrEqual(120);
   });
 });
 
