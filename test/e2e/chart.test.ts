@@ -175,6 +175,25 @@ describe('the chart', () => {
     );
   });
 
+  it('warns of an end that comes before the running requests are finished', async () => {
+    const values = await valuesOf('organisation');
+    expect(await notesOf(values)).not.toContain('is killed after');
+    expect(await notesOf({ ...values, terminationGracePeriodSeconds: 34 })).toMatch(/\n35 s .*Seconds to 45\.\n/);
+    expect(await notesOf(withValues(values, { config: { timeouts: { drain: '2m' } } }))).toMatch(
+      /killed after 60 s.*\n125 s together\. Set terminationGracePeriodSeconds to 135\.\n/,
+    );
+  });
+
+  it('makes no routes for a publicUrl without a host, and warns of a path, which its routes do not remove', async () => {
+    const values = await valuesOf('organisation');
+    const at = (publicUrl: string) => withValues(values, { config: { publicUrl } });
+    await expect(rendered(at('mcp.example.com'))).rejects.toThrow('need a config.publicUrl that begins with http://');
+    const unrouted = { ingress: { enabled: false }, httpRoute: { enabled: false } };
+    expect(await notesOf({ ...at('$PUBLIC_URL'), ...unrouted })).toContain('Neither ingress nor httpRoute');
+    expect(await notesOf(at('https://mcp.example.com/'))).not.toContain('has a path');
+    expect(await notesOf(at('https://mcp.example.com/wharf'))).toContain('config.publicUrl has a path');
+  });
+
   it('says that it needs an image', async () => {
     const values = await valuesOf('organisation');
     await expect(rendered(withValues(values, { image: { repository: '' } }))).rejects.toThrow('image.repository');

@@ -60,6 +60,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "wharf.check" -}}
 {{- $config := .Values.config }}
 {{- $_ := required "config.publicUrl must be set: the URL at which clients reach Wharf, https://mcp.example.com" $config.publicUrl }}
+{{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (not (regexMatch "^https?://[^/]" $config.publicUrl)) }}
+{{- fail "ingress and httpRoute need a config.publicUrl that begins with http:// or https://, such as https://mcp.example.com: they would take the requests of every host" }}
+{{- end }}
 {{- $_ := required "config.servers must be set: the MCP servers that Wharf fronts, { search: { url: http://search:3001/mcp } }" $config.servers }}
 {{- $_ := required "config.auth must be set: { use: apiKeys, … }, or { use: none, allowPublic: true } where a proxy lets in only callers that it knows" $config.auth }}
 {{- $_ := required "image.repository must be set: where the image is that docker build -f deploy/Dockerfile makes, registry.example.com/mcp-wharf" .Values.image.repository }}
@@ -70,6 +73,14 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and $several (ne (dig "objects" "use" "filesystem" $config) "s3") }}
 {{- fail "several replicas need config.objects: { use: s3, … }, since one must read the files of another; or set replicaCount: 1" }}
 {{- end }}
+{{- end }}
+
+{{/* Seconds of config.timeouts.drain; 0 for what only Wharf can read. */}}
+{{- define "wharf.drainSeconds" -}}
+{{- $drain := dig "timeouts" "drain" "30s" .Values.config | toString }}
+{{- if regexMatch "^[0-9]+(s|m|h)$" $drain }}
+{{- mul (regexFind "^[0-9]+" $drain | int) (get (dict "s" 1 "m" 60 "h" 3600) (regexFind "[smh]$" $drain)) }}
+{{- else }}0{{ end }}
 {{- end }}
 
 {{/* wharf.yaml: what is given, and the ports, which the chart knows. */}}
