@@ -1,8 +1,7 @@
 import { fitsType } from '../../policy/accept.js';
 import { contrast, mostText, sizeText } from '../../policy/amounts.js';
 import type { PageData } from './page-data.js';
-import { shown } from './shown.js';
-import { TEXTS, typesText } from './texts.js';
+import { TEXTS } from './texts.js';
 
 /** Most refusals that the alert names; it counts the others. */
 const MOST_TOLD = 5;
@@ -13,14 +12,6 @@ interface Picked {
   size: number;
   /** The browser's guess from the name; empty if it has none. */
   type: string;
-}
-
-/** What an error says of a file, as its JSON does. */
-interface Refusal {
-  code: string | undefined;
-  message: string;
-  actual?: unknown;
-  accept?: unknown;
 }
 
 type Limits = Pick<PageData, 'largest' | 'size' | 'accept' | 'types'>;
@@ -35,20 +26,8 @@ export function whyNot(file: Picked, { largest, size, accept, types }: Limits): 
     const sizes = contrast(size, file.size);
     return TEXTS.otherSize(sizes.actual, sizes.allowed);
   }
-  if (accept !== undefined && !fitsSome(file, accept)) return TEXTS.otherType(typeText(file.type), types);
+  if (accept !== undefined && !fitsSome(file, accept)) return TEXTS.otherType(file.type, types);
   return undefined;
-}
-
-/** An error's own text, or for one about types another text: that of the error is for programs. */
-export function refusalText({ code, message, actual, accept }: Refusal): string {
-  if (code !== 'upload_type_refused' || typeof actual !== 'string') return message;
-  if (actual === 'empty') return TEXTS.empty;
-  const types = [accept].flat().filter((entry) => typeof entry === 'string');
-  return TEXTS.otherType(typeText(actual), typesText(types, shown));
-}
-
-function typeText(type: string): string {
-  return type === 'application/octet-stream' ? TEXTS.unknownType : typesText([type], shown);
 }
 
 /** The first of many refusals, and how many there are besides: an alert is read aloud from its beginning to its end. */

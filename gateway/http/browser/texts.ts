@@ -127,9 +127,7 @@ export const TEXTS = {
   // refused before anything is sent
   tooLarge: (actual: string, allowed: string) => `This file has ${actual}. The most that is taken here is ${allowed}.`,
   otherSize: (actual: string, allowed: string) => `This file has ${actual}, and one of ${allowed} is expected.`,
-  otherType: (actual: string, types: string) => `Type of this file: ${actual}. Taken here: ${types}.`,
-  unknownType: 'unknown',
-  empty: 'This file is empty. Choose one with content.',
+  otherType: (actual: string, types: string) => `This file is ${actual}. Taken here: ${types}.`,
   moreRefused: (count: number) => `${count} more of the files are not taken.`,
   tooMany: (count: number) => `This link takes one file, and you gave ${count}. Choose one of them.`,
   tooManyFor: (most: number, actual: number) =>

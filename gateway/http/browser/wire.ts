@@ -1,4 +1,4 @@
-import { needsAnotherFile, refusalText } from './fits.js';
+import { needsAnotherFile } from './fits.js';
 import type { Answer } from './request.js';
 import type { Closed } from './texts.js';
 import { CLOSED, TEXTS } from './texts.js';
@@ -61,26 +61,15 @@ export function failure({ status, header, text }: Answer): Refused | Later {
     const seconds = Number(header('retry-after'));
     return new Later(seconds > 0 ? seconds * 1000 : undefined);
   }
-  const why = said && refusalText({ ...said, message: said.message ?? TEXTS.refused });
-  return new Refused(why ?? TEXTS.refused, { isFinal: needsAnotherFile(said?.code) });
+  return new Refused(said?.message ?? TEXTS.refused, { isFinal: needsAnotherFile(said?.code) });
 }
 
-interface Said {
-  code: string | undefined;
-  message: string | undefined;
-  actual: unknown;
-  accept: unknown;
-}
-
-function errorIn(text: string): Said | undefined {
+function errorIn(text: string): { code?: string; message?: string } | undefined {
   try {
-    const { error } = JSON.parse(text) as { error?: Partial<Record<keyof Said, unknown>> };
-    const { code, message, actual, accept } = error ?? {};
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
     return {
-      code: typeof code === 'string' ? code : undefined,
-      message: typeof message === 'string' ? message : undefined,
-      actual,
-      accept,
+      ...(typeof error?.code === 'string' && { code: error.code }),
+      ...(typeof error?.message === 'string' && { message: error.message }),
     };
   } catch {
     return undefined;
