@@ -93,7 +93,7 @@ export function UploadForm({ upload, now, modules, isResumable, begun, come = []
             <span id="choose" />
             {takesPictures && (
               <span class="camera">
-                <input id="camera" type="file" accept="image/*" capture="environment" tabindex={-1} />
+                <input id="camera" type="file" accept="image/*" capture="environment" />
                 <label class="button second" for="camera">
                   {TEXTS.photo}
                 </label>

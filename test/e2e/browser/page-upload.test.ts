@@ -109,6 +109,10 @@ describe('the upload page, in Chromium', () => {
     await page.getByText('Take a photo').waitFor();
     const camera = page.locator('#camera');
     expect(await camera.getAttribute('capture')).toBe('environment');
+    // with a keyboard, too
+    await page.getByLabel('Choose a file').focus();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.id')).toBe('camera');
     const buffer = noisePng(32);
     await camera.setInputFiles(fileOf(buffer, 'photo.png', 'image/png'));
     await start();
