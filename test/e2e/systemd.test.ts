@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +31,23 @@ describe('the systemd unit', () => {
     await writeFile(misspelt, (await readFile(unit, 'utf8')).replace('TimeoutStopSec', 'TimeoutStop'));
     const said = await run(SCRIPT, ['verify', misspelt]).catch((error: { stderr: string }) => error);
     expect(said.stderr).toContain("Unknown key 'TimeoutStop'");
+  });
+
+  it('is reloaded by the signal on which Wharf reads its config again', async () => {
+    const [, command = ''] = /^ExecReload=(.*)$/m.exec(await readFile(unit, 'utf8')) ?? [];
+    const script =
+      'process.once("SIGHUP", () => process.exit(7)); console.log("up"); setInterval(() => undefined, 1000)';
+    const main = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      await once(main.stdout, 'data');
+      const [[code]] = await Promise.all([
+        once(main, 'exit'),
+        run('sh', ['-c', command], { env: { ...process.env, MAINPID: String(main.pid) } }),
+      ]);
+      expect(code).toBe(7);
+    } finally {
+      main.kill('SIGKILL');
+    }
   });
 
   it('leaves its process little to do harm with', async () => {
