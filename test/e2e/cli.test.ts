@@ -150,6 +150,7 @@ describe('wharf', () => {
   });
 
   it.each([
+    [['--upstream', 'localhost:3001/mcp'], /^--upstream: must be a URL that begins with http:\/\/ or https:\/\/$/m],
     [['--upstream', 'ftp://x/'], /^--upstream: must be an http:\/\/ or https:\/\/ URL/m],
     [['inspect', '--upstream', 'here'], /^--upstream: /m],
     [['--upstream', 'http://x/', '--listen', 'here'], /^--listen: must be HOST:PORT/m],

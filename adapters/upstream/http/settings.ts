@@ -32,7 +32,14 @@ function checkUrl(value: string, report: (message: string) => void): void {
 /** Both HTTP transports have the same settings, so that the operator need not decide for a probed server. */
 export const httpSettings = z.strictObject({
   url: z
-    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+    .url({
+      protocol: /^https?$/,
+      // such as localhost:3001/mcp
+      error: ({ input }) =>
+        typeof input === 'string' && /^[\w.-]+(?::\d+)?(?:\/|$)/.test(input)
+          ? 'must be a URL that begins with http:// or https://'
+          : 'must be an http:// or https:// URL',
+    })
     .superRefine((value, context) => checkUrl(value, (message) => context.addIssue({ code: 'custom', message })))
     .describe('URL of the MCP endpoint, as for a client.'),
   headers: z
