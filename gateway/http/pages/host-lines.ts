@@ -97,6 +97,12 @@ export function hostLines({ name, url, asksKey }: Endpoint): HostLines[] {
       form: 'json',
       lines: json({ servers: { [name]: { type: 'http', url, ...headers } } }),
     },
+    {
+      host: 'Zed',
+      place: 'Add to ~/.config/zed/settings.json (zed: open settings file)',
+      form: 'json',
+      lines: json({ context_servers: { [name]: { url, ...headers } } }),
+    },
   ];
 }
 

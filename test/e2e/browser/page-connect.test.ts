@@ -73,7 +73,7 @@ describe('the page that connects a client', () => {
     const { page } = watched;
     await page.getByRole('link', { name: 'Connect a client to ocr' }).click();
     await page.getByText(`claude mcp add --transport http ocr ${running.several.url}/ocr/mcp`).waitFor();
-    for (const host of ['Claude Code', 'Claude Desktop', 'Codex', 'Cursor', 'Gemini CLI', 'Goose', 'VS Code'])
+    for (const host of ['Claude Code', 'Claude Desktop', 'Codex', 'Cursor', 'Gemini CLI', 'Goose', 'VS Code', 'Zed'])
       expect(await page.getByRole('heading', { name: host, exact: true }).count()).toBe(1);
     expect(await page.getByRole('button').count()).toBe(0);
   });

@@ -18,7 +18,9 @@ async function words(line: string): Promise<string[]> {
 describe('what is pasted into a host', () => {
   it('is there for each of them, in the order of the alphabet', () => {
     const hosts = open.map(({ host }) => host);
-    expect(hosts).toEqual(['Claude Code', 'Claude Desktop', 'Codex', 'Cursor', 'Gemini CLI', 'Goose', 'VS Code']);
+    expect(hosts).toEqual([
+      ...['Claude Code', 'Claude Desktop', 'Codex', 'Cursor', 'Gemini CLI', 'Goose', 'VS Code', 'Zed'],
+    ]);
     expect(hosts).toEqual([...hosts].sort());
   });
 
@@ -41,6 +43,9 @@ describe('what is pasted into a host', () => {
     expect(JSON.parse(linesOf('VS Code'))).toEqual({ servers: { docs: { type: 'http', url: URL_OF_DOCS } } });
     expect(JSON.parse(linesOf('Cursor', keyed))).toEqual({
       mcpServers: { docs: { url: URL_OF_DOCS, headers: { Authorization: 'Bearer KEY' } } },
+    });
+    expect(JSON.parse(linesOf('Zed', keyed))).toEqual({
+      context_servers: { docs: { url: URL_OF_DOCS, headers: { Authorization: 'Bearer KEY' } } },
     });
     expect(linesOf('Codex', keyed)).toBe(
       `[mcp_servers.docs]\nurl = "${URL_OF_DOCS}"\nbearer_token_env_var = "WHARF_KEY"`,
