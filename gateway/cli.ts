@@ -282,10 +282,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
       '\nEach answer of a server is waited for up to timeouts.queue (30s); then the next server is asked.',
     )
     .action((server: string | undefined, options: Sources, sub: Command) => {
-      const load = serversOf(options, command, sub, INSPECT_HELP);
-      if (server !== undefined && load.file === undefined)
+      if (server !== undefined && options.config === undefined)
         sub.error(`error: a server is chosen from a config file. ${adviceOnWords([server], [], 'wharf inspect')}`);
-      action = { kind: 'inspect', load, server };
+      action = { kind: 'inspect', load: serversOf(options, command, sub, INSPECT_HELP), server };
     });
   // A sub-command inherits how its parent exits and prints only if told so.
   for (const sub of [...program.commands, ...audit.commands])

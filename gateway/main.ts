@@ -332,8 +332,7 @@ async function run(
     (takesStdout ? printError : print)(startedText(version, started, config, adapters));
     return 0;
   } catch (error) {
-    // Last, where it is seen: below the lines that the log writes at the end.
-    process.once('exit', () => printError(startFailureText(error)));
+    printError(startFailureText(error));
     // Parts that did start would keep the process alive.
     process.exit(1);
   }

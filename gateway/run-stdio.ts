@@ -61,8 +61,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
     await gateway.drain();
     process.exit(end === 'session lost' ? 1 : 0);
   } catch (error) {
-    // last, where it is seen: below the lines that the log writes at the end
-    process.once('exit', () => printError(startFailureText(error, '--listen')));
+    printError(startFailureText(error, '--listen'));
     process.exit(1);
   }
 }

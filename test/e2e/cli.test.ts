@@ -107,6 +107,8 @@ describe('wharf', () => {
     [['http://x/mcp'], /wharf --upstream http:\/\/x\/mcp$/m],
     [['wharf.yaml'], /wharf --config wharf\.yaml$/m],
     [['stdio', 'http://x/mcp'], /wharf stdio --upstream http:\/\/x\/mcp$/m],
+    [['inspect', 'http://x/mcp'], /wharf inspect --upstream http:\/\/x\/mcp$/m],
+    [['inspect', 'wharf.yaml'], /wharf inspect --config wharf\.yaml$/m],
     [['check', 'wharf.yaml'], /wharf check --config wharf\.yaml$/m],
     [['doctor', '--confg', 'wharf.yaml'], /Did you mean --config\?/],
     [['--bogus'], /unknown option '--bogus'/],
