@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -101,7 +101,8 @@ describe('a client that leaves while its call is prepared', () => {
 describe('a call that could not be sent', () => {
   it('is over, and another may have its id', async () => {
     const file = await uploaded();
-    await rm(join(stored, 'objects'), { recursive: true });
+    const objects = join(stored, 'objects');
+    for (const name of await readdir(objects)) await rm(join(objects, name), { recursive: true });
     const call = (name: string, args: Record<string, unknown>) =>
       client.post({ jsonrpc: '2.0', id: 101, method: 'tools/call', params: { name, arguments: args } });
     expect((await call('take', { file })).messages[0]).toMatchObject({ id: 101, result: { isError: true } });
