@@ -88,7 +88,7 @@ function placeOf({ req }: ConsoleContext): string | undefined {
   return `${pathname}${search}`.length > MAX_PLACE ? undefined : `${pathname}${search}`;
 }
 
-/** Where a login leads: to a page of the console, whatever the form says. */
+/** Where a login leads. A form may name any address: only a page of the console is taken. */
 export function placeAfter(to: string | null): string {
   return to !== null && to.length <= MAX_PLACE && /^\/(?![/\\])[\x21-\x7e]*$/.test(to) ? to : '/';
 }

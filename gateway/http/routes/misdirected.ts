@@ -35,8 +35,8 @@ export async function misdirected(
 
 /**
  * Answers a client that was given a URL beside an MCP endpoint, such as `/`, `/NAME`, `/NAME/mcp/` or `/sse`: an
- * authenticated caller is told the path that was meant. To one without credentials nothing is there: after a login there
- * would be nothing either.
+ * authenticated caller is told the path that was meant. A caller without credentials gets 404, not 401: a login would not
+ * help it.
  * @returns false for other paths
  */
 export function beside(deps: MisdirectedDeps, request: IncomingMessage, response: ServerResponse): boolean {

@@ -18,7 +18,7 @@ interface OnlyMessage {
 
 /**
  * For an answer that is short and complete, but is read through before it is sent. Its head waits for its message, and
- * the message for the end: one write instead of three, 18 of a call's 205 µs. Whatever else is said sends both first.
+ * the message for the end: one write instead of three, 18 of a call's 205 µs. Any other call sends both first.
  */
 export class LateHead extends PassedReply {
   #head: ReplyHead | undefined;
