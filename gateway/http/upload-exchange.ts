@@ -16,6 +16,7 @@ import type { TracedUploads } from '../telemetry/traced-uploads.js';
 import { bodyPace } from './body.js';
 import { callerOf } from './caller.js';
 import { CLIENT_GONE } from './client-gone.js';
+import type { Lately } from './console/lately.js';
 import { countRequest } from './gate.js';
 import { Received } from './received.js';
 import { proofIn } from './upload-code.js';
@@ -39,6 +40,8 @@ export interface UploadExchangeDeps {
   traced?: TracedUploads | undefined;
   log: Log;
   metrics: Metrics;
+  /** Keeps refusals for the console. */
+  lately: Pick<Lately, 'noteUpload'>;
   /** Called for a link that does not work. */
   refused: (error: GatewayError, request: IncomingMessage) => void;
 }
@@ -79,6 +82,8 @@ export async function exchangeUpload<Result>(
   outgoing.once('close', onClose);
   deps.open.count += 1;
   let admission: Admission | undefined;
+  /** Once it is known that the link's own caller sends it: a refusal of a stranger is not one of theirs. */
+  let proved: Admission | undefined;
   let counted: Owner | undefined;
   let ended: (() => void) | undefined;
   const tell = (level: 'info' | 'debug', outcome: string, about: LogFields) => {
@@ -96,6 +101,7 @@ export async function exchangeUpload<Result>(
     admission = await admit();
     await refuseStranger(deps, admission, incoming);
     await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
+    proved = admission;
     counted = countRequest(deps.requests, admission.intent.principal);
     // refused now, the bytes need not be sent
     if (deps.audit.isOn) await deps.audit.check();
@@ -121,12 +127,16 @@ export async function exchangeUpload<Result>(
     const failure = outcome === 'aborted' ? { type: 'client_gone' } : { type: error.code, message: error.message };
     const facts = { 'wharf.server': admission?.intent.purpose?.server, 'wharf.error.code': error.code };
     deps.traced?.tell(incoming, facts, failure);
-    tell('info', outcome, { error: failure.type });
+    const { limit, allowed, actual } = error.facts;
+    tell('info', outcome, { error: failure.type, ...(outcome === 'refused' && { limit, allowed, actual }) });
+    if (proved && outcome === 'refused') {
+      const { principal, purpose } = proved.intent;
+      deps.lately.noteUpload({ principal, server: purpose?.server, client: callerOf(incoming).agent, error });
+    }
     if (deps.audit.isOn && outcome === 'refused')
       deps.audit.note({ ...entryOf(incoming, admission), allowed: false, code: error.code, rule: limitOf(error) });
     if (!admission) deps.refused(error, incoming);
     else if (outcome !== 'aborted') deps.metrics.count('wharf_errors_total', { code: error.code });
-    const { limit } = error.facts;
     if (limit !== undefined) deps.metrics.count('wharf_limits_total', { limit: String(limit) });
     throw error;
   } finally {

@@ -4,6 +4,7 @@ import { create as noAudit } from '../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
 import type { UploadIntent } from '../../gateway/files/upload-intent.js';
 import { listenerOf } from '../../gateway/http/app.js';
+import { Lately } from '../../gateway/http/console/lately.js';
 import { listen } from '../../gateway/http/listener.js';
 import { createMetrics } from '../../gateway/http/metrics.js';
 import { assets } from '../../gateway/http/routes/assets.js';
@@ -27,6 +28,8 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
   const requests = new Ledger({ limit: 'limits.sockets', total: 1000, sharing: UNSHARED });
   const timeouts = { ...DEFAULT_TIMEOUTS, idle: options.idleMs ?? 5000 };
   const log = options.log ?? silentLog;
+  const clock = { now: () => Date.now() };
+  const lately = new Lately(clock);
   app.route(
     '/',
     uploads({
@@ -44,9 +47,10 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
       limits: DEFAULT_LIMITS,
       timeouts,
       open,
-      clock: { now: () => Date.now() },
+      clock,
       log,
       metrics,
+      lately,
       refused: () => {},
     }),
   );
@@ -74,6 +78,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
     url,
     port: face.port,
     open,
+    lately,
     authorize: (intent: Partial<UploadIntent> = {}) => service.authorize({ principal: PRINCIPAL, ...intent }),
     outcomes: async () =>
       Object.fromEntries(

@@ -1,7 +1,8 @@
 import { shortText } from '../../budget/short-text.js';
+import type { GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import { redactText } from '../../redact.js';
-import type { Exchange } from '../../relay/exchange.js';
+import { type Exchange, noFacts, noteError } from '../../relay/exchange.js';
 
 /** Refusals that are kept for the console. The log has all of them. */
 const MAX_KEPT = 200;
@@ -9,11 +10,21 @@ const MAX_KEPT = 200;
 /** Characters of a name that a client chose. */
 const MAX_NAME = 100;
 
+/** An upload that is refused, by the link that its caller was given. */
+export interface RefusedUpload {
+  server: string | undefined;
+  principal: string;
+  /** The name that the uploading program gives itself. */
+  client: string | undefined;
+  error: GatewayError;
+}
+
 /** What was refused, to whom, and which limit said so. */
 export interface RefusedExchange {
   /** Milliseconds since the epoch. */
   at: number;
-  server: string;
+  /** Absent for the upload of a file that is for no server in particular. */
+  server?: string | undefined;
   principal: string;
   client?: string | undefined;
   method?: string | undefined;
@@ -36,7 +47,7 @@ export class Lately {
   }
 
   /** Keeps an exchange whose client got an error. */
-  note(server: string, { principal, facts }: Pick<Exchange, 'principal' | 'facts'>): void {
+  note(server: string | undefined, { principal, facts }: Pick<Exchange, 'principal' | 'facts'>): void {
     const { error: code, client, method, name, limit, allowed, actual } = facts;
     if (code === undefined) return;
     // a resource's name may be a link, which is a right: users of the console only look at refusals
@@ -44,6 +55,13 @@ export class Lately {
     const of = { server, principal, client: cut(client), method: cut(method), name: cut(name) };
     this.#kept.unshift({ at: this.#clock.now(), ...of, code, limit, allowed, actual });
     if (this.#kept.length > MAX_KEPT) this.#kept.pop();
+  }
+
+  /** Keeps an upload that was not taken. */
+  noteUpload({ server, principal, client, error }: RefusedUpload): void {
+    const facts = { ...noFacts(), client, method: 'upload' };
+    noteError(facts, error);
+    this.note(server, { principal, facts });
   }
 
   get refusals(): readonly RefusedExchange[] {

@@ -12,7 +12,7 @@ export function RefusedRow({ refused }: { refused: RefusedExchange }) {
       <td>
         <time datetime={when}>{when.slice(11, 19)} UTC</time>
       </td>
-      <td>{server}</td>
+      <td>{server ?? '–'}</td>
       <td>
         {principal || 'unknown'}
         {client !== undefined && (
@@ -30,7 +30,8 @@ export function RefusedRow({ refused }: { refused: RefusedExchange }) {
       </td>
       <td>
         {limit !== undefined && <code>{limit}</code>}
-        {allowed !== undefined && ` ${allowed}, was ${actual}`}
+        {allowed !== undefined && ` ${allowed}`}
+        {allowed !== undefined && actual !== undefined && `, was ${actual}`}
       </td>
     </tr>
   );
@@ -41,13 +42,13 @@ export function RefusalsPage({ user, lately }: { user: ConsoleUser; lately: read
   return (
     <ConsoleLayout place="/refusals" user={user}>
       <p class="soft">
-        The last 200 requests of clients to servers that this process refused; the log has all of them, and also the
-        uploads and downloads. <code>wharf explain CODE</code> says why each occurs and what to do.
+        The last 200 requests of clients to servers, and uploads, that this process refused; the log has all of them,
+        and also the downloads. <code>wharf explain CODE</code> says why each occurs and what to do.
       </p>
       <Table
         name="Refusals"
         heads={REFUSED_HEADS}
-        none="No request to a server was refused since the start."
+        none="No request to a server and no upload was refused since the start."
         rows={lately.map((refused) => <RefusedRow refused={refused} />)}
       />
     </ConsoleLayout>

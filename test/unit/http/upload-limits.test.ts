@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PRINCIPAL } from '../../helpers/file-parts.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 
 const LIMIT = 2000;
@@ -54,6 +55,15 @@ describe.each([
       expect(Number(error.actualSize)).toBeGreaterThan(allowed);
       expect(await server.keys()).toEqual(before);
       expect(server.budget.used).toBe(0);
+      const [refused] = server.lately.refusals;
+      expect(refused).toMatchObject({
+        principal: PRINCIPAL,
+        method: 'upload',
+        code: 'upload_too_large',
+        limit,
+        allowed,
+      });
+      expect(refused?.actual).toBeGreaterThan(allowed);
     },
   );
 });
