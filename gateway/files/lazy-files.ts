@@ -41,12 +41,13 @@ export class LazyFiles {
     return id;
   }
 
-  /** Looks up a handle in use, and extends it by another `retention`. */
-  async use(id: string): Promise<LazyFile | undefined> {
+  /** Looks up a caller's handle in use, and extends it by another `retention`. For every other caller it does not exist. */
+  async use(id: string, principal: string): Promise<LazyFile | undefined> {
     const text = await this.#state.read(key(id));
-    if (text === undefined) return undefined;
+    const lazy = text === undefined ? undefined : this.#lazy(id, text);
+    if (lazy?.principal !== principal) return undefined;
     await this.#state.extend(key(id), this.#keptMs);
-    return this.#lazy(id, text);
+    return lazy;
   }
 
   /**
@@ -73,7 +74,7 @@ export class LazyFiles {
 
   /** @returns undefined when it was sealed with a secret that has been removed */
   #lazy(id: string, text: string): LazyFile | undefined {
-    const lazy = keptIn<LazyFile>(text, 'uri');
+    const lazy = keptIn<LazyFile>(text, 'uri', 'principal');
     const uri = this.#seal.open(key(id), lazy.uri);
     return uri === undefined ? undefined : { ...lazy, uri };
   }

@@ -184,14 +184,14 @@ export class Library {
     return uri.slice(0, own.length).toLowerCase() === own.toLowerCase();
   }
 
-  /** What a handle, or a file's bare id, means to `principal`. */
+  /** What a handle, or a file's bare id, means to `principal`. Another's takes as many reads as one that never was. */
   async resolve(handle: string, principal: string): Promise<Resolved> {
     const id = readHandle(handle, this.#deps.settings.gatewayId);
     if (id === undefined) return { kind: 'unknown' };
-    const record = await this.find(id);
-    if (record) return record.principal === principal ? { kind: 'ready', record } : { kind: 'unknown' };
-    const lazy = await this.#lazy.use(id);
-    if (lazy) return lazy.principal === principal ? this.#resolveLazy(id, lazy) : { kind: 'unknown' };
+    const record = await this.#findOf(principal, id);
+    if (record) return { kind: 'ready', record };
+    const lazy = await this.#lazy.use(id, principal);
+    if (lazy) return this.#resolveLazy(id, lazy);
     const known = await this.#handles.find(id);
     if (known?.principal !== principal) return { kind: 'unknown' };
     const isAwaited = known.awaitedUntil !== undefined && known.awaitedUntil > this.#deps.clock.now();
@@ -224,7 +224,7 @@ export class Library {
 
   async #readLazy(id: string, resolved: LazyFile, signal: AbortSignal): Promise<FileRecord> {
     // another reader may have been faster
-    const lazy = (await this.#lazy.use(id)) ?? resolved;
+    const lazy = (await this.#lazy.use(id, resolved.principal)) ?? resolved;
     if (lazy.file !== undefined) {
       const record = await this.find(lazy.file);
       if (!record || !isOf(lazy, record)) throw new GatewayError('file_gone');
@@ -318,6 +318,11 @@ export class Library {
     return record?.revokedAt === undefined ? record : undefined;
   }
 
+  async #findOf(principal: string, id: string): Promise<FileRecord | undefined> {
+    const record = await this.find(id);
+    return record?.principal === principal ? record : undefined;
+  }
+
   /** Extends a file in use by another `retention`. False when it is gone. */
   async touch(id: string): Promise<boolean> {
     const [isAlive] = await Promise.all([
@@ -335,12 +340,9 @@ export class Library {
     return { uri, name, mimeType, size, digest };
   }
 
-  /**
-   * The handle of the file that one of Wharf's own links leads to, whatever its owner.
-   * @returns undefined for any other address
-   */
-  async handleOfLink(url: string): Promise<string | undefined> {
-    const link = await this.readLink(url);
+  /** The handle that `readLink` finds. */
+  async handleOfLink(url: string, principal: string): Promise<string | undefined> {
+    const link = await this.readLink(url, principal);
     return link?.kind === 'ok' ? link.handle : undefined;
   }
 
@@ -349,9 +351,9 @@ export class Library {
     return this.claims(uri.trim()) || this.#links.owns(uri);
   }
 
-  /** What a link of Wharf's own leads to, whatever its owner; undefined for any other address. */
-  readLink(url: string): Promise<LinkReading | undefined> {
-    return this.#links.read(url, (id) => this.find(id));
+  /** What a link of Wharf's own leads to, which `resolve` must judge for `principal`; undefined for any other address. */
+  readLink(url: string, principal: string): Promise<LinkReading | undefined> {
+    return this.#links.read(url, (id) => this.#findOf(principal, id));
   }
 
   /**

@@ -90,7 +90,10 @@ export class Links {
     return (await this.#own(text)) !== undefined;
   }
 
-  /** What one of these links leads to, whatever its owner; undefined for any other address. */
+  /**
+   * What one of these links leads to, whatever its owner; undefined for any other address.
+   * @param find finds the caller's own files alone
+   */
   async read(text: string, find: FindRecord): Promise<LinkReading | undefined> {
     const { tickets, settings } = this.#deps;
     const own = await this.#own(text);
@@ -122,9 +125,10 @@ export class Links {
   /** A presigned URL comes from the store: it is ours when signing the same object again gives the same address. */
   async #readPresigned({ id, path }: OwnLink & { kind: 'presigned' }, find: FindRecord): Promise<LinkReading> {
     const record = await find(id);
-    if (!record) return { kind: 'expired' };
+    const handle = handleOf(this.#deps.settings.gatewayId, id);
+    // a caller who knows another's handle can write this address, and must not learn whether there is such a file
+    if (!record) return { kind: 'ok', handle };
     const { pathname } = await this.#addressOf(record);
-    const handle = handleOf(this.#deps.settings.gatewayId, record.id);
     return pathname === path ? { kind: 'ok', handle } : { kind: 'unknown' };
   }
 

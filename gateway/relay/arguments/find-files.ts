@@ -117,8 +117,8 @@ export function readingOf({ value, slot }: SlotUse, { deps }: PostContext): Argu
 }
 
 /** A server that gets Wharf's own link gets the file, so client and server cannot agree on that between themselves. */
-async function isOwnLink(url: string, { deps }: PostContext): Promise<boolean> {
-  return (await deps.incoming.library.handleOfLink(url)) !== undefined;
+async function isOwnLink(url: string, { deps, principal }: PostContext): Promise<boolean> {
+  return (await deps.incoming.library.handleOfLink(url, principal)) !== undefined;
 }
 
 /**

@@ -221,7 +221,7 @@ export class IncomingFiles {
 
   async #linked(url: string, rules: SlotRules): Promise<IncomingFile> {
     const { library } = this.#deps;
-    const uri = await library.handleOfLink(url);
+    const uri = await library.handleOfLink(url, this.#owner.principal);
     const found = uri === undefined ? undefined : await library.resolve(uri, this.#owner.principal);
     // Same error for a foreign link and an unknown address: existence must not leak.
     if (!found || found.kind === 'unknown') {
@@ -234,7 +234,7 @@ export class IncomingFiles {
 
   async #remote({ url, claims }: ArgumentReading & { kind: 'remote' }, rules: SlotRules): Promise<IncomingFile> {
     // a link that was given out comes back as an address
-    const uri = await this.#deps.library.handleOfLink(url);
+    const uri = await this.#deps.library.handleOfLink(url, this.#owner.principal);
     if (uri !== undefined) return this.#stored(await this.#resolve(uri, rules), rules);
     try {
       const record = await this.#deps.fetch({ url, claims, maxSize: rules.maxSize }, this.#owner, this.#signal);

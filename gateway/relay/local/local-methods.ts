@@ -78,7 +78,7 @@ export class LocalMethods {
 
   async #find(uri: string, caller: MethodCaller): Promise<Opened | { kind: 'expiredLink' }> {
     const { library } = this.#deps;
-    const own = HANDLE.test(uri) ? { uri, handle: uri } : await ownUri(library, uri);
+    const own = HANDLE.test(uri) ? { uri, handle: uri } : await ownUri(library, uri, caller.principal);
     if (!own) return this.#resource(uri, caller);
     return 'why' in own ? { kind: own.why } : library.open(own.handle, caller.principal, caller.signal);
   }

@@ -84,7 +84,8 @@ export class OwnResources {
   ): Promise<(() => Promise<LocalAnswer>) | undefined> {
     const { uri } = params;
     if (method === COMPLETION) return (await this.#completesOwn(params)) ? async () => NO_COMPLETION : undefined;
-    const own = METHODS.has(method) && typeof uri === 'string' && (await ownUri(this.#deps.library, uri));
+    const own =
+      METHODS.has(method) && typeof uri === 'string' && (await ownUri(this.#deps.library, uri, reader.principal));
     if (!own) return undefined;
     return () => (method === 'resources/read' ? this.#read(own, reader) : this.#watch(own, reader));
   }

@@ -7,10 +7,14 @@ export type OwnUri = { uri: string } & ({ handle: string } | { why: 'expiredLink
  * Reads a client's URI before its server sees it: a link is the right to its file, which no server may be shown.
  * @returns undefined for a server's own URI. A link that no longer works is Wharf's all the same.
  */
-export async function ownUri(library: Pick<Library, 'claims' | 'readLink'>, uri: string): Promise<OwnUri | undefined> {
+export async function ownUri(
+  library: Pick<Library, 'claims' | 'readLink'>,
+  uri: string,
+  principal: string,
+): Promise<OwnUri | undefined> {
   // parsers of addresses ignore blanks around them
   if (library.claims(uri.trim())) return { uri, handle: uri };
-  const link = await library.readLink(uri.trim());
+  const link = await library.readLink(uri.trim(), principal);
   if (!link) return undefined;
   if (link.kind === 'ok') return { uri, handle: link.handle };
   return { uri, why: link.kind === 'expired' ? 'expiredLink' : 'unknown' };

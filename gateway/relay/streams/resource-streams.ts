@@ -124,7 +124,7 @@ export class ResourceStreams {
     for (const request of asked.messages.requests) {
       if (request.method !== streaming.method) continue;
       const sender = this.#sender(request, streaming, asked);
-      if (await ownUri(this.#deps.cut.library, sender.order.uri))
+      if (await ownUri(this.#deps.cut.library, sender.order.uri, asked.exchange.principal))
         throw new GatewayError('request_invalid', { reason: `${request.method} of Wharf's own cannot be in a batch` });
       edits.set(request, linkInstead(sender, remote, this.#deps));
     }
@@ -148,7 +148,7 @@ export class ResourceStreams {
     const { exchange, inquire } = asked;
     const { streaming, uri } = sender.order;
     const { library } = this.#deps.cut;
-    const own = await ownUri(library, uri);
+    const own = await ownUri(library, uri, exchange.principal);
     if (own) return sender.send(await this.#ownFile(own, exchange));
     const remote = this.#remote(asked, streaming);
     if (!this.#host.opener(asked)) return this.#serveShared(request, sender, asked);

@@ -64,6 +64,72 @@ describe('a handle', () => {
   });
 });
 
+describe('what another caller can learn about a file', () => {
+  const READS = ['read', 'extend'] as const;
+  const MISSING = `f_${'A'.repeat(22)}`;
+
+  /** A store whose addresses are written as those of S3, and what is asked of the state store. */
+  function watchedLab() {
+    const asked: string[] = [];
+    const counted = createLab({
+      objects: (real) =>
+        Object.assign(real, { presign: async (key: string) => `http://store.example/bucket/${key}?sig` }),
+      state: (real) => {
+        for (const verb of READS) {
+          const original = real[verb].bind(real) as (...args: never[]) => Promise<never>;
+          real[verb] = (...args: never[]) => {
+            asked.push(verb);
+            return original(...args);
+          };
+        }
+        return real;
+      },
+    });
+    const during = async <Value>(work: () => Promise<Value>) => {
+      asked.length = 0;
+      const answer = await work();
+      return { answer, asked: [...asked] };
+    };
+    return { lab: counted, during };
+  }
+
+  it('is the same of one that is there, awaited or only named, and of one that never was (2631-51, G13)', async () => {
+    const { lab: counted, during } = watchedLab();
+    const { library } = counted;
+    const awaited = await counted.authorize();
+    const stored = await counted.authorize();
+    await counted.send(stored.ticket, HELLO);
+    const named = await library.announce({ principal: 'ann', server: 's', uri: 'doc://r/report' });
+    const ofMissing = await during(() => library.resolve(MISSING, 'bob'));
+    expect(ofMissing.answer).toEqual({ kind: 'unknown' });
+    for (const handle of [awaited.uri, stored.uri, named])
+      expect(await during(() => library.resolve(handle, 'bob'))).toEqual(ofMissing);
+  });
+
+  it('is nothing from an address in the store, which can be written from the handle (2631-51, G13)', async () => {
+    const { lab: counted, during } = watchedLab();
+    const { library } = counted;
+    const { id, ticket } = await counted.authorize();
+    const { key } = await counted.send(ticket, HELLO);
+    const ofMissing = await during(() => library.readLink(`http://store.example/bucket/f/${MISSING}`, 'bob'));
+    for (const path of [key, `f/${id}`, `f/${id}-other`]) {
+      const ofFile = await during(() => library.readLink(`http://store.example/bucket/${path}`, 'bob'));
+      expect(JSON.stringify(ofFile).replace(id, MISSING)).toBe(JSON.stringify(ofMissing));
+    }
+    expect(await library.readLink(`http://store.example/bucket/${key}`, 'ann')).toMatchObject({ kind: 'ok' });
+    expect(await library.readLink(`http://store.example/bucket/f/${id}-other`, 'ann')).toEqual({ kind: 'unknown' });
+  });
+
+  it('does not keep a file alive that a server has named', async () => {
+    const { library, time } = lab;
+    const handle = await library.announce({ principal: 'ann', server: 's', uri: 'doc://r/report' });
+    time.now += RETENTION - 1;
+    expect(await library.resolve(handle, 'bob')).toEqual({ kind: 'unknown' });
+    time.now += 1;
+    expect(await library.resolve(handle, 'ann')).toEqual({ kind: 'expired' });
+  });
+});
+
 describe('the spelling of a handle', () => {
   it.each([
     ['MCP-FILE://WHARF/ID', 'scheme and authority are case-insensitive'],
