@@ -138,7 +138,7 @@ export class Uploads {
   }
 
   /** What has become of a link that a call waits for; undefined once it is forgotten. */
-  link(ticket: string): Promise<Pick<UploadTicket, 'isOpened' | 'isRevoked'> | undefined> {
+  link(ticket: string): Promise<Pick<UploadTicket, 'intent' | 'isOpened' | 'isRevoked'> | undefined> {
     return this.#deps.tickets.findUpload(ticket);
   }
 

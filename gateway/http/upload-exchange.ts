@@ -23,7 +23,7 @@ import { proofIn } from './upload-code.js';
 
 export interface UploadExchangeDeps {
   authenticate: Authenticate;
-  uploads: Pick<Uploads, 'prove'>;
+  uploads: Pick<Uploads, 'link' | 'prove'>;
   held: HeldBudget;
   /** Counts the running requests of each principal. */
   requests: Ledger;
@@ -48,25 +48,33 @@ export interface UploadExchangeDeps {
 
 /** One request for an upload. */
 interface Steps<Result> {
-  /** Decides whose upload it is. */
-  admit(): Promise<Admission>;
+  /** As the address names it. */
+  ticket: string;
+  /** Decides whose upload it is. @param ticket one that the sender may use, here and below */
+  admit(ticket: string): Promise<Admission>;
   /** @param gone aborts when the client has gone */
-  run(admission: Admission, gone: AbortSignal): Promise<Result>;
+  run(ticket: string, admission: Admission, gone: AbortSignal): Promise<Result>;
   /** The files that it became; none for a part of one. */
   recordsOf(result: Result): readonly FileRecord[];
 }
 
+/** No link has it. */
+const NO_TICKET = '';
+
 /**
- * Some links may be used by their caller alone, who sends credentials. Other callers hear that the link does not exist.
- * @throws GatewayError `link_unknown`, `unauthorized`, and others about credentials
+ * Some links may be used by their caller alone, who sends credentials. For other callers they do not exist, whatever has
+ * become of them: so this comes before anything else is asked about a link, or noted.
+ * @returns the ticket, or one of no link
+ * @throws GatewayError `unauthorized`, and others about credentials
  */
-export async function refuseStranger(
-  { authenticate }: Pick<UploadExchangeDeps, 'authenticate'>,
-  { intent: { isCallers, principal, purpose } }: Pick<Admission, 'intent'>,
+export async function ticketFor(
+  { authenticate, uploads }: Pick<UploadExchangeDeps, 'authenticate' | 'uploads'>,
+  ticket: string,
   incoming: IncomingMessage,
-): Promise<void> {
-  if (isCallers && (await authenticate(incoming, purpose?.server)).principal !== principal)
-    throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
+): Promise<string> {
+  const { isCallers, principal, purpose } = (await uploads.link(ticket))?.intent ?? {};
+  if (!isCallers) return ticket;
+  return (await authenticate(incoming, purpose?.server)).principal === principal ? ticket : NO_TICKET;
 }
 
 /** Runs a request for an upload: counts it for its principal, and logs and counts its outcome. */
@@ -74,7 +82,7 @@ export async function exchangeUpload<Result>(
   deps: UploadExchangeDeps,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { admit, run, recordsOf }: Steps<Result>,
+  { ticket: named, admit, run, recordsOf }: Steps<Result>,
 ): Promise<Result> {
   const startedAt = performance.now();
   const gone = new AbortController();
@@ -98,15 +106,15 @@ export async function exchangeUpload<Result>(
     );
   };
   try {
-    admission = await admit();
-    await refuseStranger(deps, admission, incoming);
+    const ticket = await ticketFor(deps, named, incoming);
+    admission = await admit(ticket);
     await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
     proved = admission;
     counted = countRequest(deps.requests, admission.intent.principal);
     // refused now, the bytes need not be sent
     if (deps.audit.isOn) await deps.audit.check();
     if (deps.quotas.isOn) ended = await deps.quotas.beginUpload(admission.intent.principal);
-    const result = await run(admission, gone.signal);
+    const result = await run(ticket, admission, gone.signal);
     const records = recordsOf(result);
     if (deps.audit.isOn && records.length > 0) await recordUpload(deps, entryOf(incoming, admission), records);
     const size = records.reduce((sum, record) => sum + record.size, 0);

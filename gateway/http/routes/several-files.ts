@@ -13,7 +13,7 @@ import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from '../uplo
 import { placed, storedAll } from './upload-answers.js';
 
 export interface SeveralDeps extends UploadExchangeDeps {
-  uploads: Pick<Uploads, 'find' | 'admit' | 'prove'>;
+  uploads: Pick<Uploads, 'link' | 'find' | 'admit' | 'prove'>;
   several: SeveralUploads;
   library: Pick<Library, 'describe'>;
   /** Present when the object store supports it. */
@@ -32,13 +32,14 @@ const MAX_LIST = 64 * 1024;
 /** Makes an address for one more file. */
 export async function addFile(
   deps: SeveralDeps,
-  ticket: string,
+  named: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Response> {
   const place = await exchangeUpload(deps, incoming, outgoing, {
-    admit: () => deps.uploads.admit(ticket),
-    run: (admission) => deps.several.add(ticket, admission),
+    ticket: named,
+    admit: (ticket) => deps.uploads.admit(ticket),
+    run: (ticket, admission) => deps.several.add(ticket, admission),
     recordsOf: () => [],
   });
   return placed(place);
@@ -47,13 +48,14 @@ export async function addFile(
 /** Completes a link with the files whose ids are in the body, in their order. Files under way may outlive the link. */
 export async function finishFiles(
   deps: SeveralDeps,
-  ticket: string,
+  named: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Response> {
   const records = await exchangeUpload(deps, incoming, outgoing, {
-    admit: () => known(deps, ticket),
-    async run(admission, gone) {
+    ticket: named,
+    admit: (ticket) => known(deps, ticket),
+    async run(ticket, admission, gone) {
       const order = await receivedUpload(deps, admission, { incoming, outgoing, until: gone }, (bytes) => idsIn(bytes));
       return deps.several.finish(ticket, order);
     },
@@ -63,17 +65,18 @@ export async function finishFiles(
   return storedAll(files, incoming.headers.accept);
 }
 
-/** Gives up one of several files. @param ticket the file's own */
+/** Gives up one of several files. @param named the file's own ticket */
 export async function removeFile(
   deps: SeveralDeps,
-  ticket: string,
+  named: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Response> {
   const { several, resumable } = deps;
   await exchangeUpload(deps, incoming, outgoing, {
-    admit: () => known(deps, ticket),
-    async run() {
+    ticket: named,
+    admit: (ticket) => known(deps, ticket),
+    async run(ticket) {
       await several.remove(ticket);
       await resumable?.drop(ticket);
     },

@@ -14,13 +14,16 @@ import { answerTus } from '../tus/answer.js';
 import { begunOn } from '../tus/begun.js';
 import { speaksTus } from '../tus/request.js';
 import { codeInForm, passCookie, proofIn, UNLOCK, UNLOCKED } from '../upload-code.js';
-import { exchangeUpload, receivedUpload, refuseStranger } from '../upload-exchange.js';
+import { exchangeUpload, receivedUpload, ticketFor } from '../upload-exchange.js';
 import { planUpload, planUploads } from '../upload-request.js';
 import { ADD, addFile, FINISH, filesCome, finishFiles, removeFile, type SeveralDeps } from './several-files.js';
 import { codeAsked, refused, shown, showsForm, stored, storedAll } from './upload-answers.js';
 
 export interface UploadDeps extends SeveralDeps {
-  uploads: Pick<Uploads, 'inspect' | 'find' | 'opened' | 'admit' | 'needsCode' | 'prove' | 'receive' | 'receiveAll'>;
+  uploads: Pick<
+    Uploads,
+    'link' | 'inspect' | 'find' | 'opened' | 'admit' | 'needsCode' | 'prove' | 'receive' | 'receiveAll'
+  >;
   /** Whether people reach the pages by https. */
   isSecure: () => boolean;
   library: Pick<Library, 'describe'>;
@@ -45,30 +48,32 @@ export function uploads(deps: UploadDeps): Hono<Env> {
 }
 
 async function answered(deps: UploadDeps, c: Context<Env, '/u/:ticket'>): Promise<Response> {
-  const ticket = mayBeTicket(c.req.param('ticket')) ? c.req.param('ticket') : '';
+  const named = mayBeTicket(c.req.param('ticket')) ? c.req.param('ticket') : '';
   const accept = c.req.header('accept');
   const incoming = c.env.incoming as IncomingMessage;
   const { resumable } = deps;
   if (resumable && speaksTus(incoming)) {
     const upload = new URL(c.req.url).searchParams.get('upload') ?? undefined;
-    return answerTus({ ...deps, resumable }, { ticket, upload }, incoming, c.env.outgoing as ServerResponse);
+    return answerTus({ ...deps, resumable }, { ticket: named, upload }, incoming, c.env.outgoing as ServerResponse);
   }
   const outgoing = c.env.outgoing as ServerResponse;
   const asked = new URL(c.req.url).searchParams;
   try {
+    const usable = () => ticketFor(deps, named, incoming);
     switch (incoming.method) {
       case 'GET':
       case 'HEAD':
-        return await show(deps, ticket, incoming, asked.has(UNLOCKED));
+        return await show(deps, await usable(), incoming, asked.has(UNLOCKED));
       case 'POST':
       case 'PUT':
-        if (incoming.method === 'POST' && asked.has(UNLOCK)) return await unlock(deps, ticket, incoming, outgoing);
-        if (incoming.method === 'POST' && asked.has(ADD)) return await addFile(deps, ticket, incoming, outgoing);
-        if (incoming.method === 'POST' && asked.has(FINISH)) return await finishFiles(deps, ticket, incoming, outgoing);
-        return await receive(deps, ticket, incoming, outgoing);
+        if (incoming.method === 'POST' && asked.has(UNLOCK))
+          return await unlock(deps, await usable(), incoming, outgoing);
+        if (incoming.method === 'POST' && asked.has(ADD)) return await addFile(deps, named, incoming, outgoing);
+        if (incoming.method === 'POST' && asked.has(FINISH)) return await finishFiles(deps, named, incoming, outgoing);
+        return await receive(deps, named, incoming, outgoing);
       default:
-        if (incoming.method === 'DELETE' && (await deps.several.isPlace(ticket)))
-          return await removeFile(deps, ticket, incoming, outgoing);
+        if (incoming.method === 'DELETE' && (await deps.several.isPlace(await usable())))
+          return await removeFile(deps, named, incoming, outgoing);
         throw new GatewayError('method_not_allowed', { method: incoming.method ?? '', allow: ALLOW });
     }
   } catch (thrown) {
@@ -86,7 +91,6 @@ async function show(
   const { uploads, resumable, clock } = deps;
   const { accept } = incoming.headers;
   const state = await uploads.inspect(ticket);
-  if (state.kind === 'open') await refuseStranger(deps, state, incoming);
   if (state.kind === 'open' && isOpening(incoming)) await uploads.opened(ticket);
   if (state.kind === 'open' && uploads.needsCode(state, proofIn(incoming, state.fileId)))
     return codeAsked(state, accept, isUnlocked ? { message: TEXTS.code.noCookie, httpStatus: 200 } : undefined);
@@ -136,7 +140,7 @@ async function unlock(
 
 async function receive(
   deps: UploadDeps,
-  ticket: string,
+  named: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Response> {
@@ -144,8 +148,9 @@ async function receive(
   const { accept } = incoming.headers;
   let isForSeveral = false;
   const records = await exchangeUpload(deps, incoming, outgoing, {
-    admit: () => uploads.admit(ticket),
-    async run(admission, gone) {
+    ticket: named,
+    admit: (ticket) => uploads.admit(ticket),
+    async run(_ticket, admission, gone) {
       isForSeveral = admission.intent.several !== undefined;
       const take = isForSeveral ? takeAll(deps, incoming, admission) : takeOne(deps, incoming, admission);
       return receivedUpload(deps, admission, { incoming, outgoing, until: gone }, take);

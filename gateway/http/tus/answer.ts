@@ -10,7 +10,7 @@ import { tooLarge } from '../../files/upload-intent.js';
 import { refuseCodings } from '../codings.js';
 import { refused } from '../routes/upload-answers.js';
 import { proofIn } from '../upload-code.js';
-import { exchangeUpload, receivedUpload, refuseStranger, type UploadExchangeDeps } from '../upload-exchange.js';
+import { exchangeUpload, receivedUpload, ticketFor, type UploadExchangeDeps } from '../upload-exchange.js';
 import {
   announcedIn,
   CHECKSUMS,
@@ -24,7 +24,7 @@ import {
 } from './request.js';
 
 interface TusDeps extends UploadExchangeDeps {
-  uploads: Pick<Uploads, 'inspect' | 'find' | 'prove'>;
+  uploads: Pick<Uploads, 'link' | 'inspect' | 'find' | 'prove'>;
   resumable: ResumableUploads;
   several: Pick<SeveralUploads, 'add'>;
   library: Pick<Library, 'describe'>;
@@ -54,20 +54,20 @@ export async function answerTus(
 ): Promise<Response> {
   const method = methodOf(incoming);
   try {
-    if (method === 'OPTIONS') return answer(204, await optionsOf(deps, target, incoming));
+    if (method === 'OPTIONS') return answer(204, await optionsOf(deps, await usable(deps, target, incoming)));
     checkVersion(incoming);
     switch (method) {
       case 'HEAD':
-        await prove(deps, target, incoming);
-        return answer(200, await headOf(deps, target, incoming));
+        return answer(200, await headOf(deps, await proven(deps, target, incoming), incoming));
       case 'POST':
         return answer(201, await create(deps, target, incoming, outgoing));
       case 'PATCH':
         return answer(204, await append(deps, target, incoming, outgoing));
-      case 'DELETE':
-        await prove(deps, target, incoming);
-        await deps.resumable.end(await deps.resumable.open(target.ticket, target.upload));
+      case 'DELETE': {
+        const { ticket, upload } = await proven(deps, target, incoming);
+        await deps.resumable.end(await deps.resumable.open(ticket, upload));
         return answer(204, {});
+      }
       default:
         throw new GatewayError('method_not_allowed', { method, allow: METHODS });
     }
@@ -81,9 +81,8 @@ export async function answerTus(
   }
 }
 
-async function optionsOf(deps: TusDeps, { ticket }: Target, incoming: IncomingMessage) {
+async function optionsOf(deps: TusDeps, { ticket }: Target) {
   const state = await deps.uploads.inspect(ticket);
-  if (state.kind === 'open') await refuseStranger(deps, state, incoming);
   if (state.kind === 'unknown') throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
   return {
     'tus-version': TUS_VERSION,
@@ -93,12 +92,18 @@ async function optionsOf(deps: TusDeps, { ticket }: Target, incoming: IncomingMe
   };
 }
 
-/** A link with a code needs it for every request, not only for those with bytes, and so it is with credentials. */
-async function prove(deps: TusDeps, { ticket }: Target, incoming: IncomingMessage): Promise<void> {
-  const found = await deps.uploads.find(ticket);
-  if (!found) return;
-  await refuseStranger(deps, found, incoming);
+/** A link with a code needs it for every request, not only for those with bytes. */
+async function proven(deps: TusDeps, named: Target, incoming: IncomingMessage): Promise<Target> {
+  const target = await usable(deps, named, incoming);
+  const found = await deps.uploads.find(target.ticket);
+  if (!found) return target;
   await deps.uploads.prove(found, proofIn(incoming, found.fileId));
+  return target;
+}
+
+/** The target, if the sender may use its link; otherwise one that does not exist. */
+async function usable(deps: TusDeps, target: Target, incoming: IncomingMessage): Promise<Target> {
+  return { ...target, ticket: await ticketFor(deps, target.ticket, incoming) };
 }
 
 async function headOf(deps: TusDeps, { ticket, upload }: Target, incoming: IncomingMessage) {
@@ -122,11 +127,12 @@ async function headOf(deps: TusDeps, { ticket, upload }: Target, incoming: Incom
  * "The Server MUST set the Location header to the URL of the created resource", relative, so that it is valid under any
  * host name.
  */
-async function create(deps: TusDeps, { ticket }: Target, incoming: IncomingMessage, outgoing: ServerResponse) {
+async function create(deps: TusDeps, { ticket: named }: Target, incoming: IncomingMessage, outgoing: ServerResponse) {
   let headers: Record<string, string> = {};
   await exchangeUpload<AppendResult | undefined>(deps, incoming, outgoing, {
-    admit: () => deps.resumable.admit(ticket),
-    async run(admission) {
+    ticket: named,
+    admit: (ticket) => deps.resumable.admit(ticket),
+    async run(ticket, admission) {
       const announced = announcedIn(incoming);
       if (hasBody(incoming)) checkBody(incoming, 0, announced.length);
       // of several files each has a ticket of its own
@@ -145,10 +151,16 @@ async function create(deps: TusDeps, { ticket }: Target, incoming: IncomingMessa
   return headers;
 }
 
-async function append(deps: TusDeps, { ticket, upload }: Target, incoming: IncomingMessage, outgoing: ServerResponse) {
+async function append(
+  deps: TusDeps,
+  { ticket: named, upload }: Target,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+) {
   let found: UnderWay | undefined;
   const result = await exchangeUpload(deps, incoming, outgoing, {
-    admit: async () => {
+    ticket: named,
+    admit: async (ticket) => {
       found = await deps.resumable.open(ticket, upload);
       return found.admission;
     },

@@ -249,6 +249,51 @@ describe('a client that uploads what its user has chosen', () => {
   });
 });
 
+it('a link of a client that uploads does not exist for another caller, whatever has become of it (1306-19)', async () => {
+  const key = freshName('key');
+  const keys = ['', '2'].map((more) => ({ name: `caller${more}`, hash: keyHash(key + more) }));
+  const own = await startGatewayFor(upstream, { config: { auth: { use: 'apiKeys', keys } } });
+  const tus = { 'tus-resumable': '1.0.0' };
+  const requests: [query: string, init: RequestInit & { headers?: Record<string, string> }][] = [
+    ['', { headers: { accept: 'application/json' } }],
+    ['', { headers: { accept: 'text/html' } }],
+    ['?unlocked', { headers: { accept: 'text/html' } }],
+    ['?unlock', { method: 'POST', body: 'code=234567' }],
+    ['?add', { method: 'POST' }],
+    ['?finish', { method: 'POST', body: '[]' }],
+    ['', { method: 'PUT', body: 'x' }],
+    ['', { method: 'DELETE' }],
+    ['', { method: 'OPTIONS', headers: tus }],
+    ['', { method: 'HEAD', headers: tus }],
+    ['', { method: 'POST', headers: { ...tus, 'upload-length': '1' } }],
+    ['', { method: 'PATCH', headers: { ...tus, 'upload-offset': '0' }, body: 'x' }],
+    ['', { method: 'DELETE', headers: tus }],
+  ];
+  const seenAt = async (url: string) => {
+    const seen = [];
+    for (const [query, init] of requests) {
+      const headers = { ...init.headers, authorization: `Bearer ${key}2` };
+      const answer = await fetch(url + query, { redirect: 'manual', ...init, headers });
+      const names = [...answer.headers.keys()].sort();
+      seen.push([query, init.method, answer.status, names, await answer.text()]);
+    }
+    return seen;
+  };
+  const nowhere = await seenAt(new URL(`/u/${'A'.repeat(43)}`, own.mcp).href);
+  const headers = { authorization: `Bearer ${key}` };
+  const call = await RawCall.begin(own.mcp, 'take', {}, { capabilities: BINARY, headers });
+  const { id, params } = await call.message(({ method }) => method === 'elicitation/create');
+  const endpoint = endpointOf(params);
+  expect(await seenAt(endpoint.url)).toEqual(nowhere);
+  expect((await send(endpoint, headers)).status).toBe(201);
+  expect(await seenAt(endpoint.url)).toEqual(nowhere);
+  const state = await fetch(endpoint.url, { headers: { ...headers, accept: 'application/json' } });
+  expect(await state.json()).toEqual({ status: 'completed' });
+  await call.client.post({ jsonrpc: '2.0', id, result: { action: 'cancel' } });
+  await call.result();
+  await own.stop();
+});
+
 it('a file of a client that uploads is taken from its caller alone (1306-19, 1306-20)', async () => {
   const key = freshName('key');
   const keys = [
@@ -262,6 +307,8 @@ it('a file of a client that uploads is taken from its caller alone (1306-19, 130
   const endpoint = endpointOf(params);
   const stranger = await send(endpoint);
   expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  const metrics = await (await fetch(`${own.adminUrl}/metrics`)).text();
+  expect(metrics).toContain('wharf_uploads_total{outcome="refused"} 1');
   expect((await send(endpoint, { authorization: `Bearer ${key}2` })).status).toBe(404);
   expect((await send(endpoint, headers)).status).toBe(201);
   const content = { file: { uploadId: endpoint.uploadId } };
