@@ -163,7 +163,8 @@ export class ChannelInbox {
   }
 
   #onMessage(message: HeldMessage, cuts: MessageCuts): void {
-    if (isNoMessage(message) || this.#parts.own.takes(message, cuts.failure !== undefined)) cuts.release();
+    if (isNoMessage(message)) cuts.release();
+    else if (this.#parts.own.takes(message, cuts)) return;
     else if (isRpc(message)) {
       if (this.#passes(message, cuts)) return;
       const readAt = this.#options.deps.clock.ticks();

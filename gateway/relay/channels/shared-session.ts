@@ -73,7 +73,8 @@ export class SharedSession {
         for (const id of ids) void this.#tellCancelled(id, 'its client no longer waits for it');
       },
     });
-    this.#own = new OwnRequests(connection, declaredBy(deps), deps.limits);
+    const { signal } = this.#abort;
+    this.#own = new OwnRequests({ connection, declares: declaredBy(deps), cut: deps.cut, signal });
     this.#sending = new SendQueue(connection);
     this.#inbox = new ChannelInbox(options, {
       streams: this.#streams,

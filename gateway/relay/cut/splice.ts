@@ -17,6 +17,8 @@ interface Spliced {
   /** Key of the object with these bytes, by digest, if they have become a file; their first object may be gone. */
   keyOf: (digest: string) => string | undefined;
   signal: AbortSignal;
+  /** True where only the bytes matter: a stored file may be spelled otherwise than it came. */
+  anySpelling?: boolean;
 }
 
 /**
@@ -24,11 +26,15 @@ interface Spliced {
  * so are strings that left memory but turned out not to be files.
  * @throws GatewayError `spool_full` when a string's own spelling is lost
  */
-export function splice(message: HeldMessage, spans: readonly Span[], { library, keyOf, signal }: Spliced): Piece[] {
+export function splice(
+  message: HeldMessage,
+  spans: readonly Span[],
+  { library, keyOf, signal, anySpelling }: Spliced,
+): Piece[] {
   const out: Piece[] = [];
   const whole = (cut: Cut): readonly Piece[] => {
     if (cut.inline) return cut.inline;
-    const back = cut.putBack();
+    const back = (anySpelling && canonically(cut)) || cut.putBack();
     if (!back) throw lost(cut.value.path);
     const key = keyOf(back.stored.digest) ?? back.stored.key;
     return [() => encodeAgain(library, key, back.how, signal)];
@@ -51,6 +57,10 @@ export function splice(message: HeldMessage, spans: readonly Span[], { library, 
     } else throw lost(part.path);
   }
   return out;
+}
+
+function canonically({ stored }: Cut): ReturnType<Cut['putBack']> {
+  return stored && { stored, how: { head: Buffer.alloc(0), canonicalBytes: stored.size, spelling: [] } };
 }
 
 function lost(path: readonly (string | number)[]): Error {

@@ -52,15 +52,17 @@ function objectOr(value: JsonValue | undefined): JsonObject {
 /**
  * The answer to such a request.
  * @param read reads a result part by part; without it one with too many values to be parsed counts as no answer
+ * @param whole its text, where something was cut out of the message
  */
 export async function ownAnswer(
   message: HeldMessage,
   { values }: Pick<Limits, 'values'>,
   read?: ReadHeavy,
+  whole?: Buffer,
 ): Promise<OwnAnswer> {
   if (read && hasResult(message)) return { result: await read(message), bytes: message.size };
   if (message.values > values) return undefined;
-  const json = message.skeleton();
+  const json = whole ?? message.skeleton();
   const answer: unknown = parseJson(json.toString('utf8'));
   const { result, error } = objectOr(answer as JsonValue);
   if (isObject(result)) return { result, bytes: json.length };

@@ -39,6 +39,34 @@ describe.each(['2025-11-25', '2026-07-28'])('a server of SEP-2631 behind stdio, 
   });
 });
 
+describe.each(['2025-11-25', '2026-07-28'])('bytes of a resource behind stdio, for a client of %s', (version) => {
+  it.each([
+    ['one byte', 1],
+    ['as many as stay in a message', 40_000],
+    ['more', 5_000_000],
+  ])('are the file that a client gets for it: %s (2631-70)', async (_what, size) => {
+    const command = [process.execPath, FIXTURE, 'linking', String(size)];
+    const wharf = await startWharf({ servers: { s: { command } } });
+    const client = await connect(wharf.mcp, version, SPEAKS);
+    const bytes = Buffer.alloc(size, 'stdio ');
+    const { file } = await authorizeDownload(client, 'doc://stdio/a.bin');
+    expect(file).toMatchObject({ size, digest: digestValue(bytes) });
+    expect((await download(client, 'doc://stdio/a.bin')).equals(bytes)).toBe(true);
+    await wharf.stop();
+  });
+
+  it('are refused where they are too long for Wharf to hold, and never told to be none (2631-70)', async () => {
+    const command = [process.execPath, FIXTURE, 'linking', '100000'];
+    const limits = { response: '64KiB', inlineResource: '1KiB' };
+    const wharf = await startWharf({ servers: { s: { command } }, config: { limits } });
+    const client = await connect(wharf.mcp, version, SPEAKS);
+    const { error, result } = await client.request('files/authorizeDownload', { uri: 'doc://stdio/a.bin' });
+    expect(result).toBeUndefined();
+    expect(error?.data).toMatchObject({ limit: 'limits.response', allowed: 65_536 });
+    await wharf.stop();
+  });
+});
+
 describe('resources that a client takes for files', () => {
   let server: Lab;
   let client: RawClient;
