@@ -1,6 +1,8 @@
+import { encodingFacts } from '../../../gateway/encodings.js';
 import { isObject, valueAt } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
 import type { JsonObject, JsonPatch, JsonPath, ShownSlot } from '../../../gateway/ports/dialect.js';
+import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 import { sentence } from '../common/words.js';
 
 /**
@@ -36,6 +38,9 @@ const OF_THE_ENCODING = [
   'else',
 ];
 
+/** Values for a model to copy: of a file they are base64, which it would then type. */
+const EXAMPLES = ['examples', 'example'];
+
 /**
  * Shows every file argument as a string whose description says what to put there: descriptions are what all clients
  * show.
@@ -52,12 +57,20 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPat
       if (key === 'contentMediaType' && schema.contentEncoding === undefined) continue;
       if (schema[key] !== undefined) patches.push({ path: [...at, key], value: undefined });
     }
+    for (const key of EXAMPLES) {
+      if (schema[key] !== undefined && !takesText(slot)) patches.push({ path: [...at, key], value: undefined });
+    }
     const described = typeof schema.description === 'string' ? withoutHowTo(schema.description) : '';
     const said = described === '' ? [] : [sentence(described)];
     const text = [...said, ...(slot.purpose ? [sentence(slot.purpose)] : []), howTo(slot.accept, maxSize, uploadTool)];
     patches.push({ path: [...at, 'description'], value: text.join(' ') });
     return patches;
   });
+}
+
+/** True where the text of a file may be typed as it is. */
+function takesText({ deliveries }: FileSlot): boolean {
+  return deliveries.some((delivery) => delivery.kind === 'encoded' && encodingFacts(delivery.encoding).isPlainText);
 }
 
 /** The schemas of the same value, of which the slot's is one branch, say nothing about its encoding. */

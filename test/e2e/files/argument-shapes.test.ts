@@ -38,6 +38,21 @@ const TOOLS = [
     name: 'short',
     inputSchema: { type: 'object', properties: { file: { ...BASE64, maxLength: 11 } } },
   },
+  {
+    name: 'examples',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        file: { ...BASE64, examples: ['SGVsbG8gd29ybGQh'], example: 'SGVsbG8gd29ybGQh' },
+        files: { type: 'array', items: { ...BASE64, examples: ['SGVsbG8gd29ybGQh'] } },
+        note: { type: 'string', examples: ['a note'] },
+      },
+    },
+  },
+  {
+    name: 'prose',
+    inputSchema: { type: 'object', properties: { file: { type: 'string', examples: ['Dear Ann'] } } },
+  },
   { name: 'uri', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } },
   {
     name: 'header',
@@ -74,6 +89,7 @@ beforeAll(async () => {
   const telling = { file: { ...base64, name: 'name', mimeType: 'type', size: 'size' } };
   const tools = {
     uri: { files: { file: { encoding: 'dataUri' } } },
+    prose: { files: { file: { encoding: 'text' } } },
     telling: {
       files: { ...telling, named: { ...base64, name: 'constructor' }, 'files[]': base64, 'pages[].data': base64 },
     },
@@ -102,6 +118,13 @@ describe('an argument that is declared as base64', () => {
     expect((await schemaOf(name)).match(/"x-mcp-file"/g)).toHaveLength(slots);
     expect(await legacy.sent(name, args)).toEqual(expected);
   });
+});
+
+it('examples in base64 are not shown, for models copy them; those of a text are', async () => {
+  const shown = await schemaOf('examples');
+  expect(shown).not.toContain('SGVsbG8gd29ybGQh');
+  expect(shown).toContain('"examples":["a note"]');
+  expect(await schemaOf('prose')).toContain('"examples":["Dear Ann"]');
 });
 
 it('a file whose base64 would be longer than the tool allows is refused, and clients see how large it may be', async () => {
