@@ -41,7 +41,7 @@ interface Request {
 }
 
 /** What a collector does instead of taking an export. */
-export type Behaviour = 'takes' | 'refuses' | 'hangs';
+export type Behaviour = 'takes' | 'refuses' | 'hangs' | 'drips' | 'rambles';
 
 /** A collector that takes OTLP over HTTP, as JSON and as protobuf, and keeps what it is given. */
 export class OtlpCollector {
@@ -59,17 +59,20 @@ export class OtlpCollector {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      if (this.behaviour === 'hangs') {
+      if (this.behaviour === 'hangs' || this.behaviour === 'drips') {
         this.waiting += 1;
+        const drops = this.behaviour === 'drips' ? setInterval(() => response.write('{'), 100) : undefined;
         response.once('close', () => {
+          clearInterval(drops);
           this.waiting -= 1;
         });
         return;
       }
       if (this.behaviour === 'refuses') {
         this.refused += 1;
-        return void response.writeHead(400).end();
+        return void response.writeHead(400, `wrong key ${request.headers['x-key']}`).end();
       }
+      if (this.behaviour === 'rambles') return void response.writeHead(200).end('['.repeat(1024 * 1024));
       const isJson = request.headers['content-type'] === 'application/json';
       const whole = Buffer.concat(chunks);
       const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(whole) : whole;

@@ -42,7 +42,14 @@ export class Reported<Batch> implements Exporter<Batch> {
     if (isFailing === this.#isFailing) return;
     this.#isFailing = isFailing;
     const what = this.#what;
-    if (isFailing) this.#log.warn({ what, err: error }, 'the collector does not take telemetry; it is dropped');
+    if (isFailing)
+      this.#log.warn({ what, err: withoutWords(error) }, 'the collector does not take telemetry; it is dropped');
     else this.#log.info({ what }, 'the collector takes telemetry again');
   }
+}
+
+/** A refusal's words are the collector's, or a proxy's, and may repeat a key that it was sent. */
+function withoutWords(error: Error | undefined): Error | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'number' ? new Error(`the collector answers with HTTP ${code}`) : error;
 }

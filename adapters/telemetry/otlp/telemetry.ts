@@ -8,6 +8,7 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../../../gateway/ports/log.js';
 import type { Telemetry } from '../../../gateway/ports/telemetry.js';
+import { bounded } from './agent.js';
 import { isOff, protocolOf, type Signal, samplerOf, scheduleOf } from './environment.js';
 import { Reported } from './reported.js';
 import type { OtlpSettings } from './settings.js';
@@ -33,11 +34,10 @@ const EXPORT_MS = 30 * MS;
 export function openTelemetry(settings: OtlpSettings, log: Log): Telemetry {
   const resource = ownResource();
   const timeout = settings.timeoutSeconds === undefined ? {} : { timeoutMillis: settings.timeoutSeconds * MS };
-  const reach = (signal: Signal) => ({
-    ...(settings.endpoint !== undefined && { url: `${settings.endpoint.replace(/\/$/, '')}/v1/${signal}` }),
-    headers: settings.headers,
-    ...timeout,
-  });
+  const reach = (signal: Signal) => {
+    const url = settings.endpoint === undefined ? {} : { url: `${settings.endpoint.replace(/\/$/, '')}/v1/${signal}` };
+    return bounded({ ...url, headers: settings.headers, ...timeout }, signal);
+  };
   const writes = (signal: Signal) => settings.protocol ?? protocolOf(signal);
   const spanProcessors = () => {
     const exporter =

@@ -64,6 +64,46 @@ describe('A collector that', () => {
   });
 });
 
+describe('A collector whose answer', () => {
+  const told = ({ lines }: Wharf, text: string) => lines.filter((line) => line.text.includes(text));
+  const away = 'the collector does not take telemetry';
+  const reasonsOf = (wharf: Wharf) => told(wharf, away).map(({ fields }) => String(fields.err));
+
+  it('comes one byte at a time is given up after `timeoutSeconds`, and keeps no connection', async () => {
+    process.env.OTEL_BSP_SCHEDULE_DELAY = '20';
+    process.env.OTEL_METRICS_EXPORTER = 'none';
+    collector.behaviour = 'drips';
+    const wharf = await start({ endpoint: collector.url, timeoutSeconds: 1 });
+    await calls(wharf.mcp, 1);
+    await until(() => collector.waiting > 0);
+    collector.behaviour = 'takes';
+    await until(() => collector.waiting === 0);
+    await wharf.stop();
+  });
+
+  it('is long is not read to its end, and is told of', async () => {
+    process.env.OTEL_BSP_SCHEDULE_DELAY = '20';
+    process.env.OTEL_METRICS_EXPORTER = 'none';
+    collector.behaviour = 'rambles';
+    const wharf = await start({ endpoint: collector.url });
+    await calls(wharf.mcp, 1);
+    await until(() => told(wharf, away).length === 1);
+    expect(reasonsOf(wharf)[0]).toContain("the collector's answer is longer than 65536 bytes");
+    await wharf.stop();
+  });
+
+  it('repeats the key that it was sent does not bring the key into the log', async () => {
+    process.env.OTEL_BSP_SCHEDULE_DELAY = '20';
+    collector.behaviour = 'refuses';
+    const wharf = await start({ endpoint: collector.url, headers: { 'x-key': 'plover-of-the-shore' } });
+    await calls(wharf.mcp, 1);
+    await until(() => told(wharf, away).length > 0);
+    expect(reasonsOf(wharf)[0]).toContain('the collector answers with HTTP 400');
+    expect(wharf.logged()).not.toContain('plover-of-the-shore');
+    await wharf.stop();
+  });
+});
+
 describe('The standard environment variables', () => {
   it('say where the collector is, which headers it wants, what the service is called and what is recorded', async () => {
     collector.behaviour = 'takes';
