@@ -2,19 +2,32 @@ import { pipeline, Readable, Transform } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 
 /** A page of a listing has at most 1000 keys of at most 1024 characters, some of which XML spells with six. */
-const LONGEST = 8 * 1024 * 1024;
+const LONGEST_LIST = 8 * 1024 * 1024;
+const LISTS: ReadonlySet<string> = new Set([
+  'ListObjectsV2Command',
+  'ListMultipartUploadsCommand',
+  'ListPartsCommand',
+  'GetBucketLifecycleConfigurationCommand',
+]);
+
+/** Of any other answer, and of every refusal: S3's are shorter than 4 KiB, and a proxy's pages are not understood. */
+const LONGEST = 64 * 1024;
 
 /**
- * The SDK reads an answer to its end before it understands it. One that is longer than any answer of S3 may be is given up:
- * without this, a store, or what stands before it, could fill the memory.
+ * The SDK reads an answer to its end before it understands it, and parses it as a whole: a megabyte of attributes takes it
+ * a second. One that is longer than any answer of S3 may be is given up: without this, a store, or what stands before it,
+ * could fill the memory and hold up every call.
  */
 export function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next, context) => async (args) => {
       const result = await next(args);
       const response = result.response as { statusCode?: number; body?: unknown };
-      const isObject = context.commandName === 'GetObjectCommand' && (response.statusCode ?? 0) < 300;
-      if (!isObject && response.body instanceof Readable) response.body = bounded(response.body);
+      const { commandName = '' } = context;
+      const isSuccess = (response.statusCode ?? 0) < 300;
+      const isObject = isSuccess && commandName === 'GetObjectCommand';
+      const most = isSuccess && LISTS.has(commandName) ? LONGEST_LIST : LONGEST;
+      if (!isObject && response.body instanceof Readable) response.body = bounded(response.body, most);
       return result;
     },
     // behind all that reads the answer
@@ -22,12 +35,12 @@ export function boundAnswers(client: S3Client): void {
   );
 }
 
-function bounded(body: Readable): Readable {
-  let left = LONGEST;
+function bounded(body: Readable, most: number): Readable {
+  let left = most;
   const limit = new Transform({
     transform(chunk: Buffer, _, done) {
       left -= chunk.length;
-      if (left < 0) done(new Error(`The store's answer is longer than ${LONGEST} bytes.`));
+      if (left < 0) done(new Error(`The store's answer is longer than ${most} bytes.`));
       else done(null, chunk);
     },
   });

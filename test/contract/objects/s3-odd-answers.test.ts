@@ -84,6 +84,15 @@ describe('an S3 that answers otherwise than it should', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
+  it('with an error of 100 KB: it is not parsed, but given up after 64 KiB', async () => {
+    answer = (response) => response.writeHead(400).end(`<Error>${'<a/>'.repeat(25_000)}</Error>`);
+    const failure = await objects.get('f/x', { signal: NEVER }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'store_unavailable',
+      cause: { message: expect.stringContaining('longer than 65536 bytes') },
+    });
+  });
+
   it.each([
     ['a page of a proxy', 200, '<html>Back soon.</html>'],
     ['an error', 200, '<Error><Code>InternalError</Code><Message>no</Message></Error>'],
