@@ -27,8 +27,8 @@ export interface MessageFacts {
   /** If it is a server's request to ask its client's user: the id, as JSON text. */
   asks?: string | undefined;
   frame?: FrameFields | undefined;
-  /** It is broken JSON that passes as it came, which a reader of a body sees by itself. */
-  isBroken?: boolean;
+  /** Of broken JSON that passes as it came, which a reader of a body sees by itself: ids of the requests that it would answer. */
+  broken?: readonly string[] | undefined;
   /** It is a message of Wharf's own, which no server has sent. */
   isOwn?: boolean;
 }

@@ -38,16 +38,18 @@ export interface CallEnd {
 }
 
 /** A request was answered. */
-export type Answered = (id: string) => void;
+type Answered = (id: string) => void;
 
 type Verb = 'POST' | 'GET' | 'DELETE';
 
-interface CallRequest {
+export interface CallRequest {
   headers: Record<string, string>;
   body?: Buffer;
   /** As in `Exchange`. */
   tooLong?: TooLongArgument | undefined;
   answered?: Answered;
+  /** The only answer to these requests cannot be read. */
+  unreadable?: (ids: readonly string[]) => Promise<void>;
 }
 
 /** The running exchanges. For the relay they are ordinary exchanges with another kind of reply. */
@@ -70,7 +72,8 @@ export class Calls {
       metrics.count('wharf_dropped_messages_total', { reason: 'no_message' });
       log.debug({}, 'the server sent something that is not a message');
     };
-    const reply = new LineReply({ output, answered: request.answered ?? (() => undefined), dropped });
+    const { answered = () => undefined, unreadable } = request;
+    const reply = new LineReply({ output, answered, dropped, unreadable });
     this.#open.add(reply);
     const end = this.#run(verb, request, reply).finally(() => this.#open.delete(reply));
     return { reply, end };

@@ -9,7 +9,7 @@ import { idIn } from '../mcp/request-id.js';
 import { knownId } from '../mcp/responses.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { OpenedSession } from '../relay/reply.js';
-import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
+import { type CallDeps, type CallEnd, type CallRequest, Calls } from './calls.js';
 import { inputLines, type MessageLine } from './input.js';
 import type { LineReply } from './line-reply.js';
 import { pause } from './pause.js';
@@ -34,6 +34,9 @@ type FaceEnd = 'input ended' | 'session lost';
 interface FaceOptions extends CallDeps {
   input: Readable;
 }
+
+/** What becomes of the requests of one POST, wherever it is heard. */
+type Heard = Required<Pick<CallRequest, 'answered' | 'unreadable'>>;
 
 /** An unanswered request of the client's. */
 interface Open {
@@ -152,12 +155,19 @@ export class StdioFace {
     const call: Open = { reply: undefined, cancelled: false, session };
     const pending = new Set(messages.requests.map(({ id }) => id));
     for (const id of pending) this.#open.set(id, call);
-    const answered = (id: string): void => void pending.delete(knownId(pending, id));
+    const heard: Heard = {
+      answered: (id) => void pending.delete(knownId(pending, id)),
+      unreadable: async (ids) => {
+        const owed = ids.map((id) => knownId(pending, id)).filter((id) => pending.delete(id));
+        const error = new GatewayError('upstream_invalid', { server: server.name, reason: 'it is not valid JSON' });
+        if (!call.cancelled) for (const id of owed) await output.line(errorAnswer(error, id));
+      },
+    };
     const begun = this.#calls.begin('POST', {
       headers: headersOf(messages, session),
       body: messages.bytes,
       tooLong,
-      answered,
+      ...heard,
     });
     call.reply = begun.reply;
     let ended = await begun.end;
@@ -168,7 +178,7 @@ export class StdioFace {
     // a stdio client must do something else about it than one over HTTP
     if (ended.error?.code === 'session_required') ended = { ...ended, error: this.#notOpened };
     if (!ended.error && ended.reply.refusal === undefined && pending.size > 0) {
-      ended = await this.#resume(ended, call, pending, answered);
+      ended = await this.#resume(ended, call, pending, heard);
     }
     if (!call.cancelled && !this.#isStopped) {
       for (const id of pending) await output.line(unansweredLine(id, server.name, ended));
@@ -180,7 +190,7 @@ export class StdioFace {
   }
 
   /** MCP 2025-11-25: a stream may end before its answer; the client requests the rest by the last event's id. */
-  async #resume(ended: CallEnd, call: Open, pending: ReadonlySet<string>, answered: Answered): Promise<CallEnd> {
+  async #resume(ended: CallEnd, call: Open, pending: ReadonlySet<string>, heard: Heard): Promise<CallEnd> {
     let last = ended;
     for (let tries = 0; tries < MAX_RESUMES && pending.size > 0; tries++) {
       const { resumption } = last.reply;
@@ -188,12 +198,16 @@ export class StdioFace {
       await this.#pauseBefore(resumption);
       if (call.cancelled || this.#isStopped) break;
       const headers = { ...streamHeaders(call.session), 'last-event-id': resumption.lastEventId };
+      const endWhenDone = (): void => {
+        if (pending.size === 0) setImmediate(() => begun.reply.abort());
+      };
       const begun = this.#calls.begin('GET', {
         headers,
         answered: (id) => {
-          answered(id);
-          if (pending.size === 0) setImmediate(() => begun.reply.abort());
+          heard.answered(id);
+          endWhenDone();
         },
+        unreadable: (ids) => heard.unreadable(ids).then(endWhenDone),
       });
       call.reply = begun.reply;
       last = await begun.end;

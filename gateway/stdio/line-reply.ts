@@ -17,16 +17,30 @@ interface LineReplyOptions {
   answered: (id: string) => void;
   /** The server has sent what is not a message. */
   dropped: () => void;
+  /** The only answer to these requests cannot be read; called with their ids as JSON text. */
+  unreadable?: ((ids: readonly string[]) => Promise<void>) | undefined;
 }
 
-/** Begins of a JSON-RPC message, and of a batch. */
-const OPENING: readonly (number | undefined)[] = [0x7b, 0x5b];
+/** Begins of a JSON-RPC message and of a batch, with the ends that leave nothing in them. */
+const OPENING: ReadonlyMap<number | undefined, number> = new Map([
+  [0x7b, 0x7d],
+  [0x5b, 0x5d],
+]);
 
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
-/** Whether it begins as a message does: other JSON is a text, a number or a word. */
+/** Whether it begins as a message does: other JSON is a text, a number, a word, or holds nothing. */
 function mayBeMessage([first]: readonly Piece[]): boolean {
-  return !Buffer.isBuffer(first) || OPENING.includes(first.find((byte) => !BLANKS.includes(byte)));
+  if (!Buffer.isBuffer(first)) return true;
+  const start = notBlank(first, 0);
+  const end = OPENING.get(first[start]);
+  return end !== undefined && first[notBlank(first, start + 1)] !== end;
+}
+
+function notBlank(bytes: Buffer, from: number): number {
+  let at = from;
+  while (BLANKS.includes(bytes[at] ?? -1)) at++;
+  return at;
 }
 
 /**
@@ -105,7 +119,7 @@ export class LineReply implements Reply {
     this.#head = head;
   }
 
-  message(pieces: readonly Piece[], { answers = [], frame, isBroken }: MessageFacts = {}): Promise<void> | undefined {
+  message(pieces: readonly Piece[], { answers = [], frame, broken }: MessageFacts = {}): Promise<void> | undefined {
     if (this.gone || this.hasNoMessages) return undefined;
     if (this.#isRefusal) {
       this.#keepRefusal(pieces);
@@ -115,9 +129,11 @@ export class LineReply implements Reply {
     const type = frame?.event?.toString('latin1') ?? 'message';
     if (frame && type !== 'message') return this.event(frame);
     // "The server MUST NOT write anything to its stdout that is not a valid MCP message" (MCP 2025-11-25, stdio)
-    if (isBroken || !mayBeMessage(pieces)) {
+    if (broken || !mayBeMessage(pieces)) {
       this.#options.dropped();
-      return frame && this.event(frame);
+      const noted = frame && this.event(frame);
+      // the stream may stay open, without another answer on it
+      return broken && broken.length > 0 ? this.#queue(async () => this.#options.unreadable?.(broken)) : noted;
     }
     return this.#queue(async () => {
       await this.#line(pieces);

@@ -339,7 +339,9 @@ describe('wharf stdio in front of an HTTP server', () => {
       'hello',
       '{"jsonrpc":"2.0",',
       'null',
-      `{"jsonrpc":"2.0","id":1,"result":{} `,
+      '{}',
+      '[ ]',
+      `{"jsonrpc":"2.0","id":9,"result":{} `,
       answer(2, { ok: true }),
     ];
     const body = events.map((data) => `data: ${data}\n\n`).join('');
@@ -347,6 +349,18 @@ describe('wharf stdio in front of an HTTP server', () => {
     face.request(1, 'tools/call', { name: 'x' });
     expect((await face.answer(1)).error?.data).toMatchObject({ code: 'upstream_closed' });
     expect(face.messages.map(({ id }) => id)).toEqual([0, 2, 1]);
+  });
+
+  it('does not wait for a second answer where the first cannot be read, on a stream that stays open', async () => {
+    await startFake();
+    await initialized();
+    const body = `data: {"jsonrpc":"2.0","id":"1","result":{"content":[\n\n`;
+    fake?.queue.push({ contentType: 'text/event-stream', body, cut: 'stall', framing: 'chunked' });
+    face.request(1, 'tools/call', { name: 'x' });
+    expect((await face.answer(1)).error?.data).toMatchObject({ code: 'upstream_invalid', server: 'default' });
+    face.request(2, 'ping');
+    expect((await face.answer(2)).result).toEqual({});
+    expect(face.messages.map(({ id }) => id)).toEqual([0, 1, 2]);
   });
 
   it.each([

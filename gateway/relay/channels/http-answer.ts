@@ -213,8 +213,8 @@ export class AnswerRelay {
     const answers = answersIn(message).map(({ id }) => id);
     const { frame } = message;
     const asks = elicitationIn(message);
-    const isBroken = message.malformed !== undefined;
-    const slow = this.#reply.message(pieces, { answers: isBroken ? [] : answers, isBroken, frame, asks });
+    const facts = message.malformed ? { broken: answers } : { answers };
+    const slow = this.#reply.message(pieces, { ...facts, frame, asks });
     this.#answered(answers);
     // what a slow client has not read is still held
     if (slow)
@@ -300,8 +300,8 @@ export class AnswerRelay {
     try {
       const { isBroken = false, answered } = outgoing;
       const { frame } = message;
-      const answers = isBroken ? [] : answered;
-      await this.#reply.message(outgoing.pieces, { answers, isBroken, frame, asks: elicitationIn(message) });
+      const facts = isBroken ? { broken: answered } : { answers: answered };
+      await this.#reply.message(outgoing.pieces, { ...facts, frame, asks: elicitationIn(message) });
     } finally {
       await outgoing.sent();
     }

@@ -60,13 +60,14 @@ describe('an answer on standard output', () => {
     const { out, reply, dropped } = lab();
     const one = reply();
     one.head(EVENTS);
-    for (const text of ['"text"', ' null', '\n5', 'hello']) await one.message([Buffer.from(text)]);
-    await one.message([Buffer.from('{"id":1')], { isBroken: true, frame: { id: Buffer.from('7') } });
+    for (const text of ['"text"', ' null', '\n5', 'hello', '{}', ' { }', '[\n]'])
+      await one.message([Buffer.from(text)]);
+    await one.message([Buffer.from('{"id":1')], { broken: [], frame: { id: Buffer.from('7') } });
     for (const text of [' {"id":2}', '[{"id":3}]']) await one.message([Buffer.from(text)]);
     one.end();
     await one.closed;
     expect(out.text).toBe(' {"id":2}\n[{"id":3}]\n');
-    expect(dropped.count).toBe(5);
+    expect(dropped.count).toBe(8);
     expect(one.resumption).toMatchObject({ lastEventId: '7' });
   });
 
