@@ -7,6 +7,12 @@ const LINE_BYTES = 8 * 1024;
 /** Lines logged per second; further ones are counted. */
 const LINES_PER_SECOND = 50;
 
+/**
+ * Once no more are logged, only the last lines of what came at one time are looked at: a chunk of 32,000 short lines held the
+ * event loop for 70 ms, and up to 32 chunks come in one turn.
+ */
+const LAST_LINES = 100;
+
 /** The last lines, which usually say why a process ended, and how much of each is shown. */
 const TAIL_LINES = 10;
 const TAIL_LINE_CHARS = 500;
@@ -44,12 +50,37 @@ export class StderrLog {
 
   #read(chunk: Buffer): void {
     let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+    let isPassed = false;
+    for (;;) {
+      if (!isPassed && this.#logged >= LINES_PER_SECOND) {
+        isPassed = true;
+        start = this.#passOver(chunk, start);
+      }
+      const end = chunk.indexOf(NEWLINE, start);
+      if (end === -1) break;
       this.#keep(chunk.subarray(start, end));
       this.#endLine();
       start = end + 1;
     }
     this.#keep(chunk.subarray(start));
+  }
+
+  /** Counts the lines that are not among the last. @returns where those begin */
+  #passOver(chunk: Buffer, start: number): number {
+    let last = chunk.length;
+    for (let lines = 0; lines <= LAST_LINES && last > start; lines++) last = chunk.lastIndexOf(NEWLINE, last - 1);
+    if (last <= start) return start;
+    let hasText = this.#lineBytes > 0;
+    for (let at = start; at <= last; at++) {
+      if (chunk[at] !== NEWLINE) hasText = true;
+      else if (hasText) {
+        this.#dropped++;
+        hasText = false;
+      }
+    }
+    this.#line = [];
+    this.#lineBytes = 0;
+    return last + 1;
   }
 
   #keep(part: Buffer): void {
