@@ -41,15 +41,18 @@ export function fitting({ limits, servers }: Sized, openFiles = allowedOpenFiles
   return { openFiles, sockets: Math.min(limits.sockets, Math.max(LEAST, left)), processes };
 }
 
-/** Tells the operator what the system leaves no room for. */
+/** Part of a limit below which the log says what holds instead. `wharf doctor` always does. */
+const WORTH_TELLING = 0.5;
+
+/** Tells the operator what the system leaves far too little room for. */
 export function logFitting(log: Log, { openFiles, sockets, processes }: Fitting, { limits, servers }: Sized): void {
   const most = servers.reduce(
     (most, one) => (one.transport === 'stdio' ? Math.max(most, one.limits.processes) : most),
     0,
   );
   const facts = {
-    ...(sockets < limits.sockets && { sockets, 'limits.sockets': limits.sockets }),
-    ...(processes < most && { processes, 'limits.processes': most }),
+    ...(sockets < limits.sockets * WORTH_TELLING && { sockets, 'limits.sockets': limits.sockets }),
+    ...(processes < most * WORTH_TELLING && { processes, 'limits.processes': most }),
   };
   if (Object.keys(facts).length === 0) return;
   const text =

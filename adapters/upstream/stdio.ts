@@ -3,7 +3,7 @@ import { Ledger, refusalFacts } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
-import type { Sharing } from '../../gateway/ports/owner.js';
+import type { Owner, Sharing } from '../../gateway/ports/owner.js';
 import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstream.js';
 import { type Child, startChild } from './stdio/child.js';
 import { findsCommand, isFolder } from './stdio/find-command.js';
@@ -30,11 +30,16 @@ export const settings = z.strictObject({
 /** What a server needs to start. Everything else in the parent's environment may be another program's secret. */
 const INHERITED = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER'] as const;
 
+/** The limit of the system that may leave room for fewer processes than `limits.processes`. */
+const OPEN_FILES = 'ulimit -n';
+
 export interface StdioDeps {
   /** The server's name in the config. */
   name: string;
   limits: Readonly<Pick<Limits, 'processes'>>;
   timeouts: Readonly<Pick<Timeouts, 'upstream'>>;
+  /** Processes for which the system allows enough open files now: a reload changes how many servers share those. */
+  processesThatFit?: (() => number) | undefined;
   /** How `limits.processes` is shared. */
   sharing: Sharing;
   log: Log;
@@ -71,12 +76,7 @@ class Stdio implements SharedUpstream {
     const { name, log } = this.#deps;
     if (signal.aborted || this.#closed) throw this.#notOpened(signal);
     const owner = { principal };
-    const refusal = this.#processes.take(1, owner);
-    if (refusal) {
-      const { limit, allowed, full } = refusal;
-      const facts = full === 'process' ? { limit, allowed } : refusalFacts(refusal);
-      throw new GatewayError('process_limit', { ...facts, server: name });
-    }
+    this.#takePlace(owner);
     let started: Child | undefined;
     const child = await startChild(
       {
@@ -99,6 +99,18 @@ class Stdio implements SharedUpstream {
       throw this.#notOpened(signal);
     }
     return child;
+  }
+
+  /** @throws GatewayError `process_limit` */
+  #takePlace(owner: Owner): void {
+    const { name, limits, processesThatFit } = this.#deps;
+    const fitting = processesThatFit?.() ?? Number.POSITIVE_INFINITY;
+    this.#processes.resize({ total: Math.min(limits.processes, fitting) });
+    const refusal = this.#processes.take(1, owner);
+    if (!refusal) return;
+    const limit = fitting < limits.processes ? OPEN_FILES : refusal.limit;
+    const facts = refusal.full === 'process' ? { allowed: refusal.allowed } : refusalFacts(refusal);
+    throw new GatewayError('process_limit', { ...facts, limit, server: name });
   }
 
   async check(): Promise<void> {

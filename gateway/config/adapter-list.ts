@@ -32,6 +32,8 @@ export interface AdapterDeps {
 export interface UpstreamDeps extends AdapterDeps {
   /** The server's name in the config, for errors and logs. */
   name: string;
+  /** Processes of each stdio server for which the system allows enough open files now. */
+  processesThatFit?: (() => number) | undefined;
 }
 
 /** One implementation of a port: the schema of its settings, and a function that creates it from parsed settings. */

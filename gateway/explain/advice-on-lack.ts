@@ -16,7 +16,9 @@ export const OF_LACK = {
   },
   process_limit: {
     why: 'A stdio server runs one process for each session, and all places are taken by sessions in use.',
-    todo: 'Close clients that are not needed. An operator can raise `limits.processes` or lower `timeouts.session`.',
+    todo:
+      'Close clients that are not needed. An operator can raise `limits.processes`, or what the error names instead: ' +
+      '`ulimit -n`, where the system allows open files for fewer processes. Or lower `timeouts.session`.',
     facts: { allowed: 32 },
   },
   connection_limit: {

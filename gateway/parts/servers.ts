@@ -1,7 +1,6 @@
 import type { AdapterList, UpstreamDeps } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
 import { transportsToTry } from '../config/transports.js';
-import { fitting } from '../descriptors.js';
 import type { Upstream } from '../ports/upstream.js';
 import { ByLimits } from '../relay/by-limits.js';
 import { Transports } from '../relay/channels/transports.js';
@@ -22,9 +21,7 @@ export function serverMaker(
 ): MakeServer {
   return async (server) => {
     const { name, limits, settings, transport } = server;
-    const { processes } = fitting(parts.config);
-    const fits = { ...limits, processes: Math.min(limits.processes, processes) };
-    const upstreamDeps = { ...deps, limits: fits, log: deps.log.child({ server: name }), name };
+    const upstreamDeps = { ...deps, limits, log: deps.log.child({ server: name }), name };
     const opened = await Promise.all(
       transportsToTry(transport).map((use) => adapters.upstream[use].create(settings, upstreamDeps)),
     );

@@ -1,5 +1,6 @@
 import { accessRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
+import { fitting } from '../descriptors.js';
 import { TempFiles } from '../files/temp-files.js';
 import { Hosts } from '../hosts/hosts.js';
 import { createCatalogLedger, createDownloadLedger, createQuestionLedger, createSessionLedger } from '../ledgers.js';
@@ -72,9 +73,10 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const openWays = (of: Config) =>
     openWaysIn(of, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock: MACHINE_CLOCK, keys });
   const waysIn = new PresentWays(await openWays(config), config.auth);
+  const upstreamDeps = { ...adapterDeps, processesThatFit: () => fitting(present.config).processes };
   /** Makes the servers of a config, which share its rules. */
   const makerFor = (of: Config): MakeServer =>
-    serverMaker(adapters, adapterDeps, {
+    serverMaker(adapters, upstreamDeps, {
       ...parts,
       config: of,
       flow: flowRulesOf(of).length > 0 ? flow : undefined,
@@ -90,9 +92,10 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const { budget, pictures, short } = shared;
   const totals = { held, budget, pictures, short, opened, streams, waiting, catalog, partSize: objects.partSize };
   const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, takers, ...totals });
+  const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit });
   return {
     servers: running.byName,
-    present: new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit }),
+    present,
     sessions,
     waysIn,
     /** People's own logins, and whether any server of now asks for them. */

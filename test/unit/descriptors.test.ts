@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { fitting } from '../../gateway/descriptors.js';
+import { fitting, logFitting } from '../../gateway/descriptors.js';
 import { DEFAULT_LIMITS as limits } from '../../gateway/policy/limits.js';
+import { recordingLog } from '../contract/upstream/subject.js';
 
 const stdio = { transport: 'stdio', limits };
 const http = { transport: 'streamable-http', limits };
@@ -17,5 +18,16 @@ describe('what the open files that the system allows are enough for', () => {
     const fits = fitting({ limits, servers }, openFiles);
     expect(fits.sockets).toBe(sockets);
     expect(Math.min(fits.processes, 100_000)).toBe(processes);
+  });
+
+  it.each([
+    ['nothing where they are enough for half of the limits', 20_000, []],
+    ['which limits hold where they are not', 256, [{ openFiles: 256, sockets: 34, processes: 4 }]],
+  ])('tells the operator %s', (_, openFiles, told) => {
+    const log = recordingLog();
+    const config = { limits, servers: Array(5).fill(stdio) as (typeof stdio)[] };
+    logFitting(log, fitting(config, openFiles), config);
+    expect(log.lines).toMatchObject(told);
+    expect(log.lines).toHaveLength(told.length);
   });
 });

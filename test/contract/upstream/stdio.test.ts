@@ -280,6 +280,22 @@ describe('stdio', () => {
     await (await upstream.connect(calm())).close();
   });
 
+  it('has as many places as the system allows open files for now, and names that limit', async () => {
+    let fits = 1;
+    const deps = { ...upstreamDeps({ limits: { processes: 2 } }), processesThatFit: () => fits };
+    upstream = create(settings.parse({ command: stdioServer() }), deps);
+    const first = await upstream.connect(calm());
+    const failure = await failureOf(upstream.connect(calm()));
+    expect(failure.facts).toEqual({ server: 'subject', limit: 'ulimit -n', allowed: 1 });
+    fits = 100;
+    const second = await upstream.connect(calm());
+    expect((await failureOf(upstream.connect(calm()))).facts).toMatchObject({ limit: 'limits.processes', allowed: 2 });
+    fits = 1;
+    await first.close();
+    expect((await failureOf(upstream.connect(calm()))).facts).toMatchObject({ limit: 'ulimit -n', allowed: 1 });
+    await second.close();
+  });
+
   it('gives the place back when the program cannot be started', async () => {
     const failed = open(['/nonexistent'], { limits: { processes: 1 } });
     expect((await failureOf(failed)).code).toBe('upstream_unreachable');
