@@ -168,6 +168,20 @@ const pasted = blocks(hour, 'sh').join('\n');
 const sharing = (name: string) =>
   Object.keys(composed).filter((one) => composed[one]?.network_mode === `service:${name}`);
 
+describe('the composed stack', () => {
+  // podman's API takes a command apart at its spaces
+  it.each(Object.keys(composed))('asks %s for its health in words without a space', (name) => {
+    const { test = [] } = (composed[name]?.healthcheck ?? {}) as { test?: string[] };
+    expect(test.filter((word) => word.includes(' '))).toEqual([]);
+  });
+
+  it('is replaced one replica at a time, as its page says', () => {
+    const page = texts.find(([name]) => name === 'docs/how-to/docker.md')?.[1] ?? '';
+    const replacing = [...page.matchAll(/docker compose up -d --build(.*)/g)].map(([, rest = '']) => rest.trim());
+    expect(replacing).toEqual(['--wait gateway-1', '--wait gateway-2']);
+  });
+});
+
 describe("An organisation's gateway, within an hour", () => {
   it('names services that there are, and sets what they need', async () => {
     const commands = [...pasted.matchAll(/docker compose (exec|stop|start) (.+)/g)].map(([, verb, rest = '']) => ({
