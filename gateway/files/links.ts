@@ -91,7 +91,7 @@ export class Links {
   }
 
   /**
-   * What one of these links leads to, whatever its owner; undefined for any other address.
+   * What one of these links leads to; undefined for any other address.
    * @param find finds the caller's own files alone
    */
   async read(text: string, find: FindRecord): Promise<LinkReading | undefined> {
