@@ -9,10 +9,13 @@ const DAY = 24 * 60 * MINUTE;
 
 let issuer: Issuer;
 let oauth: OAuth;
+let begun = 0;
 let passed = 0;
-const clock = { now: () => Date.now() + passed };
+// it stands still, so that no border of a second falls between a token and its verification
+const clock = { now: () => begun + passed };
 
 beforeEach(async () => {
+  begun = Date.now();
   passed = 0;
   issuer = await Issuer.start();
   oauth = await create({}, { clock, log: silentLog, timeouts: { state: 500 } });
@@ -30,7 +33,7 @@ function verifier(rules: Partial<TokenRules> = {}, jwksUri?: string): TokenVerif
 
 /** A token that holds for as long as a test moves its clock. */
 const token = (claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}) =>
-  issuer.token({ aud: 'here', exp: Math.floor((Date.now() + 10 * DAY) / 1000), ...claims }, header);
+  issuer.token({ aud: 'here', exp: Math.floor((begun + 10 * DAY) / 1000), ...claims }, header);
 
 const outcome = async (one: TokenVerifier, text: string) => {
   const found = await one.verify(text);
@@ -128,13 +131,13 @@ describe('the keys of an issuer', () => {
 describe('the times of a token', () => {
   it.each([
     [-59, 'ok'],
-    [-62, 'expired'],
+    [-60, 'expired'],
   ])('may be off by the tolerance: an end %i s ago is %s', async (seconds, expected) => {
-    expect(await outcome(verifier(), await token({ exp: Math.floor(Date.now() / 1000) + seconds }))).toBe(expected);
+    expect(await outcome(verifier(), await token({ exp: Math.floor(begun / 1000) + seconds }))).toBe(expected);
   });
 
   it('may be off by the tolerance: a beginning in 50 s is taken, one in 90 s is not', async () => {
-    const nbf = (seconds: number) => token({ nbf: Math.floor(Date.now() / 1000) + seconds });
+    const nbf = (seconds: number) => token({ nbf: Math.floor(begun / 1000) + seconds });
     expect(await outcome(verifier(), await nbf(50))).toBe('ok');
     expect(await outcome(verifier(), await nbf(90))).toBe('early');
   });
