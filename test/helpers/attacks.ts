@@ -158,6 +158,18 @@ export const RESULTS: Readonly<Record<string, Attack>> = {
       answer: content(`{"type":"image","mimeType":"image/png","data":"${' '.repeat(count)}!"}`, ',"isError":true'),
     }),
   },
+  'breaks in a picture of an error': {
+    most: 2_000_000,
+    make: ({ count }) => ({
+      answer: content(`{"type":"image","mimeType":"image/png","data":"${'\\n'.repeat(count)}!"}`, ',"isError":true'),
+    }),
+  },
+  'escapes in a picture of an error': {
+    most: 1_000_000,
+    make: ({ count }) => ({
+      answer: content(`{"type":"image","mimeType":"image/png","data":"${'\\/\\n'.repeat(count)}!"}`, ',"isError":true'),
+    }),
+  },
   'blanks behind a doctype': {
     most: 4000,
     make: ({ count }) => {
