@@ -4,7 +4,7 @@ import type { HeldRequest } from '../budget/held.js';
 import { Pace } from '../budget/pace.js';
 import { beginStep, isTurnOver, nextTurn } from '../budget/turn.js';
 import { GatewayError } from '../errors.js';
-import { idIn } from '../mcp/request-id.js';
+import { idIn, idInLong } from '../mcp/request-id.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import { IncomingBody } from '../relay/client/incoming-body.js';
@@ -81,24 +81,40 @@ function takeAsItComes(
       reject(error);
     };
     const pace = bodyPace(limits, timeouts, refuse);
+    const refuseRequest = async (error: unknown) => {
+      pace.end();
+      request.removeAllListeners('data');
+      request.pause();
+      refused(await idInLong(body.pieces));
+      refuse(error);
+    };
+    /** Takes up what has come in later turns, and only then more. */
+    const goOnLater = async () => {
+      request.pause();
+      pace.rest();
+      try {
+        do {
+          await nextTurn();
+          if (isOver) return;
+        } while (!body.catchUp());
+      } catch (error) {
+        return refuseRequest(error);
+      }
+      pace.want();
+      request.resume();
+    };
     request.on('data', (chunk: Buffer) => {
       pace.took(chunk.length);
       beginStep();
       try {
-        body.take(chunk);
+        body.add(chunk);
+        // with chunks of one byte, each read from the socket delivers ten thousand of them
+        if (body.catchUp() && !isTurnOver()) return;
       } catch (error) {
-        refused(idIn(body.pieces));
-        return refuse(error);
+        void refuseRequest(error);
+        return;
       }
-      if (!isTurnOver()) return;
-      // with chunks of one byte, each read from the socket delivers ten thousand of them
-      request.pause();
-      pace.rest();
-      void nextTurn().then(() => {
-        if (isOver) return;
-        pace.want();
-        request.resume();
-      });
+      void goOnLater();
     });
     request.once('end', () => {
       isOver = true;

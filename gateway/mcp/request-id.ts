@@ -1,3 +1,4 @@
+import { breathe } from '../budget/turn.js';
 import { firstInk, isBlank, onOneLine } from '../wire/blank.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
@@ -7,6 +8,9 @@ const OPEN_OBJECT = 0x7b;
 
 /** Bytes of a message that are held at most: of a longer one only the captures are kept, so it may have any length. */
 const HELD_BYTES = 64 * 1024;
+
+/** Bytes of a long text that are read at a time. */
+const STEP = 64 * 1024;
 
 const TREE = compileWatchTree({ keys: { id: { capture: 'id' }, method: { capture: 'method' } } });
 
@@ -43,11 +47,29 @@ export class IdFinder {
  * @param pieces of the text, which may break off
  */
 export function idIn(pieces: readonly Buffer[]): string | undefined {
-  const begins = pieces.find((piece) => !isBlank(piece));
-  if (!begins || firstInk(begins) !== OPEN_OBJECT) return undefined;
+  if (!beginsObject(pieces)) return undefined;
   const finder = new IdFinder();
   // JSON's line breaks are between tokens, but would end the line for the finder
   for (const piece of pieces) finder.feed(onOneLine(piece));
   finder.end();
   return finder.id;
+}
+
+/** What `idIn` finds, in a long text that is read in steps: other work goes on meanwhile. */
+export async function idInLong(pieces: readonly Buffer[]): Promise<string | undefined> {
+  if (!beginsObject(pieces)) return undefined;
+  const finder = new IdFinder();
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += STEP) {
+      await breathe();
+      finder.feed(onOneLine(piece.subarray(at, at + STEP)));
+    }
+  }
+  finder.end();
+  return finder.id;
+}
+
+function beginsObject(pieces: readonly Buffer[]): boolean {
+  const begins = pieces.find((piece) => !isBlank(piece));
+  return begins !== undefined && firstInk(begins) === OPEN_OBJECT;
 }

@@ -35,7 +35,7 @@ export class ShortenedBody {
    * @param held counts the rest of the message; released by the caller
    * @param mostRead most bytes of one string
    */
-  constructor(limits: Limits, held: HeldBytes, mostRead: number) {
+  constructor(limits: Limits, held: Pick<HeldBytes, 'grow'>, mostRead: number) {
     this.#limits = limits;
     const most = longestSpelling(limits.inlineArgument);
     let counted = 0;

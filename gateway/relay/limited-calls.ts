@@ -57,8 +57,9 @@ export async function measureAgain(bytes: Buffer, limits: Limits): Promise<TooLo
   if (bytes.length <= limits.message) return undefined;
   const body = new IncomingBody(limits, COUNTED);
   for (let at = 0; at < bytes.length; at += STEP) {
-    body.take(bytes.subarray(at, at + STEP));
-    await breathe();
+    body.add(bytes.subarray(at, at + STEP));
+    do await breathe();
+    while (!body.catchUp());
   }
   return body.tooLong;
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.js';
 import { type ClientMessages, type ReadingLimits, readMessages } from '../mcp/request.js';
-import { idIn } from '../mcp/request-id.js';
+import { idInLong } from '../mcp/request-id.js';
 import type { Exchange } from './exchange.js';
 
 /**
@@ -8,9 +8,9 @@ import type { Exchange } from './exchange.js';
  * @throws GatewayError `json_malformed`, `too_deep`, `batch_too_long`, `request_invalid`
  */
 export function readPost(exchange: Exchange, limits: ReadingLimits): ClientMessages | Promise<ClientMessages> {
-  const noteId = (error: unknown): never => {
+  const noteId = async (error: unknown): Promise<never> => {
     // the id in malformed JSON cannot be trusted
-    const id = error instanceof GatewayError && error.code === 'too_deep' ? idIn([exchange.body]) : undefined;
+    const id = error instanceof GatewayError && error.code === 'too_deep' ? await idInLong([exchange.body]) : undefined;
     if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
     throw error;
   };

@@ -276,6 +276,16 @@ export const REQUESTS: Readonly<Record<string, Attack>> = {
     make: (shape) => ({ request: call(`{"f":[${many(shape, () => '"a"')}]}`) }),
   },
   'many empty arrays': { most: 700_000, make: (shape) => ({ request: call(`{"a":[${many(shape, () => '[]')}]}`) }) },
+  'more empty arrays than a message may hold': {
+    most: 1_500_000,
+    make: (shape) => ({ request: call(`{"a":[${many(shape, () => '[]')}]}`) }),
+  },
+  'empty arrays, and one that is too deep': {
+    most: 1_000_000,
+    make: (shape) => ({
+      request: call(`{"a":[${many(shape, () => '[]')},${'['.repeat(3000)}${']'.repeat(3000)}]}`),
+    }),
+  },
   'deep arguments': {
     most: 2000,
     make: (shape) => ({ request: call(`{"a":[${many(shape, () => '['.repeat(400) + ']'.repeat(400))}]}`) }),

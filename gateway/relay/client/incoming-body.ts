@@ -1,9 +1,16 @@
 import type { HeldBytes } from '../../budget/held.js';
+import { isTurnOver } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import { BodyMeter, longestSpelling } from '../../mcp/body-meter.js';
 import { ShortenedBody, type TooLongArgument } from '../../mcp/shortened-body.js';
 import type { Limits } from '../../policy/limits.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
+
+/**
+ * Bytes that are read in one step. A message is read from its beginning only when it turns out to be long: 4 MB of short
+ * values took 150 ms in one go.
+ */
+const STEP = 64 * 1024;
 
 /** A client's message as it arrives: joins its chunks and applies its limits. HTTP and stdio both use it. */
 export class IncomingBody {
@@ -13,6 +20,10 @@ export class IncomingBody {
   readonly #bytes = new GatheredBytes();
   #meter: BodyMeter | undefined;
   #shortened: ShortenedBody | undefined;
+  /** How many of the bytes the meter, or what shortens them, has read. */
+  #read = 0;
+  /** Bytes that a message keeps while it is being shortened; they count once the others are released. */
+  #kept = 0;
 
   /**
    * @param held released by the caller
@@ -25,7 +36,7 @@ export class IncomingBody {
     this.#held = held;
   }
 
-  /** What has arrived so far; empty while the message is being shortened. */
+  /** What has arrived so far; empty once the message is shortened. */
   get pieces(): readonly Buffer[] {
     return this.#bytes.pieces;
   }
@@ -42,36 +53,75 @@ export class IncomingBody {
    * @throws GatewayError `message_too_large`, `argument_too_large`, `too_deep`, `json_malformed`, `held_full`
    */
   take(chunk: Buffer): void {
-    if (this.#shortened) {
+    this.add(chunk);
+    while (!this.catchUp());
+  }
+
+  /** Keeps a chunk that `catchUp` measures later, beside other work. @throws GatewayError as `take` */
+  add(chunk: Buffer): void {
+    if (this.#shortened && !this.#isBehind) {
       this.#shortened.take(chunk);
       return;
     }
-    this.#bytes.add(chunk);
     this.#held.grow(chunk.length);
+    this.#bytes.add(chunk);
+  }
+
+  /**
+   * Measures what has arrived, for as long as this turn of the event loop may last.
+   * @returns true once all of it is measured
+   * @throws GatewayError as `take`
+   */
+  catchUp(): boolean {
+    if (!this.#meter && !this.#shortened && this.#bytes.size > this.#limits.message) {
+      this.#meter = new BodyMeter(this.#limits);
+    }
+    while (this.#isBehind) {
+      this.#step();
+      if (isTurnOver()) break;
+    }
+    if (this.#isBehind) return false;
+    if (this.#shortened && this.#bytes.size > 0) this.#forget();
+    return true;
+  }
+
+  get #isBehind(): boolean {
+    return (this.#meter !== undefined || this.#shortened !== undefined) && this.#read < this.#bytes.size;
+  }
+
+  #step(): void {
+    const end = Math.min(this.#read + STEP, this.#bytes.size);
+    const next = this.#bytes.slices(this.#read, end);
+    this.#read = end;
+    if (this.#shortened) {
+      for (const piece of next) this.#shortened.take(piece);
+      return;
+    }
     try {
-      this.#measure(chunk);
+      for (const piece of next) this.#meter?.take(piece);
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'argument_too_large') throw error;
       this.#shorten();
     }
   }
 
-  #measure(chunk: Buffer): void {
-    if (this.#meter) this.#meter.take(chunk);
-    else if (this.#bytes.size > this.#limits.message) {
-      this.#meter = new BodyMeter(this.#limits);
-      for (const earlier of this.pieces) this.#meter.take(earlier);
-    }
-  }
-
   /** From now on long arguments are not kept: the rest suffices to answer the call. */
   #shorten(): void {
-    const earlier = [...this.pieces];
-    this.#held.release();
     this.#meter = undefined;
-    this.#shortened = new ShortenedBody(this.#limits, this.#held, this.#mostRead);
-    for (const piece of earlier) this.#shortened.take(piece);
+    const grow = (bytes: number) => {
+      if (this.#bytes.size > 0) this.#kept += bytes;
+      else this.#held.grow(bytes);
+    };
+    this.#shortened = new ShortenedBody(this.#limits, { grow }, this.#mostRead);
+    this.#read = 0;
+  }
+
+  /** The shortened message has read all that came before it. */
+  #forget(): void {
     this.#bytes.clear();
+    this.#read = 0;
+    this.#held.release();
+    this.#held.grow(this.#kept);
   }
 
   /** The whole message, after its last byte. @throws GatewayError `json_malformed` for a shortened one */
@@ -84,5 +134,6 @@ export class IncomingBody {
     this.#bytes.clear();
     this.#meter = undefined;
     this.#shortened = undefined;
+    this.#read = 0;
   }
 }

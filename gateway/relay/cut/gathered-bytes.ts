@@ -17,6 +17,14 @@ export class GatheredBytes {
     return this.#only ? [this.#only] : this.#store.pieces();
   }
 
+  /** Views of `[start, end)`. */
+  slices(start: number, end: number): Buffer[] {
+    if (this.#only) return [this.#only.subarray(start, end)];
+    const views: Buffer[] = [];
+    this.#store.slicesInto(views, start, end);
+    return views;
+  }
+
   add(chunk: Buffer): void {
     if (this.size === 0) {
       this.#only = chunk;

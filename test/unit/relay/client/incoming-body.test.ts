@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { HeldRequest } from '../../../../gateway/budget/held.js';
+import { beginStep, isTurnOver } from '../../../../gateway/budget/turn.js';
 import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
 import { IncomingBody } from '../../../../gateway/relay/client/incoming-body.js';
 import { inputLines } from '../../../../gateway/stdio/input.js';
@@ -61,5 +62,58 @@ describe('a body with an argument that is too long, and very many values behind'
     body.take(Buffer.from(call('A'.repeat(250_000))));
     body.take(Buffer.from(' 1'.repeat(50_000)));
     expect(body.whole().toString()).toBe(`${call('')}1`);
+  });
+});
+
+describe('a long body, in a turn of the event loop that has lasted long enough', () => {
+  const limits = { ...DEFAULT_LIMITS, message: 200_000, inlineArgument: 100_000 };
+  const call = (more: string, text: string) =>
+    `{"method":"tools/call","params":{"arguments":{"a":[${more}],"f":"${text}"}}}`;
+
+  /** Nothing but the end of the turn, which does not come within a test that does not wait, makes it false again. */
+  function longTurn(): void {
+    beginStep();
+    while (!isTurnOver());
+  }
+
+  /** In how many turns it is measured. */
+  function turnsOf(body: IncomingBody, text: string): number {
+    body.add(Buffer.from(text));
+    let turns = 1;
+    while (!body.catchUp()) turns += 1;
+    return turns;
+  }
+
+  it('is measured a step at a time', () => {
+    longTurn();
+    const held = heldBudget(10_000_000);
+    const body = new IncomingBody(limits, new HeldRequest(held, limits, {}));
+    const text = call('1', 'A'.repeat(120_000)).padEnd(201_000);
+    expect(turnsOf(body, text)).toBe(Math.ceil(text.length / 65_536));
+    expect(body.whole().toString()).toBe(text);
+  });
+
+  it('is refused in the step that is too long, without the rest', () => {
+    longTurn();
+    const held = heldBudget(10_000_000);
+    const body = new IncomingBody(limits, new HeldRequest(held, limits, {}));
+    body.add(Buffer.from(call('1,'.repeat(250_000), '')));
+    for (let step = 0; step < 3; step++) expect(body.catchUp()).toBe(false);
+    expect(() => body.catchUp()).toThrow(expect.objectContaining({ code: 'message_too_large' }));
+  });
+
+  it('is shortened a step at a time, and counts what it keeps', () => {
+    longTurn();
+    const held = heldBudget(10_000_000);
+    const body = new IncomingBody(limits, new HeldRequest(held, limits, {}));
+    const more = '1,'.repeat(50_000).slice(0, -1);
+    const text = call(more, 'A'.repeat(250_000));
+    // once up to what is too long, and once again to shorten it
+    expect(turnsOf(body, text)).toBeGreaterThan(Math.ceil(text.length / 65_536) + 3);
+    expect(body.tooLong).toMatchObject({ path: ['f'] });
+    expect(body.whole().toString()).toBe(call(more, ''));
+    expect(held.used).toBeGreaterThanOrEqual(more.length);
+    expect(held.used).toBeLessThan(text.length);
+    expect(body.pieces).toEqual([]);
   });
 });
