@@ -63,8 +63,8 @@ export class IncomingBody {
       this.#shortened.take(chunk);
       return;
     }
-    this.#held.grow(chunk.length);
     this.#bytes.add(chunk);
+    this.#held.grow(chunk.length);
   }
 
   /**
