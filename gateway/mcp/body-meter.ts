@@ -47,12 +47,9 @@ export class BodyMeter {
             end: () => {},
           };
         },
-        held: (delta) => {
+        held: (delta, { pendingBytes }) => {
           this.#held += delta;
-          if (this.#held > limits.message) {
-            const facts = { limit: 'limits.message', allowed: limits.message, actual: this.#held };
-            throw new GatewayError('message_too_large', facts);
-          }
+          refuseLong(this.#held - pendingBytes, limits);
         },
         message: (message) => message.discard(),
       },
@@ -67,6 +64,15 @@ export class BodyMeter {
       throw readingError(error, this.#maxDepth);
     }
   }
+}
+
+/**
+ * @param held bytes without those of a string that may yet turn out to be long: where a message is cut into chunks must
+ * not decide whether it is too large
+ * @throws GatewayError `message_too_large`
+ */
+export function refuseLong(held: number, { message: allowed }: Pick<Limits, 'message'>): void {
+  if (held > allowed) throw new GatewayError('message_too_large', { limit: 'limits.message', allowed, actual: held });
 }
 
 /** The error of reading a body, for its sender. @param maxDepth `limits.depth` */

@@ -1,9 +1,15 @@
 import type { HeldBytes } from '../budget/held.js';
-import { GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
 import type { JsonPath } from '../ports/json.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
-import { ARGUMENT_TREE, argumentTooLarge, LONG_STRING, longestSpelling, readingError } from './body-meter.js';
+import {
+  ARGUMENT_TREE,
+  argumentTooLarge,
+  LONG_STRING,
+  longestSpelling,
+  readingError,
+  refuseLong,
+} from './body-meter.js';
 
 /** A string in a call's arguments that exceeds its limit. */
 export interface TooLongArgument {
@@ -58,15 +64,9 @@ export class ShortenedBody {
             },
           };
         },
-        held: (delta) => {
+        held: (delta, { pendingBytes }) => {
           holding += delta;
-          if (holding > limits.message) {
-            throw new GatewayError('message_too_large', {
-              limit: 'limits.message',
-              allowed: limits.message,
-              actual: holding,
-            });
-          }
+          refuseLong(holding - pendingBytes, limits);
           if (holding <= counted) return;
           held.grow(holding - counted);
           counted = holding;

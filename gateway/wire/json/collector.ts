@@ -218,7 +218,7 @@ export class Collector {
   #disarm(): void {
     const message = this.message;
     this.armed = undefined;
-    if (!message.hasPending) return;
+    if (message.pendingBytes === 0) return;
     for (const piece of message.takePending()) message.append(piece, 0, piece.length);
   }
 

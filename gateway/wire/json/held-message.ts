@@ -103,9 +103,9 @@ export class HeldMessage {
     return this.#bytes.size + this.#passed;
   }
 
-  /** Reader's side: a string that may become a cut has begun. */
-  get hasPending(): boolean {
-    return this.#pending.size > 0;
+  /** Bytes of a string that may still become a cut; reported as held. */
+  get pendingBytes(): number {
+    return this.#pending.size;
   }
 
   get discarded(): boolean {

@@ -65,6 +65,29 @@ describe('a body with an argument that is too long, and very many values behind'
   });
 });
 
+describe('a body with a file', () => {
+  const limits = { ...DEFAULT_LIMITS, message: 40_000, inlineArgument: 200_000 };
+  const fileOf = (length: number, more = '') => `{"a":"${more}","params":{"arguments":{"f":"${'A'.repeat(length)}"}}}`;
+
+  it.each([1000, 50_000, 65_536, 1_000_000])('does not count it as message, in chunks of %i bytes', (chunk) => {
+    const fate = (text: string) => {
+      const body = new IncomingBody(limits, new HeldRequest(heldBudget(10_000_000), limits, {}));
+      const bytes = Buffer.from(text);
+      try {
+        for (let at = 0; at < bytes.length; at += chunk) body.take(bytes.subarray(at, at + chunk));
+        return body.whole().toString() === text ? 'taken' : 'shortened';
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    };
+    expect(fate(fileOf(100_000))).toBe('taken');
+    expect(fate(fileOf(100_000, 'x'.repeat(39_000)))).toBe('taken');
+    expect(fate(fileOf(100_000, 'x'.repeat(41_000)))).toBe('message_too_large');
+    expect(fate(fileOf(60_000))).toBe('message_too_large');
+    expect(fate(fileOf(400_000))).toBe('shortened');
+  });
+});
+
 describe('a long body, in a turn of the event loop that has lasted long enough', () => {
   const limits = { ...DEFAULT_LIMITS, message: 200_000, inlineArgument: 100_000 };
   const call = (more: string, text: string) =>
