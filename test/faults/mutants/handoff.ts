@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.js';
 
+const LAZY_FILES = 'gateway/files/lazy-files.ts';
 const LIBRARY = 'gateway/files/library.ts';
 const INCOMING = 'gateway/relay/arguments/incoming-files.ts';
 const RULES = 'gateway/policy/flow.ts';
@@ -11,16 +12,16 @@ export const HANDOFF: readonly Mutant[] = [
     name: 'handle-of-anybody',
     fault: 'Who knows the handle of another caller’s file can use it.',
     file: LIBRARY,
-    find: "if (record) return record.principal === principal ? { kind: 'ready', record } : { kind: 'unknown' };",
-    replace: "if (record) return { kind: 'ready', record };",
+    find: 'const record = await this.#findOf(principal, id);\n    if (record) return {',
+    replace: 'const record = await this.find(id);\n    if (record) return {',
     suites: ['unit/files/resolve'],
   },
   {
     name: 'lazy-handle-of-anybody',
     fault: 'Who knows the handle of a resource that another caller was shown has it read for himself.',
-    file: LIBRARY,
-    find: "if (lazy) return lazy.principal === principal ? this.#resolveLazy(id, lazy) : { kind: 'unknown' };",
-    replace: 'if (lazy) return this.#resolveLazy(id, lazy);',
+    file: LAZY_FILES,
+    find: 'if (lazy?.principal !== principal) return undefined;',
+    replace: 'if (lazy === undefined) return undefined;',
     suites: ['unit/files/lazy'],
     tests: 'no other caller',
   },
