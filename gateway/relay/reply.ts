@@ -6,6 +6,8 @@ export interface OpenedSession {
   id: string;
   /** Negotiated MCP version. */
   version: string;
+  /** As in `Session`. */
+  channel: 'exchange' | 'shared';
 }
 
 /** The beginning of an answer. */

@@ -28,6 +28,8 @@ const SHORTEST_RESUME_MS = 200;
 /** Time-out for telling the server that its session is over. */
 const FAREWELL_MS = 1000;
 
+const INITIALIZED = 'notifications/initialized';
+
 /** Why it ended: the client closed its end, or the server forgot the session, from which a client cannot recover. */
 type FaceEnd = 'input ended' | 'session lost';
 
@@ -131,6 +133,9 @@ export class StdioFace {
       return this.#refuse(messages);
     const before = [...this.#running];
     const session = this.#session;
+    // a process may say something at once, which would find no stream; over HTTP the server may refuse it before
+    if (firstMethod === INITIALIZED && session?.channel === 'shared')
+      await Promise.race([this.#listen(), pause(IN_ORDER_MS)]);
     const done = this.#post(messages, { session, tooLong });
     this.#running.add(done);
     void done.finally(() => this.#running.delete(done));
@@ -138,7 +143,7 @@ export class StdioFace {
       await Promise.race([done, this.#over]);
       if (session && this.#session !== session) void this.#leave(session, before);
     } else if (requests.length === 0) await Promise.race([done, pause(IN_ORDER_MS)]);
-    if (firstMethod === 'notifications/initialized') this.#listen();
+    if (firstMethod === INITIALIZED) void this.#listen();
   }
 
   async #refuse({ requests }: ClientMessages): Promise<void> {
@@ -222,19 +227,19 @@ export class StdioFace {
     return pause(Math.min(Math.max(wanted, SHORTEST_RESUME_MS), LONGEST_RESUME_MS), this.#stopping.signal);
   }
 
-  /** Reads the server's own messages from their stream, while there is one. */
-  #listen(): void {
-    if (!this.#session || this.#heard === this.#session) return;
-    this.#heard = this.#session;
-    void this.#keepListening(this.#session);
+  /** Reads the server's own messages from their stream, while there is one. Resolves when it has begun. */
+  async #listen(): Promise<void> {
+    const session = this.#session;
+    if (!session || this.#heard === session) return;
+    this.#heard = session;
+    const { reply, end } = this.#calls.begin('GET', { headers: streamHeaders(session) });
+    void this.#keepListening(session, end);
+    await Promise.race([reply.opened, end]);
   }
 
-  async #keepListening(session: OpenedSession): Promise<void> {
+  async #keepListening(session: OpenedSession, first: Promise<CallEnd>): Promise<void> {
     let lastEventId: string | undefined;
-    for (;;) {
-      const headers = streamHeaders(session);
-      if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
-      const { end } = this.#calls.begin('GET', { headers });
+    for (let end = first; ; ) {
       const ended = await end;
       if (this.#isStopped || session !== this.#session) return;
       if (isSessionLost(ended)) return this.#end('session lost');
@@ -244,6 +249,9 @@ export class StdioFace {
       lastEventId = resumption?.lastEventId ?? lastEventId;
       await this.#pauseBefore(resumption);
       if (this.#isStopped || session !== this.#session) return;
+      const headers = streamHeaders(session);
+      if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
+      end = this.#calls.begin('GET', { headers }).end;
     }
   }
 

@@ -68,6 +68,11 @@ export class LineReply implements Reply {
   /** The last write, while the output is full. */
   #writing: Promise<void> | undefined;
   readonly #listeners: (() => void)[] = [];
+  #begin: () => void = () => undefined;
+  /** Resolves with its head, if one comes. */
+  readonly opened = new Promise<void>((resolve) => {
+    this.#begin = resolve;
+  });
   /** Resolves when everything has been written, or nothing more will be. */
   readonly closed = new Promise<void>((resolve) => this.onClose(resolve));
 
@@ -117,6 +122,7 @@ export class LineReply implements Reply {
 
   head(head: ReplyHead): void {
     this.#head = head;
+    this.#begin();
   }
 
   message(pieces: readonly Piece[], { answers = [], frame, broken }: MessageFacts = {}): Promise<void> | undefined {

@@ -18,7 +18,8 @@ function lab(answer: Answer, { response = MIB, most = 4 * MIB, upstream = 5000 }
     async post(exchange: Exchange): Promise<void> {
       const { method } = JSON.parse(exchange.body.toString()) as { method: string };
       if (method === 'notifications/initialized') return exchange.reply.all({ status: 202, body: 'other' });
-      const session = method === 'initialize' ? { id: 's1', version: '2025-06-18' } : undefined;
+      const session =
+        method === 'initialize' ? { id: 's1', version: '2025-06-18', channel: 'exchange' as const } : undefined;
       exchange.reply.head({ status: 200, body: 'events', session });
       if (method === 'initialize') say(exchange, { id: 0, result: { protocolVersion: '2025-06-18' } });
       else await answer(exchange);
