@@ -20,6 +20,8 @@ export interface Check {
   run(signal: AbortSignal): Promise<Finding>;
   /** What to do when it throws. */
   todo: string;
+  /** How long it waits by itself, whatever answers and however fast, in milliseconds. */
+  waitsMs?: number;
 }
 
 export interface Found extends Finding {
@@ -28,7 +30,7 @@ export interface Found extends Finding {
   ms: number;
 }
 
-/** A check may take this long; all of them run at the same time, so a doctor takes little longer. */
+/** A check may take this long, beside what it waits by itself; all of them run at the same time, so a doctor takes little longer. */
 const LONGEST_MS = 20_000;
 
 const MAX_CAUSES = 4;
@@ -39,13 +41,13 @@ export function runAll(checks: readonly Check[], signal: AbortSignal): Promise<F
 }
 
 async function runOne(check: Check, signal: AbortSignal): Promise<Found> {
-  const { group, title, todo } = check;
+  const { group, title, todo, waitsMs = 0 } = check;
   const startedAt = performance.now();
-  const late = AbortSignal.timeout(LONGEST_MS);
+  const most = LONGEST_MS + waitsMs;
+  const late = AbortSignal.timeout(most);
   const both = AbortSignal.any([signal, late]);
   const ended = new Promise<never>((_, reject) => {
-    const end = () =>
-      reject(late.aborted ? new Error(`no answer within ${timeText(LONGEST_MS)}`) : new Error('interrupted'));
+    const end = () => reject(late.aborted ? new Error(`no answer within ${timeText(most)}`) : new Error('interrupted'));
     if (both.aborted) end();
     else both.addEventListener('abort', end, { once: true });
   });

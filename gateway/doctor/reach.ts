@@ -57,6 +57,7 @@ export function reachChecks({ publicUrl }: Pick<Config, 'publicUrl'>, open: Open
       todo:
         'Switch off buffering of answers in the proxy (nginx: proxy_buffering off), and let it wait longer than 60 s for ' +
         'an answer (nginx: proxy_read_timeout 1h; HAProxy: timeout server 1h).',
+      waitsMs: PAUSE_MS + SILENCE_MS,
       run: (signal) => proven((url) => streamAt(url, signal)),
     },
     {
