@@ -39,7 +39,7 @@ describe.each(EXAMPLES)('the chart with the values of ci/%s', (name) => {
   let manifests: Manifest[];
   beforeAll(async () => {
     manifests = await rendered(await valuesOf(name));
-  }, 60_000);
+  });
 
   it('makes objects that Kubernetes takes, without a field that it does not know', () => {
     const found = manifests.map((one) => [one.kind, complaints(one)]);

@@ -30,7 +30,7 @@ beforeAll(async () => {
   issuer = await Issuer.start();
   fake = await startFakeUpstream({ transport: 'json', session: true });
   wharf = await start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await wharf?.stop();

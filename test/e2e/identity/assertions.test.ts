@@ -39,7 +39,7 @@ beforeAll(async () => {
   }));
   idp = await startAuthorizationServer({}, clients, [issuer.url]);
   fake = await startFakeUpstream({ transport: 'json', session: true });
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const wharf of running.splice(0)) await wharf.stop();

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const config = { auth: { use: 'jwt', jwt } };
   wharf = await startWharf({ servers: { hr: { url: fake.url }, web: { url: fake.url } }, config });
   single = await startWharf({ servers: { hr: { url: fake.url } }, config });
-}, 60_000);
+});
 
 afterAll(async () => {
   await wharf?.stop();

@@ -24,7 +24,7 @@ beforeAll(async () => {
     servers: { hr: { url: fake.url }, web: { url: fake.url } },
     config: { auth: { use: 'jwt', jwt: { issuers: [{ issuer: idp.url }], scopes: { '*': ['mcp'] } } } },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await wharf?.stop();
@@ -54,5 +54,5 @@ describe('a stdio client behind mcp-remote', () => {
     expect((await client.listTools()).tools.length).toBeGreaterThan(0);
     expect(wharf.lines.map(({ fields }) => fields.principal)).toContain(`${idp.url}|ada`);
     await client.close();
-  }, 90_000);
+  });
 });

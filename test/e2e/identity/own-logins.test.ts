@@ -49,7 +49,7 @@ beforeAll(async () => {
     servers: { crm: { url: fake.url, upstreamAuth: { perUser } } },
     config: { listen: `127.0.0.1:${port}`, auth: { use: 'apiKeys', keys } },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await wharf?.stop();

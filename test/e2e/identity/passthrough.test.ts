@@ -32,7 +32,7 @@ beforeAll(async () => {
   const publicUrl = new URL(server.url).origin;
   const config = { listen: `127.0.0.1:${other}`, publicUrl, auth: verbatim };
   named = { ...(await startWharf({ servers, config })), url: `http://127.0.0.1:${other}` };
-}, 90_000);
+});
 
 afterAll(async () => {
   await wharf?.stop();

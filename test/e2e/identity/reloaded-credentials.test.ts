@@ -43,7 +43,7 @@ beforeAll(async () => {
     startAuthorizationServer({}, known, [issuer.url]),
   ]);
   fake = await startFakeUpstream({ transport: 'json', session: true });
-}, 60_000);
+});
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wharf-reloaded-'));

@@ -125,7 +125,6 @@ describe.each(WAYS)('a client of %s', (_way, cases, asked) => {
       const roots = heard.filter(({ id }) => id === 'early-roots');
       if (words.includes('roots')) expect(roots[0]?.result).toEqual({ roots: [{ uri: 'file:///one' }] });
     },
-    60_000,
   );
 });
 
