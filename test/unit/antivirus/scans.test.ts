@@ -114,9 +114,11 @@ describe('A clamd that answers early and closes the connection', () => {
 describe('A clamd that says one byte after the other', () => {
   it('has as long for all of them as for the first', async () => {
     const { scans, file, ledger } = await lab({ drips: true }, { timeoutSeconds: 1 });
-    const begun = performance.now();
-    expect(await codeOf(scans.scan(file, 1000, () => [CLEAN]))).toBe('antivirus_unavailable');
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    // and not because its reply became too long, which takes minutes
+    await expect(scans.scan(file, 1000, () => [CLEAN])).rejects.toMatchObject({
+      code: 'antivirus_unavailable',
+      facts: { reason: 'it did not answer in time' },
+    });
     expect(ledger.used).toBe(0);
   });
 });
