@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { gauge } from '../../helpers/fault-checks.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RawSocket } from '../../helpers/raw-socket.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
@@ -24,18 +25,20 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
+const open = () => gauge(wharf.adminUrl, 'wharf_open_exchanges');
+
 describe('A client that leaves in the midst of an upload', () => {
   it.each(['ends', 'resets'])('and %s its connection is one that has gone, in the log', async (how) => {
     const client = await RawClient.connect(wharf.mcp);
     await client.request('tools/list');
     const { result } = await client.call('request_file_upload');
     const { pathname } = new URL((result as unknown as Offered).structuredContent.upload.url);
+    await until(async () => (await open()) === 0);
     const before = wharf.lines.length;
     const socket = await RawSocket.open(Number(new URL(wharf.url).port));
     socket.head(`PUT ${pathname}`, { 'Content-Length': 1000 });
     socket.send('some of it');
-    // it has been opened when its bytes are awaited
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => (await open()) === 1);
     if (how === 'ends') socket.end();
     else socket.reset();
     await until(() => wharf.lines.slice(before).some(({ text }) => text === 'upload'));

@@ -153,8 +153,9 @@ describe('an upload that goes on', () => {
     const slow = held(BYTES.subarray(0, 1_234_567));
     const first = append(0, slow.pieces);
     await slow.arrived;
-    const second = append(0, BYTES);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const found = await replica.open(ticket);
+    // it ends the first at once
+    const second = replica.append(found, 0, (until, take) => take({ bytes: stopping(until, chunksOf(BYTES)) }, until));
     slow.release();
     expect(await Promise.allSettled([first, second])).toMatchObject([
       { reason: { code: 'upload_taken_over' } },

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { LineReply } from '../../../gateway/stdio/line-reply.js';
 import { LineOutput } from '../../../gateway/stdio/output.js';
+import { until } from '../../helpers/wait.js';
 
 const EVENTS = { status: 200, body: 'events' } as const;
 const VALUES = { status: 200, body: 'values' } as const;
@@ -91,6 +92,7 @@ describe('an answer on standard output', () => {
     });
     const long = one.message([Buffer.from('["'), () => piecesAfter(slow), Buffer.from('"]')]);
     const short = other.message([message(2)]);
+    await until(() => out.text !== '');
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(out.text).toBe('["');
     release();
@@ -105,6 +107,7 @@ describe('an answer on standard output', () => {
     out.takes = false;
     const waits = [1, 2, 3].map((id) => one.message([message(id)], { answers: [String(id)] }));
     expect(one.pressure).toBeDefined();
+    await until(() => out.text !== '');
     await new Promise((resolve) => setTimeout(resolve, 20));
     // of the others not a byte has been given away
     expect(out.text).toBe('{"id":1}\n');
@@ -123,7 +126,7 @@ describe('an answer on standard output', () => {
     other.head(EVENTS);
     const never = new Promise<void>(() => {});
     void one.message([Buffer.from('{"half'), () => piecesAfter(never)], { answers: ['1'] });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => out.text !== '');
     one.abort();
     await other.message([message(2)], { answers: ['2'] });
     await one.closed;
