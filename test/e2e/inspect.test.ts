@@ -88,7 +88,7 @@ describe('wharf inspect', () => {
       die: { command: listing('die') },
       silent: { command: listing('silent') },
     };
-    const config = await file('many.yaml', JSON.stringify({ servers, timeouts: { upstream: '1500ms' } }));
+    const config = await file('many.yaml', JSON.stringify({ servers, timeouts: { upstream: '8s' } }));
     const { code, out, err } = await wharf('inspect', '--config', config);
     expect(code).toBe(1);
     expect(out).toMatch(/^servers:\n(?: +#.*\n)* {2}good:\n {4}tools:\n {6}ocr:/m);
@@ -97,19 +97,19 @@ describe('wharf inspect', () => {
     expect(err).toMatch(/loop: .*do not end/);
     expect(err).toMatch(/refuse: The server refused initialize: not today, initialize \(-32000\)/);
     expect(err).toMatch(/die: The server "die" ended/);
-    expect(err).toMatch(/silent: The server "silent" did not answer within 1\.5 s\. \[timeouts\.upstream\]/);
+    expect(err).toMatch(/silent: The server "silent" did not answer within 8 s\. \[timeouts\.upstream\]/);
   });
 
   it('waits for an answer no longer than a person would, says what to do and asks the next server', async () => {
     const mute = createServer();
     const url = `http://127.0.0.1:${await listen(mute)}/mcp`;
     const servers = { sleeps: { command: ['sleep', '100'] }, mute: { url }, good: { command: listing('pages') } };
-    const config = await file('mute.yaml', JSON.stringify({ servers, timeouts: { queue: '1500ms' } }));
+    const config = await file('mute.yaml', JSON.stringify({ servers, timeouts: { queue: '8s' } }));
     const { code, out, err } = await wharf('inspect', '--config', config);
     await close(mute);
     expect(code).toBe(1);
     const advice = 'if it only needs longer, raise timeouts.queue in a config.';
-    const within = 'did not answer within 1.5 s. [timeouts.queue]';
+    const within = 'did not answer within 8 s. [timeouts.queue]';
     expect(err).toContain(`sleeps: The server "sleeps" ${within} Run its command by itself; ${advice}\n`);
     expect(err).toContain(`mute: The server "mute" ${within} Look whether an MCP server runs at its URL; ${advice}\n`);
     expect(err).toContain('good: 2 tools, 1 argument that may be a file\n');
