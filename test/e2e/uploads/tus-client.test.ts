@@ -96,8 +96,8 @@ describe('tus-js-client and a gateway that ends', () => {
     async (signal) => {
       const [first, second] = await Promise.all([replicas.start(), replicas.start()]);
       const front = await FaultProxy.start(first.url);
-      // slow enough to be killed in the middle
-      front.set({ latencyMs: 20 });
+      // it cannot end before it is killed, however late this process hears of its middle
+      front.set({ toTarget: { afterBytes: (SIZE * 3) / 4, how: 'stall' } });
       try {
         const { uri, ticket } = await replicas.authorize();
         let kept = 0;
