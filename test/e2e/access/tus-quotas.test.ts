@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { until } from '../../helpers/wait.js';
 import { STORES, startWharf, type Wharf } from '../../helpers/wharf.js';
 
 const SIZE = 2_000_000;
@@ -134,10 +135,7 @@ describe.each(STORES)('A file that comes in several requests, over %s', (stores)
         const url = await link(wharf);
         const place = placeOf(await begin(url, SIZE), url);
         // what was given back counts a moment later
-        let status = 0;
-        for (let tries = 0; tries < 20 && status !== 204; tries++)
-          status = (await add(place, 0, SIZE / 2 + 100_000)).status;
-        expect(status).toBe(204);
+        await until(async () => (await add(place, 0, SIZE / 2 + 100_000)).status === 204);
         expect((await end(url, place)).ok).toBe(true);
       }
     } finally {

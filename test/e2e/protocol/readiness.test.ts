@@ -6,6 +6,7 @@ import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
 import { Issuer } from '../../helpers/issuer.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 /** Previews whose process never says whether it works. */
@@ -71,7 +72,10 @@ describe('a gateway whose servers are down, and whose previews are slow', () => 
     let seen = await look();
     expect(seen.status).toBe(200);
     // looking up a name may take longer than a probe waits
-    for (let tries = 0; tries < 100 && seen.body.servers.unknown === 'not known yet'; tries++) seen = await look();
+    await until(async () => {
+      seen = await look();
+      return seen.body.servers.unknown !== 'not known yet';
+    });
     expect(seen).toEqual({
       status: 200,
       body: {

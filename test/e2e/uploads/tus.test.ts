@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { sha256Url } from '../../helpers/bytes.js';
 import { PIXEL } from '../../helpers/pixel.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
+import { until } from '../../helpers/wait.js';
 import { STORES } from '../../helpers/wharf.js';
 
 const LIMIT = 20_000_000;
@@ -104,12 +105,7 @@ describe.each(STORES)('uploads by tus into %s', (stores) => {
     const { url, uri } = await server.authorize();
     const location = await begin(url, bytes.length);
     await breakOff(location, 0, bytes.subarray(0, 7_654_321), bytes.length);
-    let offset = '0';
-    for (let tries = 0; tries < 100 && offset !== '7654321'; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      offset = (await offsetOf(location)) as string;
-    }
-    expect(offset).toBe('7654321');
+    await until(async () => (await offsetOf(location)) === '7654321');
     expect((await patch(location, 7_654_321, bytes.subarray(7_654_321))).status).toBe(204);
     expect(await server.digestOf(uri)).toBe(sha256Url(bytes));
   });
