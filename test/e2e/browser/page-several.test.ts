@@ -102,7 +102,7 @@ describe('a page that takes several files', () => {
   });
 
   it('gives what has arrived also after the link has expired, since it was there in time', async () => {
-    const short = await startUploadServer({ stores: 'filesystem+memory', linkMs: 6000 });
+    const short = await startUploadServer({ stores: 'filesystem+memory', linkMs: 20_000 });
     try {
       const { url, uri } = await short.authorize(TWO_OR_THREE);
       watched = await open(browser, url);
