@@ -8,6 +8,8 @@ const DATA_URI = /^data:/i;
 const WEB = /^https?:/i;
 /** A letter alone is a drive of Windows. */
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
+/** Schemes with another article than their first letter has: those that are spelled letter by letter, most of them. */
+const AN = /^(?:[aeio]|(?:ftps?|hdfs|ldaps?|nfs|rsync|rtmp|rtsp|s3[an]?|sftp|smb|ssh|svn):)/i;
 /** A path on the model's own machine. */
 const LOCAL_PATH =
   /^[a-z]:[/\\]|^(?:\.{0,2}\/|~\/)(?:[\w .@+-]+[/\\])*[\w .@+-]*\.[a-z0-9]{1,8}$|^\/(?:tmp|etc|home|usr|var|mnt|root|opt|data|users|private|proc|dev)\//i;
@@ -68,12 +70,14 @@ function readString(text: string, slot: FileSlot): ArgumentReading | undefined {
     const what =
       scheme === undefined
         ? 'a path, which only your own computer can read'
-        : `a ${scheme} address, which is not followed here`;
+        : `${AN.test(scheme) ? 'an' : 'a'} ${scheme} address, which is not followed here`;
     return { kind: 'invalid', reason: 'schemeNotAllowed', text: `is ${what}; upload the file and pass its handle` };
   }
   if (encodings.includes('hex') && /^(?:[0-9a-f]{2})+$/i.test(text)) return undefined;
   if (BARE_ID.test(text)) return { kind: 'handle', uri: text };
-  if (text.length < MIN_LOOSE_BASE64 && (text.length % 4 !== 0 || /[-_]/.test(text))) {
+  // `base64` and most editors end a text with a line break
+  const { length } = text.slice(0, MAX_WRAPPED).trim();
+  if (length < MIN_LOOSE_BASE64 && (length === 0 || length % 4 !== 0 || /[-_]/.test(text))) {
     return { kind: 'invalid', reason: 'malformedUri', text: 'is neither a file handle, nor a data: URI, nor base64' };
   }
   return { kind: 'base64', text, claims: {} };

@@ -195,6 +195,15 @@ it('where the version has no such headers there is nothing to be too long', asyn
   expect(upstream.with('tools/call').at(-1)?.headers).not.toHaveProperty('mcp-param-doc');
 });
 
+it.each([
+  ['a line break', 'SGVsbG8=\n'],
+  ['the line break of Windows', 'SGVsbG8=\r\n'],
+  ['line breaks around it', '\nSGVsbG8=\n\n'],
+])('short base64 is taken with %s, as it comes from a command line', async (_what, file) => {
+  expect(await legacy.sent('shouted', { file })).toEqual({ file });
+  expect(await legacy.sent('uri', { file })).toEqual({ file: 'data:text/plain;base64,SGVsbG8=' });
+});
+
 describe('a handle', () => {
   let uri: string;
   beforeAll(async () => {

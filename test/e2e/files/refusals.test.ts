@@ -144,6 +144,10 @@ const CASES: readonly Case[] = [
     /not a link to a file of yours, and other addresses are not followed; upload the file and pass its handle/,
   ],
   ['schemeNotAllowed', 'any', () => 'file:///etc/passwd', /is a file: address.* upload the file and pass its handle/],
+  ['schemeNotAllowed', 'any', () => 's3://bucket/key', /is an s3: address, which is not followed here/],
+  ['schemeNotAllowed', 'any', () => 'ftp://host/file', /is an ftp: address/],
+  ['schemeNotAllowed', 'any', () => 'gs://bucket/key', /is a gs: address/],
+  ['malformedUri', 'any', () => ' \n', /neither a file handle, nor a data: URI, nor base64/],
   ['schemeNotAllowed', 'any', () => '/etc/passwd', /is a path, which only your own computer can read; upload the file/],
   [
     'schemeNotAllowed',
