@@ -1,9 +1,10 @@
 import { encodingFacts } from '../../../gateway/encodings.js';
 import { isObject, valueAt } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
-import type { JsonObject, JsonPatch, JsonPath, ShownSlot } from '../../../gateway/ports/dialect.js';
+import type { JsonObject, JsonPatch, JsonPath, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 import { sentence } from '../common/words.js';
+import { readArgument } from './argument.js';
 
 /**
  * Keywords about the base64 as a text, which would refuse a handle. They may also stand around the branch of a union that is
@@ -39,7 +40,7 @@ const OF_THE_ENCODING = [
 ];
 
 /** Values for a model to copy: of a file they are base64, which it would then type. */
-const EXAMPLES = ['examples', 'example'];
+const EXAMPLES = ['examples', 'example', 'default'];
 
 /**
  * Shows every file argument as a string whose description says what to put there: descriptions are what all clients
@@ -57,9 +58,7 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPat
       if (key === 'contentMediaType' && schema.contentEncoding === undefined) continue;
       if (schema[key] !== undefined) patches.push({ path: [...at, key], value: undefined });
     }
-    for (const key of EXAMPLES) {
-      if (schema[key] !== undefined && !takesText(slot)) patches.push({ path: [...at, key], value: undefined });
-    }
+    for (const patch of takesText(slot) ? [] : withoutExamples(tool, at, slot)) patches.push(patch);
     const described = typeof schema.description === 'string' ? withoutHowTo(schema.description) : '';
     const said = described === '' ? [] : [sentence(described)];
     const text = [...said, ...(slot.purpose ? [sentence(slot.purpose)] : []), howTo(slot.accept, maxSize, uploadTool)];
@@ -71,6 +70,27 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPat
 /** True where the text of a file may be typed as it is. */
 function takesText({ deliveries }: FileSlot): boolean {
   return deliveries.some((delivery) => delivery.kind === 'encoded' && encodingFacts(delivery.encoding).isPlainText);
+}
+
+/** A default that is empty stays: it says that the argument may be left out. */
+function withoutExamples(tool: JsonObject, at: JsonPath, slot: FileSlot): JsonPatch[] {
+  const places = at.at(-1) === 'items' ? [at, at.slice(0, -1)] : [at];
+  return places.flatMap((path) => {
+    const schema = valueAt(tool, path);
+    if (!isObject(schema)) return [];
+    const shown = EXAMPLES.filter(
+      (key) => schema[key] !== undefined && (key !== 'default' || isFile(schema[key], slot)),
+    );
+    return shown.map((key) => ({ path: [...path, key], value: undefined }));
+  });
+}
+
+/** A value, or one of a list, that a call would give as a file's bytes. */
+function isFile(value: JsonValue | undefined, slot: FileSlot): boolean {
+  return [value].flat().some((one) => {
+    const kind = typeof one === 'string' ? readArgument(one, slot)?.kind : undefined;
+    return kind === 'base64' || kind === 'dataUri';
+  });
 }
 
 /** The schemas of the same value, of which the slot's is one branch, say nothing about its encoding. */

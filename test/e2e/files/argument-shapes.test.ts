@@ -45,13 +45,17 @@ const TOOLS = [
       properties: {
         file: { ...BASE64, examples: ['SGVsbG8gd29ybGQh'], example: 'SGVsbG8gd29ybGQh' },
         files: { type: 'array', items: { ...BASE64, examples: ['SGVsbG8gd29ybGQh'] } },
-        note: { type: 'string', examples: ['a note'] },
+        list: { type: 'array', items: BASE64, examples: [['SGVsbG8gd29ybGQh']], default: ['SGVsbG8gd29ybGQh'] },
+        logo: { ...BASE64, default: 'SGVsbG8gd29ybGQh' },
+        empty: { ...BASE64, default: '' },
+        absent: { type: ['string', 'null'], contentEncoding: 'base64', default: null },
+        note: { type: 'string', examples: ['a note'], default: 'SGVsbG8gd29ybGQ/' },
       },
     },
   },
   {
     name: 'prose',
-    inputSchema: { type: 'object', properties: { file: { type: 'string', examples: ['Dear Ann'] } } },
+    inputSchema: { type: 'object', properties: { file: { type: 'string', examples: ['Dear Ann'], default: 'none' } } },
   },
   { name: 'uri', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } },
   {
@@ -120,11 +124,12 @@ describe('an argument that is declared as base64', () => {
   });
 });
 
-it('examples in base64 are not shown, for models copy them; those of a text are', async () => {
+it('examples and defaults in base64 are not shown, for models copy them; those of a text are', async () => {
   const shown = await schemaOf('examples');
   expect(shown).not.toContain('SGVsbG8gd29ybGQh');
-  expect(shown).toContain('"examples":["a note"]');
-  expect(await schemaOf('prose')).toContain('"examples":["Dear Ann"]');
+  expect(shown).toContain('"examples":["a note"],"default":"SGVsbG8gd29ybGQ/"');
+  expect(shown.match(/"default":(?:""|null)/g)).toHaveLength(2);
+  expect(await schemaOf('prose')).toContain('"examples":["Dear Ann"],"default":"none"');
 });
 
 it('a file whose base64 would be longer than the tool allows is refused, and clients see how large it may be', async () => {
