@@ -26,7 +26,7 @@ interface DataUri {
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
-const SCHEME = 'data:';
+export const SCHEME = 'data:';
 const SIMPLE_ESCAPES: Readonly<Record<string, number>> = { '"': 0x22, '\\': 0x5c, '/': 0x2f };
 
 /**
@@ -54,12 +54,12 @@ function dataUriHead(head: string, dataStart: number): DataUriHead {
 }
 
 const DATA_URI = /^data:/i;
-const MEDIA_TYPE = /^[a-z0-9][\w!#$&^.+-]{0,126}\/[a-z0-9][\w!#$&^.+-]{0,126}$/;
+export const MEDIA_TYPE = /^[a-z0-9][\w!#$&^.+-]{0,126}\/[a-z0-9][\w!#$&^.+-]{0,126}$/;
 /**
  * Characters that are illegal in a URI and that two readers would read in two ways: blanks and controls (some drop
  * them), `#` (ends the data for some), halves of surrogate pairs. `<`, `"` and `ü` are literal for all of them.
  */
-const AMBIGUOUS = /[\p{Cc}\p{Cs} #]/u;
+export const AMBIGUOUS = /[\p{Cc}\p{Cs} #]/u;
 
 /**
  * Reads a whole `data:` URI (RFC 2397) from a parsed string: base64, padded or not, or percent-encoded. Linear in its
@@ -87,7 +87,7 @@ function base64Bytes(data: string): Buffer | undefined {
   return decoded && decodeStrictBase64(decoded.toString('latin1'));
 }
 
-function percentBytes(data: string): Buffer | undefined {
+export function percentBytes(data: string): Buffer | undefined {
   if (AMBIGUOUS.test(data)) return undefined;
   const bytes = Buffer.from(data, 'utf8');
   let length = bytes.indexOf(PERCENT);
@@ -145,7 +145,7 @@ function mayBegin(index: number, byte: number): boolean {
 }
 
 /** @param head the text between the scheme and the comma */
-function readHead(head: string): { type: string; name: string; base64: boolean; hasCharset: boolean } {
+export function readHead(head: string): { type: string; name: string; base64: boolean; hasCharset: boolean } {
   const [type = '', ...parameters] = head.split(';').map((part) => part.trim());
   const end = parameters.findIndex((parameter) => parameter.toLowerCase() === 'base64');
   const read = end < 0 ? parameters : parameters.slice(0, end);
@@ -158,7 +158,7 @@ function readHead(head: string): { type: string; name: string; base64: boolean; 
   };
 }
 
-function hasOpenQuote(head: string): boolean {
+export function hasOpenQuote(head: string): boolean {
   return head.split('"').length % 2 === 0;
 }
 

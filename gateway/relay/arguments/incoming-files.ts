@@ -25,6 +25,7 @@ import type { TransferMode } from '../../ports/file-slot.js';
 import type { Identity } from '../../ports/identity.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 import { readDataUri } from '../../wire/data-uri.js';
+import { faultOfDataUri } from '../../wire/data-uri-fault.js';
 import { denied, type KeptBack, keptBack } from './kept-back.js';
 import { notThere, refused, type SlotRules, tooLarge, tooLargeInside, uploadInstead } from './refused-file.js';
 
@@ -149,7 +150,8 @@ export class IncomingFiles {
         const decoded = readDataUri(reading.text);
         if (typeof decoded === 'string') {
           const form = 'is not a valid data: URI, which has the form data:<type>;base64,<base64>';
-          throw refused(rules, 'malformedUri', `${form}; it has ${reading.text.length} characters`);
+          const why = faultOfDataUri(reading.text);
+          throw refused(rules, 'malformedUri', `${form}: ${why} (${reading.text.length} characters)`);
         }
         const name = reading.claims.name ?? decoded.name;
         return this.#inline(decoded.bytes, { mimeType: decoded.mimeType, ...(name && { name }) }, rules);

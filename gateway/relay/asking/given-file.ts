@@ -4,6 +4,7 @@ import type { UploadBody } from '../../files/upload.js';
 import type { UploadedFile } from '../../ports/file-question.js';
 import type { JsonValue } from '../../ports/json.js';
 import { readDataUri } from '../../wire/data-uri.js';
+import { faultOfDataUri } from '../../wire/data-uri-fault.js';
 import type { AskingDeps } from './deps.js';
 import type { AskedFor } from './questions.js';
 
@@ -104,7 +105,10 @@ async function bodyOf(
     return { bytes: stored(key, library, signal), claims: () => ({ mimeType, name }) };
   }
   const file = readDataUri(uri);
-  if (typeof file === 'string') return 'The answer is not a data: URI that can be read.';
+  if (typeof file === 'string') {
+    const why = faultOfDataUri(uri);
+    return `The answer is not a data: URI that can be read${why === undefined ? '' : `: ${why}`}.`;
+  }
   const { bytes, mimeType, name } = file;
   return { bytes: each([bytes]), claims: () => ({ mimeType, ...(name !== undefined && { name }) }) };
 }

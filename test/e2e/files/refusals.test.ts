@@ -133,8 +133,18 @@ const CASES: readonly Case[] = [
     () => handle(Buffer.from('GIF89a\x01\x00\x01\x00\x00\x00\x00;')),
     /is image\/gif; accepted/,
   ],
-  ['malformedUri', 'any', () => 'data:image/png;base64', /not a valid data: URI.* 21 characters/],
-  ['malformedUri', 'any', () => 'data:image/png;base64,a*b', /not a valid data: URI.* 25 characters/],
+  [
+    'malformedUri',
+    'any',
+    () => 'data:image/png;base64',
+    /not a valid data: URI.*: it has no comma.* \(21 characters\)/,
+  ],
+  [
+    'malformedUri',
+    'any',
+    () => 'data:image/png;base64,a*b',
+    /: a character at character 24 is not base64 \(25 characters\)/,
+  ],
   ['malformedUri', 'any', () => 'no file', /neither a file handle, nor a data: URI, nor base64/],
   ['malformedUri', 'any', () => `${'A'.repeat(99)}*`, /nor base64 \(100 characters\)/],
   [

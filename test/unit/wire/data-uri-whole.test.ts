@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { readDataUri } from '../../../gateway/wire/data-uri.js';
+import { faultOfDataUri } from '../../../gateway/wire/data-uri-fault.js';
+import { runs } from '../../helpers/effort.js';
 
 const F4 = Buffer.from([0x00, 0x01, 0x02, 0xfd, 0xfe, 0xff]);
 const MIB = 1024 * 1024;
@@ -89,6 +92,43 @@ describe('a whole data: URI', () => {
   );
 });
 
+describe('what is wrong with a data: URI', () => {
+  it.each([
+    ['data:image/png;base64', 'it has no comma, behind which its data begins'],
+    [`data:${'x'.repeat(5000)},A`, 'the first comma must be among its first 4096 characters'],
+    ['data:png;base64,QUJD', 'its media type, of 3 characters, is not of the form type/subtype'],
+    ['data:a/b;name="x,y";base64,QUJD', 'a quotation mark in its head is not closed before its first comma'],
+    ['data:a/b;base64,QUJ*', 'a character at character 20 is not base64'],
+    ['data:a/b;base64,QUJD QUJD', 'a blank at character 21 is not base64'],
+    ['data:a/b;base64,QUJD\n', 'a line break at character 21 is not base64'],
+    ['data:a/b;base64,AAEC_f7_', 'a character of the alphabet for URLs at character 21 is not base64'],
+    ['data:a/b;base64,QUJD%0A', 'a line break at character 5 of its decoded base64 is not base64'],
+    ['data:a/b;base64,QUJDQ', 'its base64 has 5 characters, and of four at least two must be there'],
+    ['data:a/b;base64,QQ==QQ==', 'the padding at character 19 is not the end of its base64'],
+    [
+      'data:a/b;base64,QUI==',
+      'its base64 has 3 characters before its padding of 2, which together must be a multiple of four, with at most two of padding',
+    ],
+    ['data:a/b,100%zz', 'the % at character 13 is not followed by two hexadecimal digits'],
+    ['data:a/b,a b', 'a blank at character 11 is not percent-encoded'],
+    ['data:a/b,<a fill="#f">', 'a blank at character 12 is not percent-encoded'],
+    ['data:a/b,a#b', 'a # at character 11 is not percent-encoded'],
+  ])('%j', (text, fault) => {
+    expect(faultOfDataUri(text)).toBe(fault);
+  });
+
+  it('is told of each that is malformed, and of no other', () => {
+    const parts = ['data:', 'a/b', ';', 'base64', ',', '%', '%41', '=', '"', ' ', 'Q', 'é', '\n', '-', '/', 'name='];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 12 }), (all) => {
+        const text = `data:${all.join('')}`;
+        expect(faultOfDataUri(text) === undefined).toBe(readDataUri(text) !== 'malformedUri');
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+});
+
 describe('the name in a data: URI', () => {
   const nameOf = (text: string) => {
     const result = readDataUri(text);
@@ -145,5 +185,6 @@ describe('a data: URI of 6 MB', () => {
     ['a head of names', `data:${';name="'.repeat(MIB)},`],
   ])('is refused: %s', (_, text) => {
     expect(readDataUri(text)).toBe('malformedUri');
+    expect(faultOfDataUri(text)).toMatch(/^.{20,130}$/);
   });
 });
