@@ -38,6 +38,18 @@ export function encodingFacts(encoding: Encoding): EncodingFacts {
   return ENCODINGS[encoding];
 }
 
+/** JSON Schema's `contentEncoding`: names of RFC 2045 and RFC 4648, in any case, as far as an argument may be a file. */
+const CONTENT_ENCODINGS = new Map<string, Encoding>([
+  ['base64', 'base64'],
+  ['base64url', 'base64url'],
+  ['base16', 'hex'],
+]);
+
+/** The encoding of a file that a schema declares by `contentEncoding`. */
+export function declaredEncoding(contentEncoding: unknown): Encoding | undefined {
+  return typeof contentEncoding === 'string' ? CONTENT_ENCODINGS.get(contentEncoding.toLowerCase()) : undefined;
+}
+
 /**
  * The placeholders of a template, without their `$`. `content`: the file's bytes in the encoding of that name. `link`:
  * an address of the file. `fact`: a fact about it.

@@ -1,10 +1,8 @@
+import { declaredEncoding } from '../encodings.js';
 import type { Encoding } from '../ports/file-slot.js';
 import { textOf } from './argument.js';
 import { certain, likely, never, possible, type Rule } from './clue.js';
 import { isHolder, isMedia, wordsOf } from './words.js';
-
-/** JSON Schema 2020-12, contentEncoding: includes the names of RFC 4648. */
-const CONTENT_ENCODINGS: Record<string, Encoding> = { base64: 'base64', base64url: 'base64url', base16: 'hex' };
 
 /** OpenAPI's `byte` is base64; the others are in common use. */
 const FORMATS: Record<string, Encoding> = {
@@ -32,7 +30,7 @@ export const SCHEMA_RULES: readonly Rule[] = [
     source: 'schema',
     name: 'contentEncoding',
     test: ({ schema }) => {
-      const encoding = CONTENT_ENCODINGS[textOf(schema.contentEncoding).toLowerCase()];
+      const encoding = declaredEncoding(schema.contentEncoding);
       return encoding && certain(encoding, `contentEncoding is ${textOf(schema.contentEncoding)}`);
     },
   },

@@ -77,7 +77,8 @@ function readString(text: string, slot: FileSlot): ArgumentReading | undefined {
   if (BARE_ID.test(text)) return { kind: 'handle', uri: text };
   // `base64` and most editors end a text with a line break
   const { length } = text.slice(0, MAX_WRAPPED).trim();
-  if (length < MIN_LOOSE_BASE64 && (length === 0 || length % 4 !== 0 || /[-_]/.test(text))) {
+  const isLoose = length === 0 || length % 4 !== 0 || /[-_]/.test(text);
+  if (isLoose && length < MIN_LOOSE_BASE64 && !encodings.includes('base64url')) {
     return { kind: 'invalid', reason: 'malformedUri', text: 'is neither a file handle, nor a data: URI, nor base64' };
   }
   return { kind: 'base64', text, claims: {} };

@@ -26,6 +26,11 @@ const FILES: Record<string, Record<string, unknown>> = {
 };
 const properties = Object.fromEntries(Object.keys(FILES).map((name) => [name, { type: 'string' }]));
 
+const DECLARED = {
+  base64url: { type: 'string', contentEncoding: 'base64url', maxLength: 8 },
+  base16: { type: 'string', contentEncoding: 'BASE16', maxLength: 12 },
+};
+
 describe('a file in every encoding of an HTTP server', () => {
   let upstream: RecordingUpstream;
   let wharf: Wharf;
@@ -33,7 +38,10 @@ describe('a file in every encoding of an HTTP server', () => {
 
   beforeAll(async () => {
     upstream = await RecordingUpstream.start({
-      tools: [{ name: 'take', inputSchema: { type: 'object', properties } }],
+      tools: [
+        { name: 'take', inputSchema: { type: 'object', properties } },
+        { name: 'declared', inputSchema: { type: 'object', properties: DECLARED } },
+      ],
     });
     wharf = await startWharf({ servers: { legacy: { url: upstream.url, tools: { take: { files: FILES } } } } });
     client = await RawClient.connect(wharf.mcp);
@@ -56,6 +64,22 @@ describe('a file in every encoding of an HTTP server', () => {
     const { result } = await client.call('take', { [argument]: F4, other: 1e3 });
     expect(result).toEqual({ content: [{ type: 'text', text: 'done' }] });
     expect(upstream.lastArguments).toEqual({ [argument]: expected, other: 1000 });
+  });
+
+  it.each(['AAEC_f7_', 'AAEC_f4', 'AA'])('a server of base64url gets %s as it was sent', async (base64url) => {
+    await client.call('take', { base64url });
+    expect(upstream.lastArguments).toEqual({ base64url });
+  });
+
+  it('a schema may declare the encodings of RFC 4648', async () => {
+    const { result } = await client.request('tools/list');
+    expect(JSON.stringify(result).match(/"maxSize":6,/g)).toHaveLength(2);
+    await client.call('declared', { base64url: F4, base16: F4 });
+    expect(upstream.lastArguments).toEqual({ base64url: 'AAEC_f7_', base16: '000102fdfeff' });
+    await client.call('declared', { base64url: 'AAEC_f4', base16: '00FF' });
+    expect(upstream.lastArguments).toEqual({ base64url: 'AAEC_f4', base16: '00FF' });
+    const refused = await client.call('declared', { base16: 'data:,1234567' });
+    expect(refused.result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { maxSize: 6 } } });
   });
 
   it('text is the text itself, and bytes that are not text are refused', async () => {
