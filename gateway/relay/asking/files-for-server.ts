@@ -1,6 +1,7 @@
 import type { FileRecord } from '../../files/file.js';
 import type { Authorization } from '../../files/upload.js';
 import { eraOf } from '../../mcp/era.js';
+import type { AboutTask } from '../../mcp/meta-keys.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../ports/file-question.js';
 import type { JsonObject } from '../../ports/json.js';
@@ -44,15 +45,21 @@ export class FilesForServer {
   readonly #open: OpenQuestion;
   /** Aborted when nothing is to be asked any longer. */
   readonly #signal: AbortSignal;
+  readonly #task: AboutTask;
   readonly #deps: AskingDeps;
   readonly #offers: { about: PutOffFor; offered: Authorization }[] = [];
 
-  /** @param question with `isBound`, it ends when the client has gone */
-  constructor(stream: AskedStream, { open, isBound }: { open: OpenQuestion; isBound: boolean }, deps: AskingDeps) {
+  /** @param question with `isBound`, it ends when the client has gone; `task`: what it is about, if that is a task */
+  constructor(
+    stream: AskedStream,
+    { open, isBound, task }: { open: OpenQuestion; isBound: boolean; task: AboutTask },
+    deps: AskingDeps,
+  ) {
     const { cancelled, left } = stream;
     this.#stream = stream;
     this.#open = open;
     this.#signal = AbortSignal.any([cancelled, open.ended.signal, ...(isBound ? [left] : [])]);
+    this.#task = task;
     this.#deps = deps;
   }
 
@@ -185,7 +192,7 @@ export class FilesForServer {
     const { server } = this.#deps;
     const session = caller.session?.id;
     const call = request && nameOfCall({ principal, server }, session, request.id);
-    return { principal, call, session, params: request?.params ?? {}, reply, signal: this.#signal };
+    return { principal, call, session, params: request?.params ?? {}, reply, task: this.#task, signal: this.#signal };
   }
 }
 

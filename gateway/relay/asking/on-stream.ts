@@ -1,3 +1,4 @@
+import type { AboutTask } from '../../mcp/meta-keys.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { AskedReply } from './asked-reply.js';
 import type { AskingDeps } from './deps.js';
@@ -15,6 +16,8 @@ export interface WaitingCall {
   /** Parameters of the call. */
   params: JsonObject;
   reply: AskedReply;
+  /** The task about which a server asks, for everything that the client is told. */
+  task?: AboutTask | undefined;
   /** Aborted when the client no longer waits for the answer. */
   signal: AbortSignal;
 }
@@ -52,13 +55,14 @@ export async function askOnStream(
   deps: AskingDeps,
 ): Promise<StreamOutcome> {
   const { server, questions, clock } = deps;
-  const { principal, reply } = call;
+  const { principal, reply, task } = call;
   const asker = { principal, server };
   const id = await questions.open(asked, asker, Math.max(0, until - clock.now()));
   questions.expect(id, asker);
   let waited: Waited;
   try {
-    const wanted = tellsProgress ? { _meta: { progressToken: id }, ...params } : params;
+    const meta = { ...task?._meta, ...(tellsProgress && { progressToken: id }) };
+    const wanted = Object.keys(meta).length > 0 ? { _meta: meta, ...params } : params;
     await reply.say({ id, method: 'elicitation/create', params: wanted });
     waited = await waitFor(id, { asked, noticeMs, until, text: waitingText(url, code) }, call, deps);
   } finally {
@@ -66,11 +70,13 @@ export async function askOnStream(
   }
   const { elicitationId } = params;
   if (waited === 'stored' && elicitationId !== undefined)
-    await reply.say({ method: 'notifications/elicitation/complete', params: { elicitationId } });
+    await reply.say({ method: 'notifications/elicitation/complete', params: { elicitationId, ...task } });
   const answer = reply.gone ? undefined : await questions.said(id);
   // its window would stay open for nothing
-  if (!reply.gone && !answer)
-    await reply.say({ method: 'notifications/cancelled', params: { requestId: id, reason: REASONS[waited] ?? '' } });
+  if (!reply.gone && !answer) {
+    const cancelled = { requestId: id, reason: REASONS[waited] ?? '', ...task };
+    await reply.say({ method: 'notifications/cancelled', params: cancelled });
+  }
   return { waited, problem: answer?.problem, isWithout: answer?.isWithout, besides: answer?.besides };
 }
 

@@ -1,5 +1,6 @@
 import { asGatewayError } from '../../errors.js';
-import { readMessages } from '../../mcp/request.js';
+import { type AboutTask, aboutTask } from '../../mcp/meta-keys.js';
+import { metaOf, readMessages } from '../../mcp/request.js';
 import { mostText } from '../../policy/amounts.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
@@ -49,9 +50,11 @@ export class ServerQuestions implements Taker {
       if (open) {
         // a client that has gone comes back to a stream that it can resume
         const isBound = !isResumable && this.#stream.request !== undefined;
-        const files = new FilesForServer(this.#stream, { open, isBound }, this.#deps);
+        const task = aboutTask(metaOf(message.params));
+        const files = new FilesForServer(this.#stream, { open, isBound, task }, this.#deps);
         if (isBound) this.#own.add(open);
-        void this.#bring(id, open, files.answer(question, dialect, this.#notify(message.params, open)));
+        const answer = files.answer(question, dialect, this.#notify(message.params, open));
+        void this.#bring({ id, task }, open, answer);
       } else log.info({}, 'a server repeated a question that is open: it is not asked twice');
       return true;
     } catch (thrown) {
@@ -84,12 +87,17 @@ export class ServerQuestions implements Taker {
     const progressToken = tokenIn(params);
     return async (progress) => {
       if (progressToken === undefined || ended.signal.aborted) return;
-      await this.#tell({ method: 'notifications/progress', params: { progressToken, ...progress } });
+      const about = aboutTask(metaOf(params));
+      await this.#tell({ method: 'notifications/progress', params: { progressToken, ...progress, ...about } });
     };
   }
 
   /** From a server's question to the answer that it gets. Never rejects. */
-  async #bring(id: JsonValue, open: OpenQuestion, answer: Promise<JsonObject>): Promise<void> {
+  async #bring(
+    { id, task }: { id: JsonValue; task: AboutTask },
+    open: OpenQuestion,
+    answer: Promise<JsonObject>,
+  ): Promise<void> {
     const { log } = this.#deps;
     const { signal } = open.ended;
     try {
@@ -101,7 +109,7 @@ export class ServerQuestions implements Taker {
       });
       // the answer of a call that is over tells the server as much, where every call has its own stream
       const isTold = !signal.aborted || this.#stream.caller.session?.channel === 'shared';
-      if (isTold && !open.isCancelled) await this.#tell({ id, result });
+      if (isTold && !open.isCancelled) await this.#tell({ id, result: { ...result, ...task } });
     } finally {
       this.#own.delete(open);
       open.end();

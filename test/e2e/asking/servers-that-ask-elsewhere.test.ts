@@ -37,6 +37,28 @@ describe('a server that asks for a file in binary mode while it answers another 
     expect(parts(uploads[0])).toContain(PNG.toString('latin1'));
   });
 
+  it('both sides hear about which task it is, as all that is about one must say', async () => {
+    const _meta = { 'io.modelcontextprotocol/related-task': { taskId: 'a' }, 'x/own': 1 };
+    const about = { 'io.modelcontextprotocol/related-task': { taskId: 'a' } };
+    await start({ ...binary(), _meta });
+    const client = await RawClient.connect(wharf().mcp, '2025-11-25', { capabilities: FORMS });
+    const request = await RawCall.of(client, 'tasks/result', { taskId: 'a' });
+    const question = await request.message((message) => message.method === 'elicitation/create');
+    expect(question.params?._meta).toEqual(about);
+    await client.post({ jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { scan: URI } } });
+    const { came } = toldIn(await request.result());
+    expect(came.result).toMatchObject({ action: 'accept', _meta: about });
+  });
+
+  it('a page that is asked for and not opened is withdrawn as what is about the task', async () => {
+    const about = { 'io.modelcontextprotocol/related-task': { taskId: 'a' } };
+    await start({ ...binary(), _meta: about }, {}, { timeouts: { elicitationNotice: '1s' } });
+    const client = await RawClient.connect(wharf().mcp, '2025-11-25', { capabilities: PAGE });
+    const request = await RawCall.of(client, 'tasks/result', { taskId: 'a' });
+    const withdrawn = await request.message((message) => message.method === 'notifications/cancelled');
+    expect(withdrawn.params?._meta).toEqual(about);
+  });
+
   it.each(ROUNDS)(
     '%s: so is that of 2026-07-28, and asks again with the answer (1306-02, VER-01)',
     async (...request) => {
