@@ -3,6 +3,9 @@ import type { JsonPath } from '../ports/json.js';
 /** Segment of a slot's path: every item of an array. */
 export const EACH = '[]';
 
+/** Segment of a slot's path: every member of an object whose schema names none, so that all have one schema. */
+export const MEMBERS = '{}';
+
 const NAME = String.raw`[^.\[\]]+(?:\[\])*`;
 
 /** `a.b[].c`. A leading `$` would be JSONPath, where `[]` has another meaning. */

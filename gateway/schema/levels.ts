@@ -14,7 +14,7 @@ export function levelsOf(at: JsonPath): Level[] {
     const word = at[index];
     if (word === 'properties') levels.push({ object: at.slice(0, index), key: String(at[index + 1]) });
     // a member and a union are followed by a name or an index
-    index += word === 'items' ? 1 : 2;
+    index += word === 'items' || word === 'additionalProperties' ? 1 : 2;
   }
   return levels;
 }

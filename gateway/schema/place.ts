@@ -1,7 +1,7 @@
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
 import { addAll } from '../wire/add-all.js';
-import { argumentOf, EACH, isEach } from './argument-path.js';
+import { argumentOf, EACH, isEach, MEMBERS } from './argument-path.js';
 import { Budget } from './budget.js';
 import { pointed } from './reference.js';
 import { followed, UNIONS } from './walk.js';
@@ -69,7 +69,8 @@ export function typesOf(tool: JsonObject, slot: readonly string[]): ReadonlySet<
     return schema.type !== undefined;
   };
   const members = isObject(parent.properties) ? parent.properties : {};
-  const schema = last === EACH ? parent.items : Object.hasOwn(members, last) ? members[last] : undefined;
+  const named = Object.hasOwn(members, last) ? members[last] : undefined;
+  const schema = last === EACH ? parent.items : last === MEMBERS ? parent.additionalProperties : named;
   return isKnown(schema) ? types : undefined;
 }
 
@@ -123,7 +124,9 @@ export function placeOf(tool: JsonObject, slot: readonly string[], below?: strin
     const found =
       segment === EACH
         ? enter(['items'], schema.items, next)
-        : enter(['properties', segment], isObject(schema.properties) ? schema.properties[segment] : undefined, next);
+        : segment === MEMBERS
+          ? enter(['additionalProperties'], schema.additionalProperties, next)
+          : enter(['properties', segment], isObject(schema.properties) ? schema.properties[segment] : undefined, next);
     if (!found) return undefined;
   }
   return { at, schema, copies, beside };
@@ -161,6 +164,7 @@ function branchFor(next: string | undefined, branches: readonly JsonValue[], roo
     if (!isObject(schema)) return false;
     if (next === undefined) return schema.type === 'string';
     if (next === EACH) return isObject(schema.items);
+    if (next === MEMBERS) return isObject(schema.additionalProperties);
     return isObject(schema.properties) && Object.hasOwn(schema.properties, next);
   };
   const union = unionOf(branches, root);

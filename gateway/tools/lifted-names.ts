@@ -1,12 +1,12 @@
 import { isObject } from '../json/value.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
-import { argumentOf, EACH } from '../schema/argument-path.js';
+import { argumentOf, EACH, MEMBERS } from '../schema/argument-path.js';
 
 /**
  * Gives each nested slot the name under which a client that reads only top-level arguments hands over its file:
- * `doc.payload.data` is `doc_payload_data`. A slot in the items of an array stays in place, because a name would not
- * say which item.
+ * `doc.payload.data` is `doc_payload_data`. A slot in the items of an array, or in the members of a map, stays in
+ * place, because a name would not say in which.
  */
 export function withLiftedNames(
   { inputSchema }: JsonObject,
@@ -20,7 +20,7 @@ export function withLiftedNames(
   const named = new Map<string, string>();
   return slots.map((slot) => {
     const way = argumentOf(slot.path);
-    if (way.length < 2 || way.includes(EACH)) return slot;
+    if (way.length < 2 || way.includes(EACH) || way.includes(MEMBERS)) return slot;
     const id = JSON.stringify(way);
     const lifted = named.get(id) ?? freeName(way.join('_').replaceAll(/[^\w.-]/g, '_'), taken, next);
     named.set(id, lifted);

@@ -62,7 +62,7 @@ function schemasOn(at: JsonPath): { path: JsonPath; by: string }[] {
   for (let index = 1; index < at.length; ) {
     const by = String(at[index]);
     // `properties` and unions are followed by a name or an index
-    index += by === 'items' ? 1 : 2;
+    index += by === 'items' || by === 'additionalProperties' ? 1 : 2;
     places.push({ path: at.slice(0, index), by });
   }
   return places;

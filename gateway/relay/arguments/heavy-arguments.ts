@@ -4,7 +4,7 @@ import type { ParamHeader } from '../../mcp/param-headers.js';
 import { invalid } from '../../mcp/read-message.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { besidePath, EACH, isEach } from '../../schema/argument-path.js';
+import { besidePath, EACH, isEach, MEMBERS } from '../../schema/argument-path.js';
 import type { ToolSlot } from '../../tools/tool.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { createReader, type WatchRange } from '../../wire/json/reader.js';
@@ -39,10 +39,16 @@ function pathsOf({ path, lifted, companions }: ToolSlot): (readonly string[])[] 
   const { name, mimeType, size } = companions;
   const siblings = [name, mimeType, size].filter((companion) => companion !== undefined);
   return [
-    path,
+    upToMap(path),
     ...(lifted === undefined ? [] : [[lifted], ...(isEach(path) ? [[lifted, EACH]] : [])]),
-    ...siblings.map((companion) => besidePath(path, companion)),
+    ...siblings.map((companion) => upToMap(besidePath(path, companion))),
   ];
+}
+
+/** A map is read as a whole: the reader, which keeps no bytes, knows only names that it looks for. */
+function upToMap(path: readonly string[]): readonly string[] {
+  const map = path.indexOf(MEMBERS);
+  return map < 0 ? path : path.slice(0, map);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isObject, own } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { EACH } from '../../schema/argument-path.js';
+import { EACH, MEMBERS } from '../../schema/argument-path.js';
 import type { ToolSlot } from '../../tools/tool.js';
 
 /** A value in a slot of a call. */
@@ -43,11 +43,18 @@ function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
       for (const [index, item] of value.entries()) yield* walk(item, at + 1, [...path, index]);
     } else if (segment === EACH && at === slot.path.length - 1) {
       if (!slot.hasSingleForm) yield { slot, path, value, wrap: true };
+    } else if (segment === MEMBERS && isObject(value)) {
+      for (const [key, member] of membersOf(value)) yield* walk(member, at + 1, [...path, key]);
     } else if (segment !== EACH && isObject(value) && Object.hasOwn(value, segment)) {
       yield* walk(value[segment], at + 1, [...path, segment]);
     }
   }
   yield* walk(args, 0, []);
+}
+
+/** A member named `__proto__` cannot be replaced by its path. */
+function membersOf(map: JsonObject): [string, JsonValue][] {
+  return Object.entries(map).filter(([key]) => key !== '__proto__');
 }
 
 /** What stands in a call on the way to a slot in place of the object or the list that the way has: the slot is not in it. */
@@ -61,6 +68,8 @@ export function* strayIn(args: JsonObject, { path: way }: ToolSlot): Generator<{
     if (value === undefined || value === null || segment === undefined) return;
     if (segment === EACH && Array.isArray(value)) {
       for (const [index, item] of value.entries()) yield* walk(item, at + 1, [...path, index]);
+    } else if (segment === MEMBERS && isObject(value)) {
+      for (const [key, member] of membersOf(value)) yield* walk(member, at + 1, [...path, key]);
     } else if (segment !== EACH && isObject(value)) yield* walk(own(value, segment), at + 1, [...path, segment]);
     else if (segment !== EACH || at < way.length - 1) yield { path, value };
   }

@@ -35,6 +35,20 @@ const TOOLS = [
     },
   },
   {
+    // as zod writes a record
+    name: 'map',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        files: { type: 'object', propertyNames: { type: 'string' }, additionalProperties: BASE64 },
+        pages: {
+          type: 'object',
+          additionalProperties: { type: 'object', properties: { data: BASE64, note: { type: 'string' } } },
+        },
+      },
+    },
+  },
+  {
     name: 'short',
     inputSchema: { type: 'object', properties: { file: { ...BASE64, maxLength: 11 } } },
   },
@@ -85,6 +99,8 @@ const TELLING = {
 };
 
 let legacy: Lab;
+/** With a limit that is soon reached. */
+let heavy: Lab;
 let upstream: RecordingUpstream;
 let client: RawClient;
 
@@ -99,10 +115,14 @@ beforeAll(async () => {
     },
   };
   legacy = await lab([...TOOLS, TELLING], { server: { tools } });
+  heavy = await lab(TOOLS, { config: { limits: { values: 1000 } } });
   ({ client, upstream } = legacy);
 });
 
-afterAll(() => legacy?.stop());
+afterAll(async () => {
+  await legacy?.stop();
+  await heavy?.stop();
+});
 
 const calls = () => upstream.with('tools/call').length;
 
@@ -121,6 +141,29 @@ describe('an argument that is declared as base64', () => {
   ])('%s: is shown as a file wherever a call takes one', async (name, slots, args, expected) => {
     expect((await schemaOf(name)).match(/"x-mcp-file"/g)).toHaveLength(slots);
     expect(await legacy.sent(name, args)).toEqual(expected);
+  });
+});
+
+describe('a map of files', () => {
+  it('takes one in each member, whatever its name, and no text that is none', async () => {
+    expect((await schemaOf('map')).match(/"x-mcp-file"/g)).toHaveLength(2);
+    const files = { 'a.bin': F4, constructor: F4, '{}': 'AAEC' };
+    const pages = { one: { data: F4, note: F4 }, two: {} };
+    expect(await legacy.sent('map', { files, pages })).toEqual({
+      files: { 'a.bin': 'AAEC/f7/', constructor: 'AAEC/f7/', '{}': 'AAEC' },
+      pages: { one: { data: 'AAEC/f7/', note: F4 }, two: {} },
+    });
+    expect(await legacy.refused('map', { files: { a: F4, b: 'no file' } })).toMatchObject({ argument: 'files.b' });
+  });
+
+  it('is read as well where the arguments are too many to be parsed', async () => {
+    const other = Array.from({ length: 30_000 }, () => 1);
+    const args = { files: { a: F4, b: F4 }, pages: { one: { data: F4 } }, other };
+    expect(await heavy.sent('map', args)).toEqual({
+      files: { a: 'AAEC/f7/', b: 'AAEC/f7/' },
+      pages: { one: { data: 'AAEC/f7/' } },
+      other,
+    });
   });
 });
 

@@ -19,6 +19,12 @@ const AROUND: readonly (readonly [string, (file: JsonObject) => JsonObject, stri
     (file) => ({ properties: { pages: { items: { properties: { file } } } } }),
     ['pages', '[]', 'file'],
   ],
+  ['a map', (file) => ({ properties: { files: { additionalProperties: file } } }), ['files', '{}']],
+  [
+    'a property of a map’s members',
+    (file) => ({ properties: { pages: { properties: {}, additionalProperties: { properties: { file } } } } }),
+    ['pages', '{}', 'file'],
+  ],
   ['a union', (file) => ({ properties: { file: { anyOf: [{ type: 'null' }, file] } } }), ['file']],
   ['another union', (file) => ({ properties: { file: { oneOf: [file] } } }), ['file']],
   ['a reference', (file) => ({ properties: { file: { $ref: '#/$defs/a~1b' } }, $defs: { 'a/b': file } }), ['file']],
@@ -42,6 +48,21 @@ describe.each(Object.entries(DECLARED))('a file that a schema declares in the wo
 
   it.each(AROUND)('is found in %s', (_where, around, path) => {
     expect(pathsIn({ type: 'object', ...around(file) })).toEqual([path]);
+  });
+
+  it.each<[string, JsonObject]>([
+    [
+      'beside members that have names',
+      { properties: { a: { properties: { note: TEXT }, additionalProperties: file } } },
+    ],
+    [
+      'beside members of a pattern',
+      { properties: { a: { patternProperties: { x: TEXT }, additionalProperties: file } } },
+    ],
+    ['in place of all arguments', { additionalProperties: file }],
+    ['as a member with the name of a segment', { properties: { a: { properties: { '{}': file } } } }],
+  ])('is not looked for %s', (_where, schema) => {
+    expect(pathsIn({ type: 'object', ...schema })).toEqual([]);
   });
 
   it('is looked for no longer than a tool is worth', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { prettyJson } from '../../../json/pretty.js';
 import { isObject, textIn } from '../../../json/value.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
-import { argumentOf, EACH, joinPath } from '../../../schema/argument-path.js';
+import { argumentOf, EACH, joinPath, MEMBERS } from '../../../schema/argument-path.js';
 import { placeOf } from '../../../schema/place.js';
 import type { TriedTool } from './trials.js';
 
@@ -92,8 +92,9 @@ export function formOf({ name, declared, slots }: TriedTool): ToolForm {
   return { fields, more: names.length - chosen.length, shape: shapeOf(name, fields) };
 }
 
-/** Whether a slot is within an argument, with at most one list on the way to it: a form has no rows within rows. */
+/** Whether a slot is within an argument, with at most one list on the way to it: a form has no rows within rows, and no names to fill in. */
 function isInner(path: readonly string[]): boolean {
+  if (path.includes(MEMBERS)) return false;
   return argumentOf(path).length > 1 && path.filter((segment) => segment === EACH).length <= 1;
 }
 
