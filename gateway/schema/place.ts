@@ -38,11 +38,23 @@ interface SchemaPlace {
   beside: (JsonValue | undefined)[];
 }
 
-/** How many items the array of a slot takes, as far as the tool declares it. */
-export function itemCountsOf(tool: JsonObject, slot: readonly string[]): { minItems?: number; maxItems?: number } {
+/** The items of an array of files, as far as the tool declares them. */
+export interface ItemCounts {
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  /** How many come before them, each with a schema of its own (`prefixItems`). */
+  readonly before?: number;
+}
+
+export function itemCountsOf(tool: JsonObject, slot: readonly string[]): ItemCounts {
   if (!isEach(slot)) return {};
-  const { minItems, maxItems } = placeOf(tool, argumentOf(slot), EACH)?.schema ?? {};
-  return { ...(isCount(minItems) && { minItems }), ...(isCount(maxItems) && { maxItems }) };
+  const { minItems, maxItems, prefixItems } = placeOf(tool, argumentOf(slot), EACH)?.schema ?? {};
+  const before = Array.isArray(prefixItems) ? prefixItems.length : 0;
+  return {
+    ...(isCount(minItems) && { minItems }),
+    ...(isCount(maxItems) && { maxItems }),
+    ...(before > 0 && { before }),
+  };
 }
 
 function isCount(value: JsonValue | undefined): value is number {

@@ -4,7 +4,7 @@ import type { Dialect } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
 import { argumentOf, EACH, isEach } from '../schema/argument-path.js';
-import { itemCountsOf, typesOf } from '../schema/place.js';
+import { type ItemCounts, itemCountsOf, typesOf } from '../schema/place.js';
 import { sizeIsText, withNameCompanions } from './companions.js';
 import { withLiftedNames } from './lifted-names.js';
 import { takesOtherText } from './other-text.js';
@@ -12,14 +12,11 @@ import { type Required, requiredOf } from './required.js';
 import { slotsOf } from './slots.js';
 
 /** A file slot, with facts from its tool's schema. */
-export interface ToolSlot extends FileSlot {
+export interface ToolSlot extends FileSlot, ItemCounts {
   /** For a nested slot: its name for clients that look only at a tool's top-level arguments. */
   readonly lifted?: string;
   /** A call must fill it. */
   readonly required?: Required;
-  /** For an array: the least and the most items that the tool itself allows. */
-  readonly minItems?: number;
-  readonly maxItems?: number;
   /** The JSON types that the tool's schema allows there; if absent, any. */
   readonly types?: ReadonlySet<string>;
   /** The tool takes a list of files in place of the one, which is a slot of its own. */

@@ -40,9 +40,10 @@ function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
     if (segment === undefined) {
       if (!isOther(value, slot)) yield { slot, path, value, wrap: false };
     } else if (segment === EACH && Array.isArray(value)) {
-      for (const [index, item] of value.entries()) yield* walk(item, at + 1, [...path, index]);
+      const { before = 0 } = at === slot.path.length - 1 ? slot : {};
+      for (const [index, item] of value.entries()) if (index >= before) yield* walk(item, at + 1, [...path, index]);
     } else if (segment === EACH && at === slot.path.length - 1) {
-      if (!slot.hasSingleForm) yield { slot, path, value, wrap: true };
+      if (!slot.hasSingleForm && slot.before === undefined) yield { slot, path, value, wrap: true };
     } else if (segment === MEMBERS && isObject(value)) {
       for (const [key, member] of membersOf(value)) yield* walk(member, at + 1, [...path, key]);
     } else if (segment !== EACH && isObject(value) && Object.hasOwn(value, segment)) {

@@ -49,6 +49,13 @@ const TOOLS = [
     },
   },
   {
+    name: 'titled',
+    inputSchema: {
+      type: 'object',
+      properties: { files: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'string' }], items: BASE64 } },
+    },
+  },
+  {
     name: 'short',
     inputSchema: { type: 'object', properties: { file: { ...BASE64, maxLength: 11 } } },
   },
@@ -142,6 +149,12 @@ describe('an argument that is declared as base64', () => {
     expect((await schemaOf(name)).match(/"x-mcp-file"/g)).toHaveLength(slots);
     expect(await legacy.sent(name, args)).toEqual(expected);
   });
+});
+
+it('a list whose first items are no files takes files behind them alone', async () => {
+  const files = ['a title', F4, F4, 'AAEC'];
+  expect(await legacy.sent('titled', { files })).toEqual({ files: ['a title', F4, 'AAEC/f7/', 'AAEC'] });
+  expect(await legacy.refused('titled', { files: ['a', 'b', 'no file'] })).toMatchObject({ argument: 'files[2]' });
 });
 
 describe('a map of files', () => {
