@@ -66,8 +66,10 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     const host = given.toLowerCase();
     const name = hostName(host);
     const isOwn = hosts.has(host) || hosts.has(name) || LOOPBACK_NAMES.has(name) || isAddress(name);
-    if (isOwn) lastOwn = given;
-    return isOwn;
+    if (!isOwn) return false;
+    if (!URL.canParse(`http://${host}`)) throw new GatewayError('request_invalid', { reason: portReason(given) });
+    lastOwn = given;
+    return true;
   };
   // scheme, host and port: a page at http:// or at another port of the same machine is another site
   const isOwnOrigin = (origin: string, host: string, port: number | undefined) => {
@@ -122,6 +124,11 @@ export function occurrences(request: IncomingMessage, name: string): number {
 
 function hostName(host: string): string {
   return host.replace(/:\d+$/, '');
+}
+
+/** The router makes a URL of the Host, and would answer with an empty page where it cannot. */
+function portReason(host: string): string {
+  return `the port of the Host "${shown(host)}" is above 65535`;
 }
 
 /** A header in the form that an error may repeat. */

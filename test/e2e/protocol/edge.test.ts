@@ -62,6 +62,14 @@ const base = (face: (typeof FACES)[number]) => (face === 'public' ? port : wharf
 describe.each(FACES)('the %s port', (face) => {
   const paths = face === 'public' ? ['/mcp', '/d/x', '/nothing'] : ['/healthz', '/readyz', '/metrics', '/'];
 
+  it.each(['localhost:99999', '[::1]:65536'])('says why it does not answer to the Host %s', async (host) => {
+    for (const path of paths) {
+      const { status, body } = await raw(base(face), path, { host });
+      expect(status).toBe(400);
+      expect(body).toContain('above 65535');
+    }
+  });
+
   it.each([
     ['evil.example', undefined],
     ['evil.example:8080', undefined],
