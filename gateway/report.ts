@@ -2,9 +2,9 @@ import type { AdapterList } from './config/adapter-list.js';
 import type { Choice, Config } from './config/config.js';
 import type { ConfigProblem } from './config/problems.js';
 import { formatAddress } from './config/schema/fields.js';
-import { formatSize, formatTime } from './config/schema/units.js';
 import { TRANSPORTS } from './config/transports.js';
 import { warningsOf } from './config/warnings.js';
+import { formatSize, formatTime } from './policy/units.js';
 import type { Log } from './ports/log.js';
 import { redactText } from './redact.js';
 

@@ -1,6 +1,6 @@
 import type { Limits } from '../policy/limits.js';
+import { formatSize } from '../policy/units.js';
 import type { Config, ServerConfig } from './config.js';
-import { formatSize } from './schema/units.js';
 
 /** Limits of the server itself. `wharf explain` prints those of its messages with the caller's. */
 const COUNTS = ['processes', 'connections'] as const;

@@ -1,10 +1,10 @@
 import { countText } from '../policy/amounts.js';
+import { formatTime } from '../policy/units.js';
 import type { Setting, SettingSource } from '../ports/console.js';
 import { redactFields } from '../redact.js';
 import type { Config } from './config.js';
 import { formatAddress } from './schema/fields.js';
 import { limitText } from './schema/limits.js';
-import { formatTime } from './schema/units.js';
 
 /** Deepest path that has a source of its own; a list is one value. */
 const DEPTH = 4;

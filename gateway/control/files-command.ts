@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { nearest } from '../config/mistakes/nearest.js';
-import { parseTime } from '../config/schema/units.js';
+import { parseTime } from '../policy/units.js';
 
 const WHAT = ['list', 'show', 'revoke', 'remove', 'hold', 'release'] as const;
 type FilesVerb = (typeof WHAT)[number];

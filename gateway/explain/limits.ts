@@ -6,7 +6,7 @@ import {
   lowerOf,
   type SetLimit,
 } from '../policy/allowance.js';
-import { filesText, mostText } from '../policy/amounts.js';
+import { countText, filesText } from '../policy/amounts.js';
 import type { KnownCaller } from '../policy/callers.js';
 import type { Limits } from '../policy/limits.js';
 import {
@@ -17,24 +17,25 @@ import {
   TYPE_LIMITS,
 } from '../policy/message-limits.js';
 import { CALL_AMOUNTS, type SetForTool } from '../policy/tool-limits.js';
+import { formatSize } from '../policy/units.js';
 
-/** What each limit is about. */
+/** What each limit is about, in the units of the config. */
 const AMOUNTS: Readonly<Record<CallerLimit, (value: number) => string>> = {
-  exchanges: (value) => `${value} requests under way at one time, on each replica`,
-  requestsPerMinute: (value) => `${value} requests a minute`,
-  uploads: (value) => `${value} uploads under way at one time, on each replica`,
-  sessions: (value) => `${value} sessions at one time, on each replica`,
-  processes: (value) => `${value} processes of stdio servers at one time, on each replica`,
+  exchanges: (value) => `${countText(value, 'request')} under way at one time, on each replica`,
+  requestsPerMinute: (value) => `${countText(value, 'request')} a minute`,
+  uploads: (value) => `${countText(value, 'upload')} under way at one time, on each replica`,
+  sessions: (value) => `${countText(value, 'session')} at one time, on each replica`,
+  processes: (value) => `${countText(value, 'process', 'processes')} of stdio servers at one time, on each replica`,
   filesPerDay: (value) => `${filesText(1, value)} stored within 24 hours`,
-  bytesPerDay: (value) => `${mostText(value)} stored within 24 hours`,
-  storedBytes: (value) => `${mostText(value)} kept at one time`,
-  message: (value) => `${mostText(value)} in a message without its files`,
-  response: (value) => `${mostText(value)} in a message of the server without its files`,
-  inlineImage: (value) => `${mostText(value)} in an image that stays in a result`,
-  inlineOther: (value) => `${mostText(value)} in another file that stays in a result`,
-  inlineResource: (value) => `${mostText(value)} in a resource that stays in its answer`,
-  inlineArgument: (value) => `${mostText(value)} in a file inside an argument`,
-  file: (value) => `${mostText(value)} in a file`,
+  bytesPerDay: (value) => `${formatSize(value)} stored within 24 hours`,
+  storedBytes: (value) => `${formatSize(value)} kept at one time`,
+  message: (value) => `${formatSize(value)} in a message without its files`,
+  response: (value) => `${formatSize(value)} in a message of the server without its files`,
+  inlineImage: (value) => `${formatSize(value)} in an image that stays in a result`,
+  inlineOther: (value) => `${formatSize(value)} in another file that stays in a result`,
+  inlineResource: (value) => `${formatSize(value)} in a resource that stays in its answer`,
+  inlineArgument: (value) => `${formatSize(value)} in a file inside an argument`,
+  file: (value) => `${formatSize(value)} in a file`,
   files: (value) => `${filesText(1, value)} with one message`,
   filesPerArgument: (value) => `${filesText(1, value)} in one argument`,
 };

@@ -44,9 +44,9 @@ export function filesText(least: number, most: number): string {
   return `${bound} files`;
 }
 
-/** `1 key`, `2 keys`. */
-export function countText(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
+/** `1 key`, `2 keys`. @param many of words whose plural has no `s` alone, such as `processes`, and of several words */
+export function countText(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
 }
 
 /** `500 ms`, `30 s`, `1.5 min`, `24 h`. */

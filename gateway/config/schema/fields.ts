@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { formatSize, formatTime, parseSize, parseTime, SIZE_PATTERN, TIME_PATTERN } from '../../policy/units.js';
 import type { Address } from '../config.js';
-import { formatSize, formatTime, parseSize, parseTime, SIZE_PATTERN, TIME_PATTERN } from './units.js';
 
 interface Range {
   min: number;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../../policy/limits.js';
 import { MESSAGE_LIMITS, type MessageLimit, type TypeLimit } from '../../policy/message-limits.js';
+import { formatSize, formatTime } from '../../policy/units.js';
 import { count, mediaTypes, ratio, size, time } from './fields.js';
-import { formatSize, formatTime } from './units.js';
 
 interface Row {
   kind: 'size' | 'count' | 'ratio';

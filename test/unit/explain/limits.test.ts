@@ -26,13 +26,40 @@ describe('what is said about the limits of a caller', () => {
         '  requestsPerMinute: 100 requests a minute, by ceiling.requestsPerMinute; callers[0].limits.requestsPerMinute would allow 500 requests a minute',
         '  uploads: not limited',
         '  sessions: 3 sessions at one time, on each replica, by callers[0].limits.sessions',
-        '  file: 1 MB in a file, by servers.hr.limits.file',
-        '  response: 8 MB in a message of the server without its files, by limits.response',
-        '  storedBytes: 2 MB kept at one time, by callers[0].limits.storedBytes',
+        '  file: 1MB in a file, by servers.hr.limits.file',
+        '  response: 8MB in a message of the server without its files, by limits.response',
+        '  storedBytes: 2MB kept at one time, by callers[0].limits.storedBytes',
         '  accept: every type of file',
         '  acceptResults: every type of file',
       ]),
     );
+  });
+
+  it('spells sizes in the units of the config', () => {
+    const rules = { ceiling: {}, base: {}, callers: [], keys: new Map() };
+    const limits = { ...DEFAULT_LIMITS, message: 4 * 2 ** 20, file: 100_000_000 };
+    expect(told({ groups: [] }, rules, { name: 'hr', limits, global: limits })).toEqual(
+      expect.arrayContaining([
+        '  message: 4MiB in a message without its files, by limits.message',
+        '  file: 100MB in a file, by limits.file',
+      ]),
+    );
+  });
+
+  it('counts one as one', () => {
+    const counts = {
+      exchanges: 1,
+      requestsPerMinute: 1,
+      uploads: 1,
+      sessions: 1,
+      processes: 1,
+      filesPerDay: 1,
+      files: 1,
+    };
+    const lines = told({ groups: [] }, { ceiling: {}, base: counts, callers: [], keys: new Map() }, SERVER);
+    const told1 = lines.filter((line) => /: 1 /.test(line));
+    expect(told1).toHaveLength(Object.keys(counts).length);
+    for (const line of told1) expect(line).not.toMatch(/: 1 [a-z]+s\b(?<!1 process)/);
   });
 
   it('is the smallest of what caller, server and host say about a message, and all their media types', () => {
@@ -45,8 +72,8 @@ describe('what is said about the limits of a caller', () => {
     const host = { limits: { response: 600_000, inlineImage: 100_000 }, place: 'clients[1].limits' };
     expect(told({ key: 'ci', groups: [] }, rules, SERVER, { host })).toEqual(
       expect.arrayContaining([
-        '  response: 500 kB in a message of the server without its files, by callers[0].limits.response',
-        '  inlineImage: 100 kB in an image that stays in a result, by clients[1].limits.inlineImage',
+        '  response: 500kB in a message of the server without its files, by callers[0].limits.response',
+        '  inlineImage: 100kB in an image that stays in a result, by clients[1].limits.inlineImage',
         '  accept: image/png, text/csv, by auth.keys, ci: limits.accept',
         '  accept: image/*, by ceiling.accept',
         '  acceptResults: image/*, text/csv, by ceiling.acceptResults',
@@ -64,11 +91,11 @@ describe('what is said about the limits of a caller', () => {
     if (!set) throw new Error('it has none');
     expect(told({ groups: [] }, rules, SERVER, { tool: { name: 'ocr', set } })).toEqual(
       expect.arrayContaining([
-        '  file: 1 kB in a file, by servers.hr.tools.ocr.limits.file',
+        '  file: 1kB in a file, by servers.hr.tools.ocr.limits.file',
         '  files: at most 2 files with one message, by ceiling.files',
         '  accept: image/*, by servers.hr.tools["ocr*"].limits.accept',
         'Those of its calls of the tool "ocr":',
-        '  exchanges: 1 requests under way at one time, on each replica, by servers.hr.tools.ocr.limits.exchanges',
+        '  exchanges: 1 request under way at one time, on each replica, by servers.hr.tools.ocr.limits.exchanges',
         '  requestsPerMinute: 30 requests a minute, with all tools that ocr* means, by ceiling.requestsPerMinute; servers.hr.tools["ocr*"].limits.requestsPerMinute would allow 60 requests a minute',
       ]),
     );
