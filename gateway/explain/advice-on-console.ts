@@ -7,7 +7,7 @@ export const OF_CONSOLE = {
   },
   console_tries: {
     why: 'One address has tried ten different wrong keys within a minute.',
-    todo: 'Wait a minute. If it was not you, find out who reaches the admin port.',
+    todo: 'Wait a minute, or give the user a random key (`openssl rand -hex 32`): one that is right is taken meanwhile. If it was not you, find out who reaches the admin port.',
     facts: { retryAfter: 42 },
   },
   console_role: {

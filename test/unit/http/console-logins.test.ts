@@ -94,6 +94,30 @@ describe('a login at the console', () => {
     await expect(unwritten.logIn(KEY, ADDRESS)).rejects.toThrow('the disk is full');
   });
 
+  it.each([
+    ['in hex', '3f9d1c47a0be5526d8e1f0937b6a42c5'],
+    ['in base64', 'q7Zk/2VtN0+dYwR4sHu1LbXe9JmCgA6oTf3Pi8KyEjU='],
+    ['in base64url', 'q7Zk_2VtN0-dYwR4sHu1LbXe9JmCgA6oTf3Pi8KyEjU'],
+  ])('by a random key %s passes although others guess at its address', async (_how, key) => {
+    const logins = open([user('ann', key), user('bob', 'bobs-own-key')]);
+    for (let tries = 0; tries < 10; tries += 1)
+      expect(found(logins, { authorization: `Bearer guess-${tries}` })).toBe('console_login');
+    expect(found(logins, { authorization: `Bearer ${key}` })).toBe('ann');
+    expect(await logins.logIn(key, ADDRESS)).toContain('wharf-console=');
+    // what could be guessed is not looked at, and a wrong key is told nothing by it
+    expect(found(logins, { authorization: 'Bearer bobs-own-key' })).toBe('console_tries');
+    expect(found(logins, { authorization: `Bearer ${key.toLowerCase()}0A` })).toBe('console_tries');
+  });
+
+  it.each(['correct-horse-battery-staple-and-more-of-it', '12345678901234567890123456789012', 'a'.repeat(64)])(
+    'by a long key that is not random, %s, is bounded like any other',
+    (key) => {
+      const logins = open([user('ann', key)]);
+      for (let tries = 0; tries < 10; tries += 1) found(logins, { authorization: `Bearer guess-${tries}` });
+      expect(found(logins, { authorization: `Bearer ${key}` })).toBe('console_tries');
+    },
+  );
+
   it('is not needed by a program that sends the key itself', () => {
     expect(found(open(), { authorization: `Bearer ${KEY.replaceAll(' ', '-')}` })).toBe('console_login');
     expect(found(open([user('ci', 'key-of-ci')]), { authorization: 'bearer key-of-ci' })).toBe('ci');
