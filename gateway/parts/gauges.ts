@@ -24,7 +24,8 @@ interface Measured {
 export function gaugeParts(metrics: Metrics & SeveralGauges, measured: Measured): void {
   const { budget, antivirus, cleanUps, sessions, waiting, open, servers, present } = measured;
   metrics.gauge('wharf_queue_length', () => budget.queued);
-  if (antivirus) metrics.gauge('wharf_waiting_scans', () => antivirus.waiting);
+  // without an antivirus too: a dashboard tells "none waits" from "not known"
+  metrics.gauge('wharf_waiting_scans', () => antivirus?.waiting ?? 0);
   metrics.gauge('wharf_clean_ups', () => cleanUps.size);
   metrics.gauge('wharf_sessions', () => sessions.size);
   metrics.gauge('wharf_waiting_calls', () => waiting.used);
