@@ -2,14 +2,12 @@ import type { UpstreamDeps } from '../config/adapter-list.js';
 import { GatewayError } from '../errors.js';
 import { NEWEST, NEWEST_WITH_SESSIONS } from '../mcp/era.js';
 import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../mcp/meta-keys.js';
+import { mayBeOldTransport } from '../mcp/old-transport.js';
 import type { JsonObject } from '../ports/json.js';
 import type { Upstream } from '../ports/upstream.js';
 import { type Conversation, Refusal } from './conversation.js';
 import { HttpConversation } from './http-conversation.js';
 import { SharedConversation } from './shared-conversation.js';
-
-/** A server that answers `initialize` with one of these may know only HTTP+SSE (2024-11-05). */
-const LEGACY_STATUSES = new Set([400, 404, 405]);
 
 interface Conversing {
   deps: Pick<UpstreamDeps, 'name' | 'limits' | 'timeouts'>;
@@ -58,7 +56,7 @@ async function begin(upstreams: readonly Upstream[], conversing: Conversing, wit
         return { conversation, meta: statelessMeta(conversation, conversing), refusal: error };
       await conversation.close().catch(() => undefined);
       const isLast = index === upstreams.length - 1;
-      if (isLast || !(error instanceof Refusal) || !LEGACY_STATUSES.has(error.status ?? 0)) throw error;
+      if (isLast || !(error instanceof Refusal) || !mayBeOldTransport(error.status ?? 0)) throw error;
     }
   }
   throw new Error('a server has a transport');

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { Inquire } from '../../mcp/inquire.js';
+import { mayBeOldTransport } from '../../mcp/old-transport.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../../ports/upstream.js';
 import type { Asked, Caller, Sender } from '../caller.js';
 import type { Session } from '../session.js';
@@ -8,9 +9,6 @@ import { isMcpRefusal } from '../upstream/mcp-refusal.js';
 import type { ChannelDeps } from './deps.js';
 import { HttpServer, type Probe } from './http-server.js';
 import { SharedServer } from './shared-server.js';
-
-/** A server that answers `initialize` with one of these may know only HTTP+SSE (2024-11-05). */
-const LEGACY_STATUSES = new Set([400, 404, 405]);
 
 /** The ways to one server, and which of them it speaks. */
 export class Transports {
@@ -117,7 +115,7 @@ export class Transports {
   }
 
   /**
-   * MCP 2025-03-26 §backwards compatibility: a client POSTs `initialize`; on 400, 404 or 405 it issues a GET and waits
+   * MCP 2025-03-26 §backwards compatibility: a client POSTs `initialize`; if that is refused it issues a GET and waits
    * for `endpoint`. A 2026-07-28 server refuses with a JSON-RPC error, which is never mistaken for that.
    */
   #probe(asked: Asked): Probe {
@@ -144,12 +142,12 @@ export class Transports {
 
   /** The client gets the server's own words, often only "Cannot POST /"; the operator knows the URL. */
   #warnOfPath(status: number, error: unknown): void {
-    if (status === 400) return;
+    if (status !== 404 && status !== 405) return;
     this.#deps.log.warn({ status, err: error }, 'no MCP endpoint at the path of its URL, which is often /mcp or /sse');
   }
 
   async #refusesLikeLegacy(answer: UpstreamAnswer): Promise<boolean> {
-    if (!LEGACY_STATUSES.has(answer.status)) return false;
+    if (!mayBeOldTransport(answer.status)) return false;
     return answer.kind !== 'json' || !(await isMcpRefusal(answer, this.#deps.server, this.#deps.timeouts.upstream));
   }
 

@@ -139,6 +139,9 @@ describe.each(CLIENTS)('a client on %s', (_name, tools) => {
   it.each([
     ['FastAPI', 405, { detail: 'Method Not Allowed' }],
     ['NestJS', 404, { message: 'Cannot POST /sse', error: 'Not Found', statusCode: 404 }],
+    ['a check of what is accepted', 406, { error: 'Not Acceptable' }],
+    ['a check of types', 415, { status: 415, error: 'Unsupported Media Type' }],
+    ['a check of bodies', 422, { detail: [{ loc: ['body'], msg: 'field required' }] }],
     ['Spring', 405, { timestamp: '2026-01-01T00:00:00Z', status: 405, error: 'Method Not Allowed', path: '/sse' }],
   ])('speaks to a server of HTTP+SSE whose framework refuses POST in JSON: %s', async (_whose, status, said) => {
     const running = await legacy((response) => {
@@ -203,6 +206,25 @@ describe('an initialize over HTTP', () => {
     expect(answer.headers.get('mcp-session-id')).toBeNull();
     expect(answer.messages.at(-1)?.error?.data?.code).toBe('upstream_closed');
   });
+});
+
+describe('a refusal that says nothing about the transport', () => {
+  it.each([401, 403, 429, 500, 503])(
+    '%i reaches the client, and the server is not asked for an older stream',
+    async (status) => {
+      const methods: (string | undefined)[] = [];
+      const running = await serve((request, _body, response) => {
+        methods.push(request.method);
+        response.writeHead(status).end('not now');
+      });
+      const url = await inFrontOf(running, '/mcp');
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) });
+      await answer.text();
+      expect(answer.ok).toBe(false);
+      expect(methods).toEqual(['POST']);
+    },
+  );
 });
 
 describe('a URL that leads to no MCP endpoint', () => {
