@@ -1,13 +1,13 @@
 import { breathe } from '../../budget/turn.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { errorAnswer } from '../../mcp/error-response.js';
-import { toClientHeaders } from '../../mcp/headers.js';
 import { answersIn, elicitationIn, knownId } from '../../mcp/responses.js';
 import type { Owner } from '../../ports/owner.js';
 import type { BodyKind, UpstreamAnswer } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { FrameFields } from '../../wire/sse/frame.js';
 import type { Caller } from '../caller.js';
+import { headOf } from '../client/answer-head.js';
 import { LateHead } from '../client/late-head.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
@@ -17,6 +17,7 @@ import type { Addressee, PendingRequest } from '../pending-request.js';
 import type { OpenedSession, Reply, ReplyHead } from '../reply.js';
 import { dismiss, toClient, untouched } from '../results/to-client.js';
 import { withSource } from '../under-limits.js';
+import { BodyBounds } from '../upstream/body-bounds.js';
 import { pump } from '../upstream/pump.js';
 import { pingIn } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
@@ -33,13 +34,6 @@ interface AnswerContext {
   /** Answers a server's `ping` before that: the client cannot, because it has no session yet. */
   answerPing?: (id: string) => Promise<void>;
 }
-
-/** How the answer to a client begins, by what its server says. */
-export function headOf(answer: UpstreamAnswer): ReplyHead {
-  return { status: answer.status, body: BODY_OF_KIND[answer.kind], headers: toClientHeaders(answer) };
-}
-
-const BODY_OF_KIND = { sse: 'events', json: 'values', lines: 'values', bytes: 'other', none: 'other' } as const;
 
 /** What a message that waits takes besides its bytes: an upstream may send thirty thousand of two bytes in one packet. */
 const WAITING_BYTES = 2 * 1024;
@@ -63,6 +57,7 @@ export class AnswerRelay {
   /** Set until the session is open. */
   #early: EarlyMessages | undefined;
   #tail: Promise<void> | undefined;
+  #bounds: BodyBounds | undefined;
   readonly #owner: Owner;
   #hasEventIds = false;
   #forwarded = 0;
@@ -100,7 +95,7 @@ export class AnswerRelay {
     const { deps } = this.#context;
     const exchange = this.#exchange;
     if (!this.#early && !this.#isUntyped) this.#writeHead();
-    const timer = this.#early && this.#limitOpening();
+    this.#bounds = this.#bound();
     try {
       await pump(this.#answer.body, (chunk) => this.#take(chunk), {
         server: deps.server,
@@ -112,9 +107,9 @@ export class AnswerRelay {
       await this.#tail;
       await this.#finish();
     } catch (thrown) {
-      await this.#fail(thrown);
+      await (this.#bounds?.isOver ? this.#finish() : this.#fail(thrown));
     } finally {
-      clearTimeout(timer);
+      this.#bounds?.clear();
       exchange.facts.bytesOut = this.#reply.written;
     }
   }
@@ -144,20 +139,24 @@ export class AnswerRelay {
     );
   }
 
-  /** A stream may go on for ever without the one answer that its client waits for. */
-  #limitOpening(): NodeJS.Timeout {
+  /** A stream may be silent for ever, unless it opens a session; what came as a whole is bounded already. */
+  #bound(): BodyBounds | undefined {
+    if (this.#answer.whole || !(this.#early || this.#isOne)) return undefined;
     const { server, timeouts } = this.#context.deps;
-    const facts = { server, limit: 'timeouts.upstream', allowed: timeouts.upstream };
-    return setTimeout(() => {
-      if (this.#early) this.#answer.body.destroy(new GatewayError('upstream_timeout', facts));
-    }, timeouts.upstream).unref();
+    const isBusy = () => this.#tail !== undefined || this.#madeReader?.inMessage === true;
+    const lacksAll = () => this.#early !== undefined || (this.#isOne && this.#forwarded === 0 && !isBusy());
+    return new BodyBounds({ body: this.#answer.body, server, ms: timeouts.upstream, lacksAll, isBusy });
+  }
+
+  /** Whether the body is one JSON text, not a stream of messages. */
+  get #isOne(): boolean {
+    return this.#kind === 'json' || this.#kind === 'bytes';
   }
 
   #take(chunk: Buffer): Promise<unknown> | undefined {
     const fed = this.#reader.feed(chunk);
     // only this answer is wanted on this stream: do not read further what cannot be delivered
-    const isOne = this.#answer.kind === 'json' || this.#answer.kind === 'bytes';
-    const failure = isOne ? this.#reader.failure : this.#reader.failedAnswer;
+    const failure = this.#isOne ? this.#reader.failure : this.#reader.failedAnswer;
     if (failure && this.#pending.size === 1) throw failure;
     const settle = this.#reader.settle();
     const untaken = this.#untaken();
@@ -330,6 +329,7 @@ export class AnswerRelay {
     const again = this.#hasEventIds ? ids.flatMap((id) => this.#to.answered(id) ?? []) : [];
     for (const id of ids) this.#pending.delete(knownId(this.#pending, id));
     deps.sessions.resumable.answered(caller.session, ids, again);
+    if (this.#isOne && this.#pending.size === 0) this.#bounds?.awaitEnd();
   }
 
   /** Called at the end: a client asks for the rest of a stream that had ids. */

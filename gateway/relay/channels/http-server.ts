@@ -10,6 +10,7 @@ import { type HeldMessage, withoutMark } from '../../wire/json/reader.js';
 import { argumentsOf } from '../arguments/heavy-arguments.js';
 import { toUpstream } from '../arguments/to-upstream.js';
 import type { Asked, Caller, Sender } from '../caller.js';
+import { headOf } from '../client/answer-head.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
 import { type Exchange, noteNoAnswer } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
@@ -19,7 +20,7 @@ import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } fro
 import { onceBegun, pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
 import type { ChannelDeps } from './deps.js';
-import { AnswerRelay, headOf } from './http-answer.js';
+import { AnswerRelay } from './http-answer.js';
 import { openSession } from './open-session.js';
 import { noteCancelled, unlessCancelled } from './preparing.js';
 import { mayNeedWork, mustBeRead, shortAnswer, shortLimit } from './short-answer.js';

@@ -13,6 +13,7 @@ import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Sender } from '../caller.js';
 import { toClientTree } from '../cut/places.js';
+import { endSoon } from './body-bounds.js';
 import { deadline } from './deadline.js';
 import { declaredBy } from './declared.js';
 import type { UpstreamDeps } from './deps.js';
@@ -158,9 +159,12 @@ async function ask(
   const { principal, signal } = sender.exchange;
   const owner = { principal, server };
   const reader = new OwnAnswerReader(kind, { id, limits, held: cut.held, owner, ...(read && { tree: LIST_TREE }) });
+  let end: NodeJS.Timeout | undefined;
   const found = () => {
-    // a stream may continue
-    if (reader.answer && kind === 'sse') body.destroy();
+    if (!reader.answer) return;
+    // a stream may continue; the end of another body is on its way, and frees its connection
+    if (kind === 'sse') body.destroy();
+    else end ??= endSoon(body);
   };
   const take = (chunk: Buffer) => {
     const reading = reader.feed(chunk);
@@ -178,6 +182,8 @@ async function ask(
       reader.release();
       throw error;
     }
+  } finally {
+    clearTimeout(end);
   }
   try {
     return reader.answer && (await ownAnswer(reader.answer, limits, read));
