@@ -1,10 +1,15 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** The path of a socket has 104 bytes on macOS, 108 on Linux, with the NUL at its end. */
 const MAX_SOCKET_PATH = 103;
+
+/** A turn takes a millisecond or two. */
+const TURN_MS = 2000;
+const LOOK_AGAIN_MS = 20;
 
 /** What a process holds until it ends, in whatever way. */
 export interface FileLock {
@@ -29,9 +34,35 @@ export async function lockFile(path: string): Promise<FileLock | undefined> {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return UNLOCKED;
     }
     if (await answers(socket)) return undefined;
-    await rm(socket, { force: true });
+    await takeOut(socket);
   }
   return undefined;
+}
+
+/**
+ * Removes the socket of a process that was killed. One process does so at a time, and asks again: otherwise of two that
+ * have found it dead the later one would remove the socket on which the other listens by then.
+ */
+export async function takeOut(socket: string): Promise<void> {
+  const turn = `${socket}.turn`;
+  await takeTurn(turn);
+  try {
+    if (!(await answers(socket))) await rm(socket, { force: true });
+  } finally {
+    await rm(turn, { force: true });
+  }
+}
+
+async function takeTurn(turn: string): Promise<void> {
+  for (const until = performance.now() + TURN_MS; ; await wait(LOOK_AGAIN_MS)) {
+    try {
+      return await (await open(turn, 'wx', 0o600)).close();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    // left by one that was killed in its turn
+    if (performance.now() > until) await rm(turn, { force: true });
+  }
 }
 
 async function listenOn(path: string): Promise<FileLock> {

@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { create, preflight, settings } from '../../../adapters/audit/file.js';
+import { takeOut } from '../../../adapters/audit/file-lock.js';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
 import { filesOf } from '../../../gateway/audit/verify-command.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
@@ -248,6 +249,24 @@ describe('an audit log in a file', () => {
     await first.close();
     await (await open()).record(CALL);
     expect(await auditLines(path)).toHaveLength(3);
+  });
+
+  it('is not taken from a process that has just taken it over, by one that found it left before', async () => {
+    const first = await open();
+    const lock = join(folder, 'log', '.audit.jsonl.lock');
+    await takeOut(lock);
+    await expect(open()).rejects.toThrow('written by another process');
+    await first.record(CALL);
+    await first.close();
+    expect(await readdir(join(folder, 'log'))).toEqual(['audit.jsonl']);
+  });
+
+  it('is taken over although a process was killed while it took it over', async () => {
+    await mkdir(join(folder, 'log'));
+    await writeFile(join(folder, 'log', '.audit.jsonl.lock'), '');
+    await writeFile(join(folder, 'log', '.audit.jsonl.lock.turn'), '');
+    await (await open()).close();
+    expect(await readdir(join(folder, 'log'))).toEqual(['audit.jsonl']);
   });
 
   it('is taken over from a process that was killed', async () => {
