@@ -134,3 +134,19 @@ describe('an issue form', () => {
     }
   });
 });
+
+describe('the files that run the image', () => {
+  it.each(['docker-compose.yml', 'deploy/helm/wharf/templates/deployment.yaml'])(
+    '%s does not promise a program that the image lacks',
+    (file) => {
+      expect(read('deploy/Dockerfile')).not.toMatch(/\buv\b/);
+      expect(read(file)).not.toMatch(/`npx` and `uvx`/);
+    },
+  );
+
+  it('send a request to the other replica at the first retry, after no more than a second', () => {
+    const balancer = read('deploy/examples/haproxy.cfg');
+    expect(balancer).toMatch(/^ {2}timeout connect 1s$/m);
+    expect(balancer).toMatch(/^ {2}option redispatch 1$/m);
+  });
+});
