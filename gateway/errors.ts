@@ -3,7 +3,7 @@ import { ERRORS_OF_CONSOLE } from './errors/console.js';
 import { ERRORS_OF_LACK } from './errors/lack.js';
 import { type ErrorFacts, type ErrorRow, INTERNAL, over, quoted, waited } from './errors/texts.js';
 import { ERRORS_OF_UPLOADS } from './errors/uploads.js';
-import { mostText } from './policy/amounts.js';
+import { countText, mostText } from './policy/amounts.js';
 
 export type { ErrorFacts } from './errors/texts.js';
 
@@ -33,9 +33,13 @@ export const ERROR_TABLE = {
   too_deep: {
     http: 400,
     jsonRpc: -32600,
-    text: (f) => `The message is nested deeper than ${f.allowed} levels.`,
+    text: (f) => `The message is nested deeper than ${countText(Number(f.allowed), 'level')}.`,
   },
-  batch_too_long: { http: 400, jsonRpc: -32600, text: (f) => `The batch has more than ${f.allowed} messages.` },
+  batch_too_long: {
+    http: 400,
+    jsonRpc: -32600,
+    text: (f) => `The batch has more than ${countText(Number(f.allowed), 'message')}.`,
+  },
   method_not_allowed: { http: 405, jsonRpc: -32600, text: (f) => `${f.method} is not allowed here; use ${f.allow}.` },
   not_acceptable: { http: 406, jsonRpc: -32600, text: (f) => `The Accept header must list ${f.expected}.` },
   unsupported_media_type: { http: 415, jsonRpc: -32600, text: (f) => `Content-Type must be ${f.expected}.` },
@@ -115,7 +119,11 @@ export const ERROR_TABLE = {
     jsonRpc: -32602,
     text: (f) => `The file for ${f.path} is not UTF-8 text, which is all that this argument takes.`,
   },
-  range_not_satisfiable: { http: 416, jsonRpc: -32602, text: (f) => `The file has ${f.size} bytes.` },
+  range_not_satisfiable: {
+    http: 416,
+    jsonRpc: -32602,
+    text: (f) => `The file has ${countText(Number(f.size), 'byte')}.`,
+  },
   // addresses that a peer named; `host` is the only part ever shown, because the rest may be a credential
   fetch_forbidden: {
     http: 403,
@@ -242,7 +250,7 @@ export const ERROR_TABLE = {
   too_many_files: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The message holds more than ${f.allowed} files: ${f.actual} or more.`,
+    text: (f) => `The message holds more than ${countText(Number(f.allowed), 'file')}: ${f.actual} or more.`,
   },
   no_stream: {
     http: 502,

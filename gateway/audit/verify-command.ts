@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { countText } from '../policy/amounts.js';
 import { namesAside } from './file-names.js';
 import { type KnownPoint, type Verdict, verifyFiles } from './verify.js';
 
@@ -21,9 +22,11 @@ export async function filesOf(path: string): Promise<string[]> {
 function verdictText({ chains, faults, moreFaults }: Verdict): string {
   const found = chains.map(({ chain, lines, first, last }) =>
     [
-      `chain ${chain}: ${lines} lines, ${first.seq} to ${last.seq}, ${first.time} to ${last.time}`,
+      `chain ${chain}: ${countText(lines, 'line')}, ${first.seq} to ${last.seq}, ${first.time} to ${last.time}`,
       `  the last one is ${last.seq}:${last.hash}`,
-      ...(first.seq > 1 ? [`  lines 1 to ${first.seq - 1} are in older files`] : []),
+      ...(first.seq > 1
+        ? [first.seq === 2 ? '  line 1 is in an older file' : `  lines 1 to ${first.seq - 1} are in older files`]
+        : []),
     ].join('\n'),
   );
   const end =

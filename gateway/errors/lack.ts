@@ -9,18 +9,18 @@ function againIn({ retryAfter }: ErrorFacts): string {
 }
 
 function ownProcesses({ allowed, actual }: ErrorFacts): string {
-  const most = allowed === 1 ? '1 process' : `${allowed} processes`;
-  return `You may have ${most} of stdio servers at one time here, and this would be number ${actual}.`;
+  return `You may have ${countText(Number(allowed), 'process', 'processes')} of stdio servers at one time here, and this would be number ${actual}.`;
 }
 
 /** What is counted while it lasts, in the reader's words. */
-function underWay({ what, tool }: ErrorFacts): string {
-  if (tool !== undefined) return `calls of the tool "${tool}"`;
-  return what === 'uploads' ? 'uploads' : 'requests';
+function underWay({ what, tool, allowed }: ErrorFacts): string {
+  const count = (one: string) => countText(Number(allowed), one);
+  if (tool !== undefined) return `${count('call')} of the tool "${tool}"`;
+  return count(what === 'uploads' ? 'upload' : 'request');
 }
 
 function inMinute({ tool, allowed }: ErrorFacts): string {
-  if (tool === undefined) return `send ${allowed} requests a minute here`;
+  if (tool === undefined) return `send ${countText(Number(allowed), 'request')} a minute here`;
   return `call the tool "${tool}" ${allowed === 1 ? 'once' : `${allowed} times`} a minute here`;
 }
 
@@ -47,7 +47,7 @@ export const ERRORS_OF_LACK = {
       `${
         (f.isOwnLimit === true ? ownProcesses(f) : undefined) ??
         shareText(f, `processes of the server "${f.server}"`, String(f.allowed)) ??
-        `The server "${f.server}" already runs ${f.allowed} processes, the most allowed.`
+        `The server "${f.server}" already runs ${countText(Number(f.allowed), 'process', 'processes')}, the most allowed.`
       } Each open session has one, and all of them are in use: end one that is no longer needed (DELETE with its ` +
       'Mcp-Session-Id), or try again later.',
   },
@@ -56,13 +56,13 @@ export const ERRORS_OF_LACK = {
     jsonRpc: INTERNAL,
     text: (f) =>
       shareText(f, 'requests under way', String(f.allowed)) ??
-      `The server "${f.server}" already has ${f.allowed} requests under way, the most allowed. Try again later.`,
+      `The server "${f.server}" already has ${countText(Number(f.allowed), 'request')} under way, the most allowed. Try again later.`,
   },
   requests_limited: {
     http: 429,
     jsonRpc: -32600,
     text: (f) =>
-      `You may have ${f.allowed} ${underWay(f)} under way at one time here, and this would be number ${f.actual}. ` +
+      `You may have ${underWay(f)} under way at one time here, and this would be number ${f.actual}. ` +
       'Try again when one of them has ended.',
   },
   rate_limited: {
@@ -94,21 +94,21 @@ export const ERRORS_OF_LACK = {
     jsonRpc: INTERNAL,
     text: (f) =>
       shareText(f, 'downloads under way', String(f.allowed)) ??
-      `All ${f.allowed} downloads that can be under way here at once are. Try again later.`,
+      `As many downloads are under way as can be here at once: ${f.allowed}. Try again later.`,
   },
   questions_full: {
     http: 503,
     jsonRpc: INTERNAL,
     text: (f) =>
       shareText(f, 'calls that wait for a user', String(f.allowed)) ??
-      `All ${f.allowed} calls that may wait for a user here at once do. Try again later.`,
+      `As many calls wait for a user as may here at once: ${f.allowed}. Try again later.`,
   },
   sockets_full: {
     http: 503,
     jsonRpc: INTERNAL,
     text: (f) =>
       shareText(f, 'requests under way', String(f.allowed)) ??
-      `All ${f.allowed} connections that can be open here at once are busy. Try again later.`,
+      `As many connections are open and busy as can be here at once: ${f.allowed}. Try again later.`,
   },
   descriptors_exhausted: {
     http: 503,
@@ -153,7 +153,7 @@ export const ERRORS_OF_LACK = {
       shareText(f, 'sessions, files and links kept', String(f.allowed)) ??
       (f.actual === undefined
         ? 'The state store is full. Try again later.'
-        : `The state store is full: it holds ${f.actual} sessions, files and links. Try again later.`),
+        : `The state store is full: of sessions, files and links it holds ${f.actual}. Try again later.`),
   },
   audit_unavailable: {
     http: 503,
@@ -173,7 +173,8 @@ export const ERRORS_OF_LACK = {
   head_too_long: {
     http: 431,
     jsonRpc: -32600,
-    text: (f) => `The head of the request, its address and headers together, is longer than ${f.allowed} bytes.`,
+    text: (f) =>
+      `The head of the request, its address and headers together, is longer than ${countText(Number(f.allowed), 'byte')}.`,
   },
   upstream_too_slow: {
     http: 504,

@@ -1,4 +1,4 @@
-import { contrast, filesText, mostText, timeText } from '../policy/amounts.js';
+import { contrast, countText, filesText, mostText, timeText } from '../policy/amounts.js';
 import { type ErrorRow, INTERNAL, over, waited } from './texts.js';
 
 /** The rows of `ERROR_TABLE` for uploads and files in arguments. The fact `reason` is SEP-2631's word for what is wrong. */
@@ -19,7 +19,7 @@ export const ERRORS_OF_UPLOADS = {
     jsonRpc: -32602,
     text: (f) => {
       if (f.reason === 'uploadIncomplete')
-        return `Of ${f.allowed} files ${f.actual} have arrived. Wait for the others.`;
+        return `Of ${filesText(1, Number(f.allowed))} ${f.actual} ${f.actual === 1 ? 'has' : 'have'} arrived. Wait for the others.`;
       if (f.reason === 'maxSizeExceeded') {
         const { allowed, actual } = contrast(Number(f.allowed), Number(f.actual));
         return `The files have ${actual} together, and at most ${allowed} are taken here. Give fewer or smaller ones.`;
@@ -62,7 +62,7 @@ export const ERRORS_OF_UPLOADS = {
     http: 422,
     jsonRpc: -32602,
     text: (f) =>
-      `The file has another size than announced: ${f.actual} bytes${f.isSoFar === true ? ' so far' : ''} instead of ${f.allowed}.`,
+      `The file has another size than announced: ${countText(Number(f.actual), 'byte')}${f.isSoFar === true ? ' so far' : ''} instead of ${f.allowed}.`,
   },
   upload_unknown: {
     http: 404,
@@ -73,7 +73,7 @@ export const ERRORS_OF_UPLOADS = {
     http: 400,
     jsonRpc: -32602,
     text: (f) =>
-      `The file comes in requests that are too small: to add them, ${f.actual} bytes had to be stored again, and at ` +
+      `The file comes in requests that are too small: to add them, ${countText(Number(f.actual), 'byte')} had to be stored again, and at ` +
       `most ${f.allowed} may be. Begin again, with more bytes in each request.`,
   },
   upload_offset_differs: {

@@ -1,4 +1,5 @@
 import { declaredEncoding } from '../encodings.js';
+import { countText } from '../policy/amounts.js';
 import type { Encoding } from '../ports/file-slot.js';
 import { textOf } from './argument.js';
 import { certain, likely, never, possible, type Rule } from './clue.js';
@@ -103,7 +104,7 @@ export const SCHEMA_RULES: readonly Rule[] = [
     name: 'too short',
     test: ({ schema, shape }) =>
       shape === 'text' && typeof schema.maxLength === 'number' && schema.maxLength < SHORT
-        ? never(`it has ${schema.maxLength} characters at most`)
+        ? never(`it has ${countText(schema.maxLength, 'character')} at most`)
         : undefined,
   },
 ];

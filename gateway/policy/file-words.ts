@@ -1,4 +1,4 @@
-import { sizeText } from './amounts.js';
+import { countText, sizeText } from './amounts.js';
 
 /** Pixels. */
 interface Pixels {
@@ -58,9 +58,9 @@ export const NO_PREVIEW_LINE = 'There is no preview of this image.';
 /** Facts for a file's line. An image's size is written beside its preview. */
 export function contentFacts({ pages, seconds, entries, isLocked }: Content): string[] {
   return [
-    ...(pages === undefined ? [] : [counted(pages, 'page', 'pages')]),
+    ...(pages === undefined ? [] : [countText(pages, 'page')]),
     ...(seconds === undefined ? [] : [`${durationText(seconds)} long`]),
-    ...(entries === undefined ? [] : [counted(entries, 'entry', 'entries')]),
+    ...(entries === undefined ? [] : [countText(entries, 'entry', 'entries')]),
     ...(isLocked ? ['needs a password'] : []),
   ];
 }
@@ -79,16 +79,13 @@ export function textLines(
 ): string[] {
   if (isWhole) return [`All its ${of}:`, text];
   const count = text.split('\n').length;
-  if (of === 'names' && entries !== undefined) return [`${count} of its ${entries} names, long ones cut:`, text];
+  if (of === 'names' && entries !== undefined)
+    return [`${count} of its ${countText(entries, 'name')}, long ones cut:`, text];
   return [count === 1 ? 'Its first line, cut if long:' : `Its first ${count} ${of}, long ones cut:`, text];
 }
 
 export function pixelsText({ width, height }: Pixels): string {
   return `${width} × ${height}`;
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 /** `1:02:03`, `2:03` */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ERROR_TABLE, type ErrorCode, GatewayError } from '../../gateway/errors.js';
+import { ADVICE } from '../../gateway/explain/advice.js';
+import type { Advice } from '../../gateway/explain/row.js';
 
 /** Facts as any error may have them. */
 const FACTS = {
@@ -44,6 +46,18 @@ describe('the text of every error', () => {
     );
     const missing = { tool: 'ocr', argument: 'image', maxSize: 1000, accept: ['image/png', 'image/jpeg'] };
     expect(new GatewayError('file_missing', missing).message).toContain('a file of type image/png, image/jpeg of');
+  });
+
+  it.each(Object.keys(ERROR_TABLE) as ErrorCode[])('of %s counts one thing as one', (code) => {
+    const { facts = {} }: Advice = ADVICE[code];
+    const counts = Object.entries({ ...FACTS, ...facts }).filter(([, value]) => typeof value === 'number');
+    const { message } = new GatewayError(code, {
+      ...FACTS,
+      ...facts,
+      ...Object.fromEntries(counts.map(([key]) => [key, 1])),
+    });
+    // a number of attempts that is a constant, and a factor
+    expect(message.replaceAll(/1 (?:times|process)\b/g, '')).not.toMatch(/\b1 [a-z]{2,}s\b|of 1 have/);
   });
 
   it('says of what kind a failure to reach a server was, where that is known', () => {

@@ -102,7 +102,7 @@ export const TEXTS = {
   isQueued: 'Waits for the files before it',
   isPartly: (sent: string) => `${sent} · Choose the same file again, and the upload goes on from there`,
   missing: (come: number, least: number) =>
-    `${come} of at least ${least} files ${come === 1 ? 'has' : 'have'} arrived.`,
+    `${come} of at least ${least} ${least === 1 ? 'file' : 'files'} ${come === 1 ? 'has' : 'have'} arrived.`,
   enough: (come: number) =>
     come === 1
       ? '1 file has arrived. Press Done if that is all.'

@@ -1,4 +1,4 @@
-import { sizeText } from '../../policy/amounts.js';
+import { countText, sizeText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { type AuditLine, type AuditPage as Found, WHATS } from './audit-search.js';
 import { ConsoleLayout, Table, Told } from './console-layout.js';
@@ -38,8 +38,8 @@ export function AuditPage({ user, written, servers, found, next, csv }: Props) {
         <button type="submit">Search</button>
       </form>
       <p class="soft">
-        What this process has written, the newest first; another replica has a log of its own. {found.looked} lines were
-        looked at. <a href={csv}>As CSV</a>
+        What this process has written, the newest first; another replica has a log of its own.{' '}
+        {countText(found.looked, 'line was', 'lines were')} looked at. <a href={csv}>As CSV</a>
       </p>
       <Table
         name="Audit log"

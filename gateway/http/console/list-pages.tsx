@@ -81,7 +81,7 @@ export function SessionsPage({
           </tr>
         ))}
       />
-      {more > 0 && <p class="soft">There are {more} more.</p>}
+      {more > 0 && <p class="soft">And {more} more.</p>}
     </ConsoleLayout>
   );
 }

@@ -68,7 +68,7 @@ function Blocks({ blocks, more }: ShownResult) {
       {blocks.map((block) => (
         <Block block={block} />
       ))}
-      {more > 0 && <p class="soft">There are {more} more blocks, which are not shown.</p>}
+      {more > 0 && <p class="soft">{moreText(more)}</p>}
     </>
   );
 }
@@ -114,4 +114,10 @@ function Files({ files }: { files: readonly ShownFile[] }) {
       </ul>
     </>
   );
+}
+
+function moreText(more: number): string {
+  return more === 1
+    ? 'There is 1 more block, which is not shown.'
+    : `There are ${more} more blocks, which are not shown.`;
 }

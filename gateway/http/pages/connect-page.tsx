@@ -71,7 +71,7 @@ export function ServersPage({ servers, more, modules }: PageProps & { servers: r
           </p>
         </>
       ))}
-      {more > 0 && <p>There are {more} more.</p>}
+      {more > 0 && <p>And {more} more.</p>}
       <p id="said" class="out" role="status" />
     </Layout>
   );

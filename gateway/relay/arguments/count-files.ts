@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import { valueAt } from '../../json/value.js';
+import { countText } from '../../policy/amounts.js';
 import { EACH } from '../../schema/argument-path.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { type Call, lifts, type Post } from './post.js';
@@ -34,7 +35,7 @@ function refuseTooMany({ uses }: Call, before: number, { context }: Post): void 
     if (count <= allowed) continue;
     const limit = maxItems === undefined ? 'limits.filesPerArgument' : 'maxItems of the argument';
     const actual = uses.filter((one) => called(one, one.path.slice(0, -1)) === argument).length;
-    const text = `Argument '${argument}' has ${actual} files${orMore}; it takes at most ${allowed}.`;
+    const text = `Argument '${argument}' has ${countText(actual, 'file')}${orMore}; it takes at most ${allowed}.`;
     throw refused(argument, text, { limit, allowed, actual });
   }
   const total = before + uses.length;
@@ -54,7 +55,7 @@ function refuseTooFew({ args, uses }: Call, withLifted: boolean): void {
     const count = Array.isArray(items) ? items.length : 1;
     if (slot.path.at(-1) !== EACH || count >= minItems) continue;
     const argument = calledAs(slot, list, withLifted);
-    const text = `Argument '${argument}' has ${count} files; it takes at least ${minItems}.`;
+    const text = `Argument '${argument}' has ${countText(count, 'file')}; it takes at least ${minItems}.`;
     throw new GatewayError('file_refused', { reason: 'tooFewFiles', argument, text });
   }
 }

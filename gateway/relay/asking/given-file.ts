@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { UploadBody } from '../../files/upload.js';
+import { countText } from '../../policy/amounts.js';
 import type { UploadedFile } from '../../ports/file-question.js';
 import type { JsonValue } from '../../ports/json.js';
 import { readDataUri } from '../../wire/data-uri.js';
@@ -73,14 +74,14 @@ function whyOther(said: readonly UploadedFile[], records: readonly FileRecord[])
   const [only] = records;
   const [one] = said;
   if (records.length === 1 && only && one?.size !== undefined && one.size !== only.size)
-    return `The file that was uploaded has ${only.size} bytes, and the answer says ${one.size}.`;
+    return `The file that was uploaded has ${countText(only.size, 'byte')}, and the answer says ${one.size}.`;
   if (records.length === 1) return undefined;
   const left = [...records];
   for (const { name, size } of said) {
     const isSame = (record: FileRecord) => size === undefined || record.size === size;
     const named = left.findIndex((record) => isSame(record) && record.name === name);
     const at = named >= 0 ? named : left.findIndex(isSame);
-    if (at < 0) return `No file of ${size} bytes was uploaded, and the answer names one.`;
+    if (at < 0) return `No file of ${countText(Number(size), 'byte')} was uploaded, and the answer names one.`;
     left.splice(at, 1);
   }
   return undefined;

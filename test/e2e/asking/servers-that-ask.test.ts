@@ -207,7 +207,9 @@ describe('a server that asks in binary mode', () => {
     const { id } = await first.question();
     const second = await ask(FORMS);
     const { came } = toldIn(await second.call.result());
-    expect(came.error).toMatchObject({ message: expect.stringContaining('All 1 calls that may wait for a user') });
+    expect(came.error).toMatchObject({
+      message: expect.stringContaining('As many calls wait for a user as may here at once: 1.'),
+    });
     await first.answer(id, { action: 'decline' });
     expect(toldIn(await first.call.result()).came.result).toEqual({ action: 'decline' });
     const third = await ask(FORMS);
