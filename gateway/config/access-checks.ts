@@ -7,6 +7,7 @@ import { keyNamesOf, keysOf } from './access.js';
 import type { ApiKey, Config, ServerConfig } from './config.js';
 import { nearest } from './mistakes/nearest.js';
 import { type ConfigProblem, type Path, problem } from './problems.js';
+import { raisedLimit } from './raised-limit.js';
 
 /** What they are about. A section with a problem of its own is missing. */
 interface Rules {
@@ -127,7 +128,7 @@ function raisedLimits({ auth, callers = [], clients = [], ceiling = {}, limits =
     MESSAGE_LIMITS.flatMap((name) => {
       const [value, most] = [own[name], limits[name]];
       if (value === undefined || most === undefined || value <= most) return [];
-      return [problem([...path, name], `must not be more than limits.${name}, which is ${most}`, value)];
+      return [raisedLimit([...path, name], value, { name, most, of: 'limits' })];
     }),
   );
 }

@@ -11,6 +11,7 @@ import { nearest } from './mistakes/nearest.js';
 import { asServer } from './mistakes/written-values.js';
 import { pathAsWritten, withTodaysNames } from './old-names.js';
 import { type ConfigProblem, explainIssue, formatPath, type Path, problem, valueAt } from './problems.js';
+import { raisedLimit } from './raised-limit.js';
 import { knownKeysOf } from './reference/reference.js';
 import { authSchemaFor } from './schema/auth.js';
 import { isLoopback } from './schema/fields.js';
@@ -228,7 +229,7 @@ function lowered(
   for (const [name, value] of Object.entries(own) as [keyof Limits, number | undefined][]) {
     if (value === undefined) continue;
     if (value > global[name]) {
-      problems.push(problem([...path, name], `must not be more than limits.${name}, which is ${global[name]}`, value));
+      problems.push(raisedLimit([...path, name], value, { name, most: global[name], of: 'limits' }));
     }
     merged[name] = value;
   }

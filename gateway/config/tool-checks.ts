@@ -1,8 +1,10 @@
 import { ENCODINGS, type Encoding, encodingFacts } from '../encodings.js';
 import type { Limits } from '../policy/limits.js';
 import { TOOL_MESSAGE_LIMITS, type ToolLimitSettings } from '../policy/tool-limits.js';
+import { formatSize } from '../policy/units.js';
 import { joinPath } from '../schema/argument-path.js';
 import { type ConfigProblem, type Path, problem } from './problems.js';
+import { raisedLimit } from './raised-limit.js';
 import { splitPath } from './schema/argument-path.js';
 import { toolLimitsSchema } from './schema/tool-limits.js';
 import { fileArgumentSchema } from './schema/tools.js';
@@ -67,7 +69,7 @@ function raisedProblems(limits: ToolLimitSettings, path: Path, server: ServerFac
   return TOOL_MESSAGE_LIMITS.flatMap((name) => {
     const [value, most] = [limits[name], server.limits?.[name]];
     if (value === undefined || most === undefined || value <= most) return [];
-    return [problem([...path, name], `must not be more than this server's limits.${name}, which is ${most}`, value)];
+    return [raisedLimit([...path, name], value, { name, most, of: "this server's limits" })];
   });
 }
 
@@ -101,7 +103,7 @@ function argumentProblems(
   const maxSize = fileArgumentSchema.shape.maxSize.safeParse(file.maxSize).data;
   const { bound } = server;
   if (maxSize !== undefined && bound !== undefined && maxSize > bound.bytes) {
-    const text = `must not be more than ${bound.name}, which is ${bound.bytes}`;
+    const text = `must not be more than ${bound.name}, which is ${formatSize(bound.bytes)}`;
     problems.push(problem([...path, 'maxSize'], text, file.maxSize));
   }
   return problems;
