@@ -175,6 +175,22 @@ describe('the chart', () => {
     );
   });
 
+  it('warns of files and links that would be gone with their pod, and says of which', async () => {
+    const told = async (values: object) =>
+      / so with each new config.*: ([\s\S]*?\.)\n/.exec(await notesOf(values))?.[1];
+    const one = await valuesOf('one-replica');
+    expect(await told(one)).toBe('config.state is the memory of the pod.');
+    expect(await told(withValues(one, { persistence: { enabled: false } }))).toBe(
+      'config.objects is a\nfolder without a volume, and config.state is the memory of the pod.',
+    );
+    const redis = { state: { use: 'redis', url: 'redis://redis:6379' } };
+    expect(await told(withValues(one, { config: redis }))).toBeUndefined();
+    expect(await told(withValues(one, { config: redis, persistence: { enabled: false } }))).toBe(
+      'config.objects is a\nfolder without a volume.',
+    );
+    expect(await told(await valuesOf('organisation'))).toBeUndefined();
+  });
+
   it('warns of an end that comes before the running requests are finished', async () => {
     const values = await valuesOf('organisation');
     expect(await notesOf(values)).not.toContain('is killed after');
