@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.js';
@@ -6,6 +5,7 @@ import { Patience } from '../../gateway/budget/patience.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { aboutRedis } from './redis-about.js';
+import { watchAnswers } from './redis-answers.js';
 import { CreatedKeys } from './redis-created.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
 
@@ -37,12 +37,6 @@ const LONGEST_RECONNECT_PAUSE_MS = 1000;
 
 /** Shortest time-out for a connection. Steps do not wait for it any longer than for an answer. */
 const LEAST_CONNECT_MS = 2000;
-
-/**
- * After this many time-outs without any reply, a connection with waiting commands is given up. A paused Redis could be
- * waited for, but a connection whose peer vanished looks the same, and every command sent to it stays queued in memory.
- */
-const TIMEOUTS_BEFORE_RECONNECT = 4;
 
 /** What a check writes, and for how long. */
 const CHECK_KEY = 'check';
@@ -79,12 +73,13 @@ export async function create(
   deps: Pick<StateStoreDeps, 'timeouts' | 'log' | 'clock' | 'sharing'>,
 ): Promise<StateStore> {
   const { Redis: Client } = await import('ioredis');
+  const connectTimeout = Math.max(deps.timeouts.state, LEAST_CONNECT_MS);
   const client = new Client(config.url, {
     keyPrefix: config.keyPrefix,
     scripts: SCRIPTS,
     disableClientInfo: true,
     lazyConnect: true,
-    connectTimeout: Math.max(deps.timeouts.state, LEAST_CONNECT_MS),
+    connectTimeout,
     disconnectTimeout: deps.timeouts.state,
     // With the library's defaults, commands to an unresponsive Redis stay pending for ever, and 100,000 of them take
     // 196 MiB. A refused request is better than a hanging one.
@@ -92,6 +87,8 @@ export async function create(
     maxRetriesPerRequest: 1,
     // If a GETDEL whose answer was lost were sent again, it would return nothing, and the value would be lost.
     autoResendUnfulfilledCommands: false,
+    // else it asks a Redis that loads its data set as late as that expects to have it
+    maxLoadingRetryTime: LONGEST_RECONNECT_PAUSE_MS,
     retryStrategy: (times) =>
       Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_PAUSE_MS) * (0.5 + Math.random() / 2),
     // A primary that became a replica only shows it on writes: reconnect to the server that the name points to now.
@@ -99,7 +96,7 @@ export async function create(
   }) as Redis & ScriptCommands;
   const watched = watch(client, deps.log);
   leaveWrongDatabase(client);
-  const answers = watchAnswers(client, deps.timeouts.state);
+  const answers = watchAnswers(client, { stepMs: deps.timeouts.state, handshakeMs: connectTimeout });
   const { maxKeys } = config;
   const created = maxKeys === undefined ? undefined : new CreatedKeys(maxKeys, deps.sharing, deps.clock);
 
@@ -197,38 +194,6 @@ function leaveWrongDatabase(client: Redis): void {
   client.on('error', (error: { command?: { name?: unknown } }) => {
     if (error.command?.name === 'select') client.disconnect(true);
   });
-}
-
-/**
- * Finds out whether answers still come, and still belong to their commands. What stands between may drop a command without
- * ending the connection; from then on each answer would be taken for that of an earlier command, and be of another caller's
- * key.
- * @returns looks, after a command without an answer, and gives up a connection that is silent, or whose answers have shifted
- */
-function watchAnswers(client: Redis, timeoutMs: number): { look: () => void } {
-  // of these time-outs, one has passed before a look begins
-  const patience = new Patience((TIMEOUTS_BEFORE_RECONNECT - 1) * timeoutMs);
-  let isLooking = false;
-  const look = () => {
-    const { stream } = client;
-    if (isLooking || client.status !== 'ready') return;
-    isLooking = true;
-    const { bytesRead } = stream;
-    const sent = randomUUID();
-    const silent = () => {
-      const error = new Error(`Redis did not answer within ${TIMEOUTS_BEFORE_RECONNECT * timeoutMs} ms.`);
-      if (stream.bytesRead === bytesRead) stream.destroy(error);
-      return error;
-    };
-    patience
-      .within(client.ping(sent), silent)
-      .then((answer) => answer !== sent && client.disconnect(true))
-      .catch(() => undefined)
-      .finally(() => {
-        isLooking = false;
-      });
-  };
-  return { look };
 }
 
 /**

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { Patience, type Wait } from '../../gateway/budget/patience.js';
+
+/**
+ * After this many time-outs without the answer to a command, a connection is given up. A paused Redis could be waited for,
+ * but a connection whose peer vanished looks the same, and every command sent to it stays queued in memory: also where
+ * answers come, but more slowly than commands do.
+ */
+const TIMEOUTS_BEFORE_RECONNECT = 4;
+
+/**
+ * Finds out whether answers still come, and still belong to their commands. What stands between may drop a command without
+ * ending the connection; from then on each answer would be taken for that of an earlier command, and be of another caller's
+ * key.
+ * @param stepMs what a command's answer may take
+ * @param handshakeMs how long a new connection may be silent before it is ready
+ * @returns looks, after a command without an answer, and gives up a connection that is silent, or whose answers have shifted
+ */
+export function watchAnswers(
+  client: Redis,
+  { stepMs, handshakeMs }: { stepMs: number; handshakeMs: number },
+): { look: () => void } {
+  watchHandshakes(client, handshakeMs);
+  // of these time-outs, one has passed before a look begins
+  const patience = new Patience((TIMEOUTS_BEFORE_RECONNECT - 1) * stepMs);
+  let isLooking = false;
+  const look = () => {
+    const { stream } = client;
+    if (isLooking || client.status !== 'ready') return;
+    isLooking = true;
+    const sent = randomUUID();
+    const silent = () => {
+      const error = silence(TIMEOUTS_BEFORE_RECONNECT * stepMs);
+      stream.destroy(error);
+      return error;
+    };
+    patience
+      .within(client.ping(sent), silent)
+      .then((answer) => answer !== sent && client.disconnect(true))
+      .catch(() => undefined)
+      .finally(() => {
+        isLooking = false;
+      });
+  };
+  return { look };
+}
+
+/**
+ * The library waits for ever for the first answers on a connection that was accepted, and no command can be sent meanwhile:
+ * a balancer accepts connections to a Redis that has gone. One that still loads its data set answers that it does.
+ */
+function watchHandshakes(client: Redis, ms: number): void {
+  const patience = new Patience(ms);
+  let wait: Wait | undefined;
+  const end = () => {
+    if (wait) patience.end(wait);
+    wait = undefined;
+  };
+  const begin = () => {
+    const { stream } = client;
+    const { bytesRead } = stream;
+    wait = patience.begin(() => {
+      if (stream.bytesRead === bytesRead) stream.destroy(silence(ms));
+      else begin();
+    });
+  };
+  client.on('connect', begin);
+  client.on('ready', end);
+  client.on('close', end);
+}
+
+function silence(ms: number): Error {
+  return new Error(`Redis did not answer within ${ms} ms.`);
+}

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../../adapters/state/redis.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import type { LogFields } from '../../../gateway/ports/log.js';
+import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { OwnRedis } from '../../helpers/own-redis.js';
+import { ScriptedRedis } from '../../helpers/scripted-redis.js';
+import { silentLog } from '../../helpers/silent-log.js';
+import { until } from '../../helpers/wait.js';
+
+const STATE_TIMEOUT_MS = 500;
+const UNAVAILABLE = { code: 'state_unavailable', httpStatus: 503 };
+/** Every command of Wharf's but those of the library's own when it connects. */
+const ALL = /^(?!hello|info)/i;
+
+describe('redis state store behind a Redis that', () => {
+  let redis: OwnRedis;
+  let scripted: ScriptedRedis;
+  let store: StateStore;
+  let logged: [string, LogFields, string][];
+
+  beforeEach(async () => {
+    logged = [];
+    redis = await OwnRedis.start();
+    scripted = await ScriptedRedis.start(redis.port);
+    const log = {
+      ...silentLog,
+      info: (fields: LogFields, text: string) => logged.push(['info', fields, text]),
+      warn: (fields: LogFields, text: string) => logged.push(['warn', fields, text]),
+    };
+    store = await create(settings.parse({ url: scripted.url }), {
+      timeouts: { state: STATE_TIMEOUT_MS },
+      log,
+      clock: { ticks: () => performance.now() },
+      sharing: UNSHARED,
+    });
+  });
+  afterEach(async () => {
+    await store.close();
+    await scripted.close();
+    await redis.stop();
+  });
+
+  const works = () =>
+    store.check().then(
+      () => true,
+      () => false,
+    );
+
+  it('accepts connections and answers nothing on them: they are given up, and one that is answered is used', async () => {
+    await store.check();
+    scripted.isSilent = true;
+    scripted.hangUp();
+    const before = scripted.connections;
+    await until(async () => {
+      await expect(store.read('k')).rejects.toMatchObject(UNAVAILABLE);
+      return scripted.connections > before + 1;
+    });
+    scripted.isSilent = false;
+    await until(works);
+    expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
+    expect(logged[0]?.[1].err).toHaveProperty(
+      'message',
+      expect.stringMatching(/^Redis did not answer within \d+ ms\.$/),
+    );
+  });
+
+  it('answers byte by byte: the connection is given up with what is queued in it', async () => {
+    await store.check();
+    scripted.rules = [{ command: ALL, dripMs: 1000 }];
+    const before = scripted.connections;
+    await until(async () => {
+      await expect(store.read('k')).rejects.toMatchObject(UNAVAILABLE);
+      return scripted.connections > before;
+    });
+    scripted.rules = [];
+    await until(works);
+  });
+});
