@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { Patience, type Wait } from '../../gateway/budget/patience.js';
+import { Frames } from './redis-frames.js';
 
 /**
  * After this many time-outs without the answer to a command, a connection is given up. A paused Redis could be waited for,
@@ -21,6 +22,7 @@ export function watchAnswers(
   client: Redis,
   { stepMs, handshakeMs }: { stepMs: number; handshakeMs: number },
 ): { look: () => void } {
+  sift(client);
   watchHandshakes(client, handshakeMs);
   // of these time-outs, one has passed before a look begins
   const patience = new Patience((TIMEOUTS_BEFORE_RECONNECT - 1) * stepMs);
@@ -44,6 +46,29 @@ export function watchAnswers(
       });
   };
   return { look };
+}
+
+/**
+ * Lets the library see nothing but answers, and no more of them than it waits for: it throws outside of every call, and so
+ * ends the process, at an answer to nothing that is null, and at what it cannot read of what Redis sends by itself. Wharf
+ * asks for nothing of that kind.
+ */
+function sift(client: Redis): void {
+  client.on('connect', () => {
+    const { stream } = client;
+    const frames = new Frames();
+    const read = stream.listeners('data') as ((bytes: Buffer) => void)[];
+    stream.removeAllListeners('data');
+    stream.on('data', (bytes: Buffer) => {
+      try {
+        const { ended, parts } = frames.read(bytes);
+        if (ended > client.commandQueue.length) throw new Error('Redis has sent an answer to nothing.');
+        for (const part of parts) for (const one of read) one(part);
+      } catch (error) {
+        stream.destroy(error as Error);
+      }
+    });
+  });
 }
 
 /**

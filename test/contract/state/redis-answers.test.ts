@@ -8,6 +8,7 @@ import { ScriptedRedis } from '../../helpers/scripted-redis.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { until } from '../../helpers/wait.js';
 
+const HOUR = 3_600_000;
 const STATE_TIMEOUT_MS = 500;
 const UNAVAILABLE = { code: 'state_unavailable', httpStatus: 503 };
 /** Every command of Wharf's but those of the library's own when it connects. */
@@ -75,5 +76,40 @@ describe('redis state store behind a Redis that', () => {
     });
     scripted.rules = [];
     await until(works);
+  });
+
+  it.each([
+    ['null', '$-1\r\n'],
+    ['null, by RESP3', '_\r\n'],
+    ['a text', '+OK\r\n'],
+    ['an error', '-ERR\r\n'],
+    ['null, behind what nothing was asked for', '+OK\r\n$-1\r\n_\r\n'],
+    ['what is not RESP', 'HTTP/1.1 400\r\n\r\n'],
+    ['a number of values that nothing holds', '*4294967296\r\n'],
+  ])('gives an answer to nothing, %s: the process lives, and a new connection is used', async (_what, bytes) => {
+    await store.check();
+    const before = scripted.connections;
+    scripted.say(bytes);
+    await until(() => scripted.connections > before);
+    await until(works);
+    expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
+  });
+
+  it.each([
+    ['a message', '>3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$2\r\nhi\r\n'],
+    ['nothing', '>1\r\n_\r\n'],
+    ['a subscription without a channel', '>1\r\n$9\r\nsubscribe\r\n'],
+    ['the end of a subscription', '>3\r\n$12\r\nsunsubscribe\r\n$1\r\nc\r\n:0\r\n'],
+  ])('publishes what Wharf has not asked for, %s: it is passed over', async (_what, bytes) => {
+    await store.create('k', 'of k', HOUR);
+    const before = scripted.connections;
+    const read = store.read('k');
+    scripted.say(bytes);
+    expect(await read).toBe('of k');
+    scripted.say(bytes.slice(0, 5));
+    scripted.say(`${bytes.slice(5)}`);
+    expect(await store.read('k')).toBe('of k');
+    expect(scripted.connections).toBe(before);
+    expect(logged).toEqual([]);
   });
 });
