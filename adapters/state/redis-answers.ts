@@ -10,18 +10,33 @@ import { Frames } from './redis-frames.js';
  */
 const TIMEOUTS_BEFORE_RECONNECT = 4;
 
+/** What the answer to a command looks like. One that looks otherwise belongs to another command. */
+export const ANSWER = {
+  written: (answer: unknown) => answer === 'OK',
+  mayBeWritten: (answer: unknown) => answer === 'OK' || answer === null,
+  value: (answer: unknown) => typeof answer === 'string' || answer === null,
+  text: (answer: unknown) => typeof answer === 'string',
+  count: (answer: unknown) => typeof answer === 'number',
+  tally: (answer: unknown) =>
+    Array.isArray(answer) && typeof answer[0] === 'number' && typeof answer[1] === 'string' && answer.length === 3,
+  /** Some servers that speak Redis's protocol give its numbers as such. */
+  time: (answer: unknown) =>
+    Array.isArray(answer) && answer.length === 2 && answer.every((part) => /^\d{1,15}$/.test(String(part))),
+};
+
 /**
  * Finds out whether answers still come, and still belong to their commands. What stands between may drop a command without
  * ending the connection; from then on each answer would be taken for that of an earlier command, and be of another caller's
  * key.
  * @param stepMs what a command's answer may take
  * @param handshakeMs how long a new connection may be silent before it is ready
- * @returns looks, after a command without an answer, and gives up a connection that is silent, or whose answers have shifted
+ * @returns `look`: after a command without an answer; gives up a connection that is silent, or whose answers have shifted.
+ * `giveUp`: after an answer that is another command's
  */
 export function watchAnswers(
   client: Redis,
   { stepMs, handshakeMs }: { stepMs: number; handshakeMs: number },
-): { look: () => void } {
+): { look: () => void; giveUp: () => Error } {
   sift(client);
   watchHandshakes(client, handshakeMs);
   // of these time-outs, one has passed before a look begins
@@ -45,7 +60,12 @@ export function watchAnswers(
         isLooking = false;
       });
   };
-  return { look };
+  const giveUp = () => {
+    const error = new Error('Redis has given an answer that is not one to this command.');
+    client.stream.destroy(error);
+    return error;
+  };
+  return { look, giveUp };
 }
 
 /**

@@ -5,7 +5,7 @@ import { Patience } from '../../gateway/budget/patience.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { aboutRedis } from './redis-about.js';
-import { watchAnswers } from './redis-answers.js';
+import { ANSWER, watchAnswers } from './redis-answers.js';
 import { CreatedKeys } from './redis-created.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
 
@@ -109,11 +109,13 @@ export async function create(
     return new Error(`Redis did not answer within ${deps.timeouts.state} ms.`);
   };
 
-  const run = async <T>(step: () => Promise<T>): Promise<T> => {
+  const run = async <T>(step: () => Promise<T>, isAnswer: (answer: unknown) => boolean): Promise<T> => {
     try {
       if (client.status !== 'ready') await patience.within(opening, late);
       if (client.status !== 'ready') throw watched.notReady();
-      return await patience.within(step(), late);
+      const answer = await patience.within(step(), late);
+      if (!isAnswer(answer)) throw answers.giveUp();
+      return answer;
     } catch (error) {
       const cause = withoutValues(error);
       throw new GatewayError(isFull(cause) ? 'state_full' : 'state_unavailable', {}, cause);
@@ -131,51 +133,54 @@ export async function create(
         throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - keys });
       }
       // a failed write may have happened, so it counts
-      const isNew = (await run(() => client.set(key, value, 'PX', whole(ttlMs), 'NX'))) === 'OK';
+      const isNew = (await run(() => client.set(key, value, 'PX', whole(ttlMs), 'NX'), ANSWER.mayBeWritten)) === 'OK';
       if (!isNew) counted?.undo();
       return isNew;
     },
 
     async read(key) {
-      return (await run(() => client.get(key))) ?? undefined;
+      return (await run(() => client.get(key), ANSWER.value)) ?? undefined;
     },
 
     async extend(key, ttlMs) {
-      return (await run(() => client.extendKey(key, whole(ttlMs)))) === 1;
+      return (await run(() => client.extendKey(key, whole(ttlMs)), ANSWER.count)) === 1;
     },
 
     async replace(key, expected, value, ttlMs) {
-      return (await run(() => client.replaceKey(key, expected, value, whole(ttlMs)))) === 1;
+      return (await run(() => client.replaceKey(key, expected, value, whole(ttlMs)), ANSWER.count)) === 1;
     },
 
     async take(key) {
-      return (await run(() => client.getdel(key))) ?? undefined;
+      return (await run(() => client.getdel(key), ANSWER.value)) ?? undefined;
     },
 
     async remove(key) {
-      await run(() => client.del(key));
+      await run(() => client.del(key), ANSWER.count);
     },
 
     async tally(key, changes, limit = -1) {
       const written = changes.flatMap(({ part, by, ttlMs }) => [part, by, whole(ttlMs)]);
-      const [outcome, total, fitsInMs] = await run(() => client.tallyKey(key, limit, MOST_PARTS, ...written));
+      const [outcome, total, fitsInMs] = await run(
+        () => client.tallyKey(key, limit, MOST_PARTS, ...written),
+        ANSWER.tally,
+      );
       if (outcome < 0) throw new GatewayError('state_full', { allowed: MOST_PARTS, actual: Number(total) });
       return { isWithin: outcome === 1, total: Number(total), ...(fitsInMs >= 0 && { fitsInMs }) };
     },
 
     async time() {
-      const [seconds, microseconds] = await run(() => client.time());
+      const [seconds, microseconds] = await run(() => client.time(), ANSWER.time);
       return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
     },
 
     async check() {
       // a PING is answered by one that refuses every write: a replica, or one whose memory or disk is full
-      await run(() => client.set(CHECK_KEY, '', 'PX', CHECK_MS));
+      await run(() => client.set(CHECK_KEY, '', 'PX', CHECK_MS), ANSWER.written);
     },
 
     async about() {
       // INFO of all sections takes Redis 0.1 ms; one section at a time needs Redis 7
-      return aboutRedis(await run(() => client.info()), await run(() => client.time()));
+      return aboutRedis(await run(() => client.info(), ANSWER.text), await run(() => client.time(), ANSWER.time));
     },
 
     async close() {

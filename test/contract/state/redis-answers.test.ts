@@ -112,4 +112,30 @@ describe('redis state store behind a Redis that', () => {
     expect(scripted.connections).toBe(before);
     expect(logged).toEqual([]);
   });
+
+  it.each([
+    ['create', 'a number', ':1\r\n', (state: StateStore) => state.create('k', 'v', HOUR)],
+    ['create', 'that it is put off', '+QUEUED\r\n', (state: StateStore) => state.create('k', 'v', HOUR)],
+    ['read', 'a list', '*1\r\n$1\r\nv\r\n', (state: StateStore) => state.read('k')],
+    ['take', 'a number', ':1\r\n', (state: StateStore) => state.take('k')],
+    ['extend', 'nothing', '_\r\n', (state: StateStore) => state.extend('k', HOUR)],
+    ['replace', 'a text', '+OK\r\n', (state: StateStore) => state.replace('k', 'v', 'w', HOUR)],
+    ['remove', 'a text', '+OK\r\n', (state: StateStore) => state.remove('k')],
+    ['tally', 'nothing', '_\r\n', (state: StateStore) => state.tally('k', [{ part: 'a', by: 1, ttlMs: HOUR }], 5)],
+    ['tally', 'a text', '+OK\r\n', (state: StateStore) => state.tally('k', [{ part: 'a', by: 1, ttlMs: HOUR }], 5)],
+    ['time', 'a text', '+OK\r\n', (state: StateStore) => state.time?.()],
+    ['time', 'words', '*2\r\n$2\r\nat\r\n$3\r\nten\r\n', (state: StateStore) => state.time?.()],
+    ['check', 'nothing', '_\r\n', (state: StateStore) => state.check()],
+  ])(
+    'gives %s the answer of another command, %s: it fails, and a new connection is used',
+    async (_verb, _what, answer, verb) => {
+      await store.check();
+      const before = scripted.connections;
+      scripted.rules = [{ command: ALL, answer }];
+      await expect(verb(store)).rejects.toMatchObject(UNAVAILABLE);
+      scripted.rules = [];
+      await until(works);
+      expect(scripted.connections).toBeGreaterThan(before);
+    },
+  );
 });
