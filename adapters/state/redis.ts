@@ -38,6 +38,12 @@ const LONGEST_RECONNECT_PAUSE_MS = 1000;
 /** Shortest time-out for a connection. Steps do not wait for it any longer than for an answer. */
 const LEAST_CONNECT_MS = 2000;
 
+/** What a Redis answers whose `maxmemory` is reached, and whose policy lets it remove no key. */
+const FULL = 'OOM';
+
+/** A connection that is lost again and again is logged so often; an outage that lasts always is. */
+const QUIET_MS = 60_000;
+
 /** What a check writes, and for how long. */
 const CHECK_KEY = 'check';
 const CHECK_MS = 1000;
@@ -74,6 +80,7 @@ export async function create(
 ): Promise<StateStore> {
   const { Redis: Client } = await import('ioredis');
   const connectTimeout = Math.max(deps.timeouts.state, LEAST_CONNECT_MS);
+  let leftReplicaAt = Number.NEGATIVE_INFINITY;
   const client = new Client(config.url, {
     keyPrefix: config.keyPrefix,
     scripts: SCRIPTS,
@@ -91,10 +98,17 @@ export async function create(
     maxLoadingRetryTime: LONGEST_RECONNECT_PAUSE_MS,
     retryStrategy: (times) =>
       Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_PAUSE_MS) * (0.5 + Math.random() / 2),
-    // A primary that became a replica only shows it on writes: reconnect to the server that the name points to now.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    // A primary that became a replica only shows it on writes: reconnect to the server that the name points to now, which
+    // may yet be the same one. Each time all commands under way fail, reads as well.
+    reconnectOnError: (error) => {
+      const now = deps.clock.ticks();
+      if (!saysOf(error, 'READONLY') || now - leftReplicaAt < LONGEST_RECONNECT_PAUSE_MS) return false;
+      leftReplicaAt = now;
+      watched.because(error);
+      return true;
+    },
   }) as Redis & ScriptCommands;
-  const watched = watch(client, deps.log);
+  const watched = watch(client, deps);
   leaveWrongDatabase(client);
   const answers = watchAnswers(client, { stepMs: deps.timeouts.state, handshakeMs: connectTimeout });
   const { maxKeys } = config;
@@ -118,7 +132,7 @@ export async function create(
       return answer;
     } catch (error) {
       const cause = withoutValues(error);
-      throw new GatewayError(isFull(cause) ? 'state_full' : 'state_unavailable', {}, cause);
+      throw new GatewayError(saysOf(cause, FULL) ? 'state_full' : 'state_unavailable', {}, cause);
     }
   };
 
@@ -202,29 +216,47 @@ function leaveWrongDatabase(client: Redis): void {
 }
 
 /**
- * Logs one line when the connection is lost and one when it is back, however many attempts lie between.
- * @returns why there is no connection now, and the end of it, so that closing on purpose is not logged as a loss
+ * Logs one line when the connection is lost and one when it is back, however many attempts lie between. A Redis that ends
+ * each connection soon after it was made would cause such lines all the time: those are told once a minute.
+ * @returns `notReady`: why there is no connection now. `because`: why Wharf itself ends it. `end`: so that closing on
+ * purpose is not logged as a loss
  */
-function watch(client: Redis, log: StateStoreDeps['log']): { notReady: () => Error; end: () => void } {
+function watch(
+  client: Redis,
+  { log, clock }: Pick<StateStoreDeps, 'log' | 'clock'>,
+): { notReady: () => Error; because: (error: Error) => void; end: () => void } {
   let lost = false;
   let isTold = false;
   let reason: unknown;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  /** Since it was told last. */
+  let losses = 0;
+  const isQuiet = () => clock.ticks() - toldAt < QUIET_MS;
   const tell = () => {
-    if (!isTold) log.warn({ err: withoutValues(reason) }, 'the connection to the state store is lost');
+    if (!isTold) {
+      log.warn(
+        { err: withoutValues(reason), ...(losses > 1 && { losses }) },
+        'the connection to the state store is lost',
+      );
+      toldAt = clock.ticks();
+      losses = 0;
+    }
     isTold = true;
   };
   const onClose = () => {
     // the other side may close it without a word: why it stays away is known once it was tried again
-    if (lost || reason !== undefined) tell();
+    if (!lost) losses += 1;
+    if (lost || (reason !== undefined && !isQuiet())) tell();
     lost = true;
   };
-  client.on('error', (error: unknown) => {
+  const because = (error: unknown) => {
     // what follows it on the same connection is its consequence
     reason ??= error;
-  });
+  };
+  client.on('error', because);
   client.on('close', onClose);
   client.on('ready', () => {
-    if (lost) {
+    if (lost && (isTold || !isQuiet())) {
       tell();
       log.info({}, 'the state store can be reached again');
     }
@@ -236,12 +268,14 @@ function watch(client: Redis, log: StateStoreDeps['log']): { notReady: () => Err
     const why = reason === undefined ? '' : `: ${withoutValues(reason).message}`;
     return new Error(`The connection to Redis is "${client.status}"${why}`);
   };
-  return { notReady, end: () => client.off('close', onClose) };
+  return { notReady, because, end: () => client.off('close', onClose) };
 }
 
-/** Its `maxmemory` is reached, and its policy lets it remove no key. A script that cannot write says it in its own words. */
-function isFull({ message }: Error): boolean {
-  return /^(?:ERR Error running script.*)?-?OOM /s.test(message);
+/** Whether an error of Redis is of that kind: `OOM`, for example. A script that cannot write says it in its own words. */
+function saysOf({ message }: Error, kind: string): boolean {
+  return (
+    message.startsWith(`${kind} `) || (message.startsWith('ERR Error running script') && message.includes(`-${kind} `))
+  );
 }
 
 /** Redis takes whole milliseconds and refuses zero. */

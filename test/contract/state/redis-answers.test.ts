@@ -138,4 +138,49 @@ describe('redis state store behind a Redis that', () => {
       expect(scripted.connections).toBeGreaterThan(before);
     },
   );
+
+  it('ends each connection after an answer: the log tells it once, and again what stays away', async () => {
+    await store.check();
+    const before = scripted.connections;
+    scripted.rules = [{ command: ALL, ends: true }];
+    await until(async () => {
+      await works();
+      return scripted.connections > before + 5;
+    });
+    expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
+    await scripted.close();
+    await until(async () => {
+      await works();
+      return logged.length > 2;
+    });
+    expect(logged[2]).toEqual([
+      'warn',
+      { err: expect.any(Error), losses: expect.any(Number) },
+      'the connection to the state store is lost',
+    ]);
+    scripted = await ScriptedRedis.start(redis.port);
+  });
+
+  it.each([
+    ['by Redis 7', "-READONLY You can't write against a read only replica. script: 1, on @user_script:3."],
+    [
+      'by Redis 6',
+      "-ERR Error running script (call to f_1): @user_script:3: -READONLY You can't write against a read only replica.",
+    ],
+  ])('has become a replica, which a script says %s: a new connection is made, once a second', async (_by, answer) => {
+    await store.check();
+    const before = scripted.connections;
+    const started = performance.now();
+    scripted.rules = [{ command: /^(evalsha|eval|set)\b/i, answer: `${answer}\r\n` }];
+    await until(async () => {
+      await expect(store.extend('k', HOUR)).rejects.toMatchObject(UNAVAILABLE);
+      return scripted.connections > before + 2;
+    });
+    // three connections, and so at least two pauses between them
+    expect(performance.now() - started).toBeGreaterThan(2000);
+    expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringContaining('READONLY'));
+    expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
+    scripted.rules = [];
+    await until(works);
+  });
 });
