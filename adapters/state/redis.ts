@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.js';
 import { Patience } from '../../gateway/budget/patience.js';
+import { NotWritten } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { aboutRedis } from './redis-about.js';
@@ -132,6 +133,8 @@ export async function create(
       return answer;
     } catch (error) {
       const cause = withoutValues(error);
+      // a list, for example, where Wharf keeps a text: asking again changes nothing
+      if (saysOf(cause, 'WRONGTYPE')) throw new GatewayError('state_unavailable', {}, new NotWritten());
       throw new GatewayError(saysOf(cause, FULL) ? 'state_full' : 'state_unavailable', {}, cause);
     }
   };

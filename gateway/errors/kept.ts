@@ -1,12 +1,6 @@
 import { GatewayError } from '../errors.js';
 import { parseJson } from '../wire/json/parse.js';
-
-/** Why a value of the state store cannot be used. It holds nothing of the value. */
-class NotWritten extends Error {
-  constructor() {
-    super('The state store holds a value that Wharf has not written there. Another program may use the same keys.');
-  }
-}
+import { NotWritten } from './system.js';
 
 /**
  * An object, or a list, that Wharf has written into the state store.

@@ -17,3 +17,10 @@ export function descriptorsExhausted(error: unknown, cause = error): GatewayErro
     (Array.isArray(errors) && errors.some((one) => descriptorsExhausted(one)));
   return isSo ? new GatewayError('descriptors_exhausted', {}, cause) : undefined;
 }
+
+/** Why a value of the state store cannot be used. It holds nothing of the value. */
+export class NotWritten extends Error {
+  constructor() {
+    super('The state store holds a value that Wharf has not written there. Another program may use the same keys.');
+  }
+}

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/state/redis.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import { isNotWritten } from '../../../gateway/errors/kept.js';
 import type { LogFields } from '../../../gateway/ports/log.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { OwnRedis } from '../../helpers/own-redis.js';
@@ -182,5 +183,16 @@ describe('redis state store behind a Redis that', () => {
     expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
     scripted.rules = [];
     await until(works);
+  });
+
+  it('holds a value of another type under a key: it is known as not written by Wharf, and the rest goes on', async () => {
+    await redis.command('hset', 'wharf:k', 'field', 'value');
+    for (const verb of [() => store.read('k'), () => store.take('k'), () => store.replace('k', 'v', 'w', HOUR)])
+      expect(isNotWritten(await verb().catch((error: unknown) => error))).toBe(true);
+    await redis.command('set', 'wharf:sum', 'text');
+    const tallied = store.tally('sum', [{ part: 'a', by: 1, ttlMs: HOUR }], 5);
+    expect(isNotWritten(await tallied.catch((error: unknown) => error))).toBe(true);
+    expect(await store.create('other', 'v', HOUR)).toBe(true);
+    expect(scripted.connections).toBe(1);
   });
 });
