@@ -134,8 +134,9 @@ export function create(
       }
     },
 
-    async *list(prefix) {
+    async *list(prefix, signal) {
       for await (const key of keysBelow(objects, '', prefix)) {
+        signal?.throwIfAborted();
         const found = await statAt(join(objects, key));
         if (found !== undefined) yield asStat(key, found);
       }
@@ -143,10 +144,11 @@ export function create(
 
     keysAfter: (prefix, after, most) => smallestKeys(keysBelow(objects, '', prefix), after, most),
 
-    async removeUnfinished(olderThan) {
+    async removeUnfinished(olderThan, signal) {
       let removed = 0;
       try {
         for await (const entry of await opendir(tmp)) {
+          if (signal?.aborted) break;
           const path = join(tmp, entry.name);
           const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
           if (mtimeMs >= olderThan) continue;
@@ -156,6 +158,7 @@ export function create(
       } catch (error) {
         throw toStoreError(error);
       }
+      signal?.throwIfAborted();
       return removed;
     },
 

@@ -126,7 +126,8 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
       drop(key);
     },
 
-    async *list(prefix) {
+    async *list(prefix, signal) {
+      signal?.throwIfAborted();
       for (const [key, object] of [...objects]) if (key.startsWith(prefix)) yield statOf(key, object);
     },
 

@@ -82,9 +82,9 @@ async function putLifecycle(s3: Connection, settings: BucketSettings, abortSigna
   const { sdk, client, bucket: Bucket } = s3;
   let others: LifecycleRule[] = [];
   try {
-    const { Rules = [] } = await client.send(new sdk.GetBucketLifecycleConfigurationCommand({ Bucket }), {
-      abortSignal,
-    });
+    const { Rules } = await client.send(new sdk.GetBucketLifecycleConfigurationCommand({ Bucket }), { abortSignal });
+    // A bucket without rules is answered for with 404. A page of a proxy, taken for none, would cost the bucket all it has.
+    if (!Rules) throw new Error('it answers with something that is not a list of rules');
     others = Rules.filter((rule) => rule.ID !== RULE_ID);
   } catch (error) {
     if (!isMissing(error)) throw error;

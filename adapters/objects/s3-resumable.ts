@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { GatewayError } from '../../gateway/errors.js';
 import type { ResumableWriter, ResumableWrites } from '../../gateway/ports/object-store.js';
 import type { Connection } from './s3-connection.js';
 import { isMissing } from './s3-errors.js';
@@ -21,6 +22,9 @@ interface Place {
   before?: string;
 }
 
+/** The SDK parses a page as a whole. */
+const PAGE_PARTS = 500;
+
 /** Continued writes as multipart uploads. S3 itself knows their parts best. */
 export function s3Resumable(s3: Connection, prefix: string, partSize: number): ResumableWrites {
   const { sdk, client } = s3;
@@ -31,7 +35,7 @@ export function s3Resumable(s3: Connection, prefix: string, partSize: number): R
     const parts: UploadedPart[] = [];
     let PartNumberMarker: string | undefined;
     while (parts.length < count) {
-      const command = new sdk.ListPartsCommand({ ...target(key), UploadId, PartNumberMarker });
+      const command = new sdk.ListPartsCommand({ ...target(key), UploadId, PartNumberMarker, MaxParts: PAGE_PARTS });
       const page = await s3.run(async (abortSignal) => {
         try {
           return await client.send(command, { abortSignal });
@@ -46,7 +50,14 @@ export function s3Resumable(s3: Connection, prefix: string, partSize: number): R
         if (PartNumber !== parts.length + 1 || Size !== partSize) return undefined;
         parts.push({ PartNumber, ETag });
       }
-      if (!page?.IsTruncated) break;
+      // S3 always says so: a page of a proxy does not mean that the upload is gone
+      if (page && page.IsTruncated === undefined)
+        throw new GatewayError(
+          'store_unavailable',
+          {},
+          new Error('The store has answered ListParts with something else.'),
+        );
+      if (!page?.IsTruncated || page.Parts === undefined) break;
       PartNumberMarker = page.NextPartNumberMarker;
     }
     return parts.length === count ? parts : undefined;

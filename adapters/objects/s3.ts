@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
 import { prepareBucket } from './s3-bucket.js';
 import { connect, connectionLimits, makeClient } from './s3-connection.js';
-import { isCode } from './s3-errors.js';
+import { abortUploads, listObjects } from './s3-list.js';
 import { readObject, readWhole, statObject } from './s3-read.js';
 import { s3Resumable } from './s3-resumable.js';
 import { SignedRequests } from './s3-signed.js';
@@ -166,73 +165,28 @@ export async function create(
       await s3.run((abortSignal) => client.send(new sdk.DeleteObjectCommand(target(key)), { abortSignal }));
     },
 
-    async *list(prefix) {
-      let ContinuationToken: string | undefined;
-      do {
-        const command = new sdk.ListObjectsV2Command({
-          Bucket: config.bucket,
-          Prefix: config.prefix + prefix,
-          ContinuationToken,
-        });
-        const page = await s3.run((abortSignal) => client.send(command, { abortSignal }));
-        for (const { Key, Size = 0, LastModified } of page.Contents ?? []) {
-          if (Key === undefined) continue;
-          yield { key: Key.slice(config.prefix.length), size: Size, modifiedAt: LastModified?.getTime() ?? 0 };
-        }
-        const next = page.IsTruncated ? page.NextContinuationToken : undefined;
-        if (next !== undefined && next === ContinuationToken) throw samePage();
-        ContinuationToken = next;
-      } while (ContinuationToken !== undefined);
+    async *list(prefix, signal) {
+      for await (const { Key, Size = 0, LastModified } of listObjects(s3, { prefix: config.prefix + prefix }, signal)) {
+        yield { key: Key.slice(config.prefix.length), size: Size, modifiedAt: LastModified?.getTime() ?? 0 };
+      }
     },
 
     async keysAfter(prefix, after, most) {
-      // "Amazon S3 starts listing after this specified key", and lists in the order of keys (ListObjectsV2)
-      const command = new sdk.ListObjectsV2Command({
-        Bucket: config.bucket,
-        Prefix: config.prefix + prefix,
-        StartAfter: config.prefix + after,
-        MaxKeys: most,
-      });
-      const page = await s3.run((abortSignal) => client.send(command, { abortSignal }));
-      return (page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key.slice(config.prefix.length)]));
+      const keys: string[] = [];
+      // "Amazon S3 starts listing after this specified key" (ListObjectsV2)
+      const wanted = { prefix: config.prefix + prefix, after: config.prefix + after, most };
+      for await (const { Key } of listObjects(s3, wanted)) {
+        keys.push(Key.slice(config.prefix.length));
+        if (keys.length === most) break;
+      }
+      return keys;
     },
 
     async presign(key, options) {
       return s3.run(() => links.link(config.prefix + key, options));
     },
 
-    async removeUnfinished(olderThan) {
-      let removed = 0;
-      let KeyMarker: string | undefined;
-      let UploadIdMarker: string | undefined;
-      do {
-        const command = new sdk.ListMultipartUploadsCommand({
-          Bucket: config.bucket,
-          Prefix: config.prefix,
-          KeyMarker,
-          UploadIdMarker,
-        });
-        const page = await s3.run((abortSignal) => client.send(command, { abortSignal }));
-        for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
-          if (Initiated === undefined || Initiated.getTime() >= olderThan) continue;
-          const abort = new sdk.AbortMultipartUploadCommand({ Bucket: config.bucket, Key, UploadId });
-          removed += await s3.run(async (abortSignal) => {
-            try {
-              await client.send(abort, { abortSignal });
-              return 1;
-            } catch (error) {
-              if (isCode(error, 'NoSuchUpload')) return 0; // finished, or removed by another replica
-              throw error;
-            }
-          });
-        }
-        const next = page.IsTruncated ? page.NextKeyMarker : undefined;
-        if (next !== undefined && next === KeyMarker && page.NextUploadIdMarker === UploadIdMarker) throw samePage();
-        KeyMarker = next;
-        UploadIdMarker = page.IsTruncated ? page.NextUploadIdMarker : undefined;
-      } while (KeyMarker !== undefined);
-      return removed;
-    },
+    removeUnfinished: (olderThan, signal) => abortUploads(s3, { prefix: config.prefix, olderThan }, signal),
 
     async prepare() {
       await prepareBucket(s3, config);
@@ -249,9 +203,4 @@ export async function create(
     },
   };
   return store;
-}
-
-/** A store that names the same page again and again would be asked for ever. */
-function samePage(): Error {
-  return new GatewayError('store_unavailable', {}, new Error('The store lists the same page again.'));
 }

@@ -86,7 +86,7 @@ export function createSweep(deps: SweepDeps): Sweep {
       });
       for (const error of failed.values()) failure ??= error;
     };
-    for await (const key of unneeded(oldKeys(objects, now - graceMs), state)) {
+    for await (const key of unneeded(oldKeys(objects, now - graceMs, signal), state)) {
       signal?.throwIfAborted();
       // Not `now`, which is when the listing began: the object may have been committed since.
       const since = suspects.get(key) ?? deps.clock.now();
@@ -97,7 +97,7 @@ export function createSweep(deps: SweepDeps): Sweep {
     await remove();
     suspects = still;
     signal?.throwIfAborted();
-    const unfinished = await objects.removeUnfinished(now - UNFINISHED_AGE_MS);
+    const unfinished = await objects.removeUnfinished(now - UNFINISHED_AGE_MS, signal);
     metrics.count('wharf_swept_objects_total', { reason: 'unfinished' }, unfinished);
     if (failure !== undefined) throw failure;
     return { orphans, unfinished };
@@ -105,8 +105,12 @@ export function createSweep(deps: SweepDeps): Sweep {
 }
 
 /** Keys of objects that are not younger than that. */
-async function* oldKeys(objects: Pick<ObjectStore, 'list'>, time: number): AsyncGenerator<string> {
-  for await (const { key, modifiedAt } of objects.list(OBJECTS)) if (modifiedAt <= time) yield key;
+async function* oldKeys(
+  objects: Pick<ObjectStore, 'list'>,
+  time: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string> {
+  for await (const { key, modifiedAt } of objects.list(OBJECTS, signal)) if (modifiedAt <= time) yield key;
 }
 
 /** Those of objects without a record, which no upload under way writes. */

@@ -141,7 +141,7 @@ export interface ObjectStore {
   /** Removing a missing object is not an error. */
   remove(key: string): Promise<void>;
   /** Every object below `prefix`, in any order. */
-  list(prefix: string): AsyncIterable<ObjectStat>;
+  list(prefix: string, signal?: AbortSignal): AsyncIterable<ObjectStat>;
   /**
    * The `most` smallest keys below `prefix` that are greater than `after`, in order: one page of all, which costs one
    * request where the store keeps its keys in order.
@@ -153,7 +153,7 @@ export interface ObjectStore {
   /** Present when a write can outlive the process that began it. */
   readonly resumable?: ResumableWrites;
   /** Removes unfinished writes begun before `olderThan` (ms since the epoch); returns the number removed. */
-  removeUnfinished(olderThan: number): Promise<number>;
+  removeUnfinished(olderThan: number, signal?: AbortSignal): Promise<number>;
   /** Creates what is missing (bucket, folder), or throws an error that says what to do. Called once at start. */
   prepare(): Promise<void>;
   /** Resolves when the store answers, for readiness. */
