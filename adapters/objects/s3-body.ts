@@ -6,8 +6,14 @@ import { storeTimeout, toStoreError } from './s3-errors.js';
 const READY_BYTES = 256 * 1024;
 
 /**
- * The body of an answer, exactly as long as it should be, with the port's errors. A store that goes silent is given up after
- * `silenceMs`. A slow reader is not, because the clock runs only while bytes are wanted.
+ * Bytes that the store owes within `silenceMs`, or the rest if that is less: one that sends a byte now and then would keep its
+ * reader waiting for days.
+ */
+const OWED_BYTES = 64 * 1024;
+
+/**
+ * The body of an answer, exactly as long as it should be, with the port's errors. A store that goes silent, or drips, is given up
+ * after `silenceMs`. A slow reader is not, because the clock runs only while bytes are wanted.
  */
 export class S3Body extends Readable {
   readonly #source: Readable;
@@ -17,6 +23,8 @@ export class S3Body extends Readable {
   /** Bytes still to come. */
   #left: number;
   #silence: NodeJS.Timeout | undefined;
+  /** Bytes that must come before the clock begins anew. */
+  #owed = OWED_BYTES;
 
   /** @param length of the body, in bytes */
   constructor(source: Readable, length: number, silenceMs: number, signal: AbortSignal) {
@@ -64,8 +72,12 @@ export class S3Body extends Readable {
       const longer = new Error('The object is longer than the store announced.');
       return void this.destroy(toStoreError(longer, this.#silenceMs));
     }
-    if (this.push(chunk)) this.#silence?.refresh();
-    else {
+    this.#owed -= chunk.length;
+    if (this.push(chunk)) {
+      if (this.#owed > 0) return;
+      this.#owed = OWED_BYTES;
+      this.#silence?.refresh();
+    } else {
       this.#stopClock();
       this.#source.pause();
     }
@@ -74,6 +86,7 @@ export class S3Body extends Readable {
   #stopClock(): void {
     clearTimeout(this.#silence);
     this.#silence = undefined;
+    this.#owed = OWED_BYTES;
   }
 }
 

@@ -32,8 +32,10 @@ interface Found {
 /** What the head of an answer says of its body. */
 interface Head {
   status: number | undefined;
-  length: number;
+  length: number | undefined;
   range: string | undefined;
+  etag: string | undefined;
+  coding: string | undefined;
 }
 
 /** An object or a range of it, without its key. */
@@ -58,18 +60,16 @@ async function find(
 ): Promise<Found | 'missing' | 'range-not-satisfiable'> {
   const Range = range && `bytes=${range.start}-${range.end}`;
   const headers = Range === undefined ? {} : { range: Range };
-  const signed = await s3.signed.send({ method: 'GET', key, headers }, abortSignal);
-  if (signed) {
-    const head = { status: signed.statusCode, length: lengthOf(signed), range: signed.header('content-range') };
-    return foundIn(head, range, signed, modifiedAt(signed));
-  }
+  const signed = await s3.signed.send({ method: 'GET', key, headers, mark: 'etag' }, abortSignal);
+  if (signed) return foundIn(headOf(signed), range, signed, modifiedAt(signed));
   try {
     const command = new s3.sdk.GetObjectCommand({ Bucket: s3.bucket, Key: key, Range });
     const answer = await s3.client.send(command, { abortSignal });
-    const { Body, ContentLength = 0, ContentRange, LastModified, $metadata } = answer;
+    const { Body, ContentLength, ContentRange, ContentEncoding, ETag, LastModified, $metadata } = answer;
     if (!(Body instanceof Readable))
       throw new GatewayError('store_unavailable', {}, new Error('GetObject without a body.'));
-    const head = { status: $metadata.httpStatusCode, length: ContentLength, range: ContentRange };
+    const about = { length: ContentLength, range: ContentRange, etag: ETag, coding: ContentEncoding };
+    const head = { status: $metadata.httpStatusCode, ...about };
     return foundIn(head, range, { body: Body }, LastModified?.getTime() ?? 0);
   } catch (error) {
     if (isMissing(error)) return 'missing';
@@ -89,7 +89,12 @@ function foundIn(
   modified: number,
 ): Found | 'range-not-satisfiable' {
   const part = head.status === 206 ? partOf(head.range) : undefined;
-  const size = part?.size ?? head.length;
+  const size = part?.size ?? head.length ?? 0;
+  const fault = faultOf(head);
+  if (fault !== undefined) {
+    content.body.destroy();
+    throw new GatewayError('store_unavailable', {}, new Error(`The store has answered ${fault}.`));
+  }
   const about = { size, modifiedAt: modified };
   const asked = range ?? { start: 0, end: Number.POSITIVE_INFINITY };
   const end = Math.min(asked.end, size - 1);
@@ -106,6 +111,16 @@ function foundIn(
     return 'range-not-satisfiable';
   }
   return { about, content, piece: { skip: asked.start, length, isCut: length < size } };
+}
+
+/**
+ * Why an answer is not one of S3 about the bytes that were stored. What stands between may answer with a page of its own, and
+ * bytes in another coding are other bytes, even where they are as many.
+ */
+function faultOf({ status, length, etag, coding = '' }: Head): string | undefined {
+  if (etag === undefined) return 'without an ETag';
+  if (coding !== '' && coding !== 'identity') return 'with bytes in another coding';
+  return length === undefined && status !== 206 ? 'without a length' : undefined;
 }
 
 /** `Content-Range` of a part; undefined unless it names all three numbers. */
@@ -167,12 +182,14 @@ function bytesOf(body: Readable, size: number): Promise<Buffer> {
 /** Size and age of an object; undefined when it does not exist. */
 export async function statObject(s3: Connection, key: string): Promise<About | undefined> {
   return s3.run(async (abortSignal) => {
-    const signed = await s3.signed.send({ method: 'HEAD', key }, abortSignal);
-    if (signed) return { size: lengthOf(signed), modifiedAt: modifiedAt(signed) };
+    const signed = await s3.signed.send({ method: 'HEAD', key, mark: 'etag' }, abortSignal);
+    if (signed) return aboutIn(headOf(signed), modifiedAt(signed));
     try {
       const command = new s3.sdk.HeadObjectCommand({ Bucket: s3.bucket, Key: key });
-      const { ContentLength = 0, LastModified } = await s3.client.send(command, { abortSignal });
-      return { size: ContentLength, modifiedAt: LastModified?.getTime() ?? 0 };
+      const answer = await s3.client.send(command, { abortSignal });
+      const { ContentLength: length, ContentEncoding: coding, ETag: etag, LastModified, $metadata } = answer;
+      const head = { status: $metadata.httpStatusCode, length, etag, coding, range: undefined };
+      return aboutIn(head, LastModified?.getTime() ?? 0);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -180,8 +197,22 @@ export async function statObject(s3: Connection, key: string): Promise<About | u
   });
 }
 
-function lengthOf(answer: Answer): number {
-  return Number(answer.header('content-length') ?? 0);
+function headOf(answer: Answer): Head {
+  const length = answer.header('content-length');
+  return {
+    status: answer.statusCode,
+    length: length === undefined ? undefined : Number(length),
+    range: answer.header('content-range'),
+    etag: answer.header('etag'),
+    coding: answer.header('content-encoding'),
+  };
+}
+
+function aboutIn(head: Head, modified: number): About {
+  const fault = faultOf(head);
+  if (fault !== undefined)
+    throw new GatewayError('store_unavailable', {}, new Error(`The store has answered ${fault}.`));
+  return { size: head.length ?? 0, modifiedAt: modified };
 }
 
 function modifiedAt(answer: Answer): number {

@@ -8,6 +8,12 @@ import { put } from './s3-put.js';
 import { readObject } from './s3-read.js';
 import { type BegunUpload, S3Writer, type UploadedPart } from './s3-writer.js';
 
+/** An object with the bytes that are not in a part yet. */
+interface Rest {
+  key: string;
+  size: number;
+}
+
 /**
  * The saved part of an object: parts of a multipart upload and, for bytes less than a part, a small object beside it,
  * because S3 accepts no part below 5 MiB except the last. The small object is written once and never overwritten: until
@@ -16,8 +22,8 @@ import { type BegunUpload, S3Writer, type UploadedPart } from './s3-writer.js';
 interface Place {
   uploadId?: string;
   parts: number;
-  /** Key and size of the object that holds the rest. */
-  rest?: { key: string; size: number };
+  /** Of the last bytes. */
+  rest?: Rest;
   /** Key of the previous place's rest, which is no longer needed. */
   before?: string;
 }
@@ -63,9 +69,12 @@ export function s3Resumable(s3: Connection, prefix: string, partSize: number): R
     return parts.length === count ? parts : undefined;
   };
 
-  const openRest = async (key: string, signal: AbortSignal): Promise<Readable | undefined> => {
+  const openRest = async ({ key, size }: Rest, signal: AbortSignal): Promise<Readable | undefined> => {
     const read = await readObject(s3, prefix + key, undefined, signal);
-    return read.kind === 'found' ? read.body : undefined;
+    if (read.kind !== 'found') return undefined;
+    if (read.about.size === size) return read.body;
+    read.body.destroy();
+    throw new GatewayError('store_unavailable', {}, new Error('The rest of an upload is not the one that was stored.'));
   };
 
   return {
@@ -83,7 +92,7 @@ export function s3Resumable(s3: Connection, prefix: string, partSize: number): R
         if (!parts) return undefined;
         begun = { uploadId, parts };
       }
-      const rest = place.rest ? await openRest(place.rest.key, signal) : Readable.from([]);
+      const rest = place.rest ? await openRest(place.rest, signal) : Readable.from([]);
       if (!rest) return undefined;
       const writer = new S3ResumableWriter({ s3, prefix, partSize, key, signal, begun, place });
       return { writer, rest, restSize: place.rest?.size ?? 0 };

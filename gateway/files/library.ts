@@ -4,7 +4,7 @@ import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { FileRef } from '../ports/file.js';
 import type { Log } from '../ports/log.js';
-import type { ByteRange, ObjectStore } from '../ports/object-store.js';
+import type { ByteRange, ObjectRead, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import { Bundles, type BundlesDeps } from './bundles/bundles.js';
 import type { CleanUps } from './clean-ups.js';
@@ -58,6 +58,9 @@ export type Resolved =
   /** The file, or the right to upload it, has expired. */
   | { kind: 'expired' }
   | { kind: 'unknown' };
+
+/** An object, and how many bytes it was stored with. */
+export type StoredObject = Pick<FileRecord, 'key' | 'size'>;
 
 /** What a handle means once a lazy file has been read. */
 export type Opened = Exclude<Resolved, { kind: 'lazy' }>;
@@ -375,9 +378,12 @@ export class Library {
     return this.#links.presign(record, ttlSeconds);
   }
 
-  /** Reads stored bytes back, with or without a record. */
-  read(key: string, signal: AbortSignal, range?: ByteRange) {
-    return this.#deps.objects.get(key, range ? { range, signal } : { signal });
+  /** Reads stored bytes back, with or without a record. An object of another size is not the one that was stored. */
+  async read({ key, size }: StoredObject, signal: AbortSignal, range?: ByteRange): Promise<ObjectRead> {
+    const read = await this.#deps.objects.get(key, range ? { range, signal } : { signal });
+    if (read.kind !== 'found' || read.stat.size === size) return read;
+    read.body.destroy();
+    return { kind: 'missing' };
   }
 
   /** Removes an object without a record in the background, else the sweeper does. @param counted as its caller's */

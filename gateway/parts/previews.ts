@@ -45,6 +45,10 @@ export function createPreviews({ objects, pictures, previewer, log, metrics }: P
         open: async (inner, range) => {
           const read = await objects.get(record.key, { signal: inner, ...(range && { range }) });
           if (read.kind !== 'found') throw new Error(`the object ${record.key} is ${read.kind}`);
+          if (read.stat.size !== record.size) {
+            read.body.destroy();
+            throw new Error(`the object ${record.key} is not the one that was stored`);
+          }
           return read.body;
         },
         owner: record,

@@ -36,7 +36,9 @@ describe('an S3 that refuses', () => {
     upstream = await startFaultUpstream('json');
     s3 = await startRefusingS3(s3Config('').endpoint);
     stores = s3Stores(s3.url);
-    wharf = await startWharf({ servers: { sound: upstream.server }, config: stores.config });
+    // a tool that takes a file, so that callers are offered to upload one
+    const tools = { progress: { files: { file: { encoding: 'base64' } } } };
+    wharf = await startWharf({ servers: { sound: { ...upstream.server, tools } }, config: stores.config });
   });
   afterEach(() => s3.refuse(undefined));
   afterAll(async () => {
@@ -60,6 +62,22 @@ describe('an S3 that refuses', () => {
       // the same file each time, so it is kept once
       kept = 1;
     });
+  });
+
+  it('GetObject, with an error under status 200: its text is not taken for the file', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const { result } = await client.call('request_file_upload', {});
+    const offer = result?.structuredContent as { file: { uri: string }; page: string };
+    const { file, page } = offer;
+    const text = 'the text of a file, which a client reads';
+    await fetch(page, { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: text });
+    s3.refuse({ what: /^GET \S+x-id=GetObject/, status: 200, code: 'InternalError' });
+    const { error } = await client.request('resources/read', { uri: file.uri });
+    expect(s3.refused).toBeGreaterThan(0);
+    expect(error).toMatchObject({ data: { code: 'store_unavailable' } });
+    s3.refuse(undefined);
+    const again = await client.request('resources/read', { uri: file.uri });
+    expect(again.result).toMatchObject({ contents: [{ text }] });
   });
 
   it('HeadBucket: the gateway is not ready as long as it does', async () => {

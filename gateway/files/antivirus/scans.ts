@@ -112,6 +112,10 @@ export class Scans {
       const found = await objects.get(key, { signal: file.signal });
       if (found.kind !== 'found')
         throw new GatewayError('store_unavailable', {}, new Error(`the object is ${found.kind}`));
+      if (found.stat.size !== size) {
+        found.body.destroy();
+        throw new GatewayError('store_unavailable', {}, new Error('the object is not the one that was stored'));
+      }
       yield* found.body as AsyncIterable<Buffer>;
     });
   }

@@ -223,6 +223,10 @@ export class Append {
   async #readBack(key: string): Promise<Draft> {
     const read = await this.#deps.ingest.objects.get(key, { signal: NEVER });
     if (read.kind !== 'found') throw new GatewayError('store_unavailable', {}, new Error(`the object is ${read.kind}`));
+    if (read.stat.size !== this.#progress.length) {
+      read.body.destroy();
+      throw new GatewayError('store_unavailable', {}, new Error('the object is not the one that was stored'));
+    }
     const hash = createHash('sha256');
     let head = NO_BYTES;
     for await (const chunk of read.body as AsyncIterable<Buffer>) {

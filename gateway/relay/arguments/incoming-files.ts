@@ -277,11 +277,8 @@ export class IncomingFiles {
           if (bytes.length > 0) yield bytes;
           return;
         }
-        const found = await library.read(record.key, signal, range);
-        if (found.kind !== 'found' || found.stat.size !== record.size) {
-          if (found.kind === 'found') found.body.destroy();
-          throw noLongerStored(rules);
-        }
+        const found = await library.read(record, signal, range);
+        if (found.kind !== 'found') throw noLongerStored(rules);
         release = found.release;
         yield* found.body as AsyncIterable<Buffer>;
       },

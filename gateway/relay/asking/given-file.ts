@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
+import type { StoredObject } from '../../files/library.js';
 import type { UploadBody } from '../../files/upload.js';
 import { countText } from '../../policy/amounts.js';
 import type { UploadedFile } from '../../ports/file-question.js';
@@ -102,8 +103,8 @@ async function bodyOf(
     if (found.kind === 'pending') return 'The answer has the handle of a file that has not been uploaded yet.';
     if (found.kind !== 'ready' || found.record.server !== undefined)
       return 'The answer has a handle, and it is not that of a file that you have uploaded.';
-    const { key, mimeType, name } = found.record;
-    return { bytes: stored(key, library, signal), claims: () => ({ mimeType, name }) };
+    const { mimeType, name } = found.record;
+    return { bytes: stored(found.record, library, signal), claims: () => ({ mimeType, name }) };
   }
   const file = readDataUri(uri);
   if (typeof file === 'string') {
@@ -114,8 +115,8 @@ async function bodyOf(
   return { bytes: each([bytes]), claims: () => ({ mimeType, ...(name !== undefined && { name }) }) };
 }
 
-async function* stored(key: string, library: GivenDeps['library'], signal: AbortSignal): AsyncGenerator<Buffer> {
-  const read = await library.read(key, signal);
+async function* stored(file: StoredObject, library: GivenDeps['library'], signal: AbortSignal): AsyncGenerator<Buffer> {
+  const read = await library.read(file, signal);
   if (read.kind !== 'found') throw new GatewayError('file_gone');
   yield* read.body as AsyncIterable<Buffer>;
 }

@@ -173,10 +173,10 @@ async function refuseKept(record: FileRecord, argument: string, { deps, identity
 }
 
 /** Small: it goes into a message. */
-async function base64Of({ key, size }: FileRecord, { deps, signal, hold }: HandOver): Promise<string> {
-  hold(Math.ceil(size / 3) * 4 * COPIES);
+async function base64Of(file: FileRecord, { deps, signal, hold }: HandOver): Promise<string> {
+  hold(Math.ceil(file.size / 3) * 4 * COPIES);
   const chunks: Buffer[] = [];
-  const read = await deps.library.read(key, signal);
+  const read = await deps.library.read(file, signal);
   if (read.kind !== 'found') throw new GatewayError('file_gone');
   for await (const chunk of read.body) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('base64');

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.js';
-import type { Library } from '../../files/library.js';
+import type { Library, StoredObject } from '../../files/library.js';
 import type { Span } from '../../json/edit.js';
 import type { Piece } from '../../json/written.js';
 import { addAll } from '../../wire/add-all.js';
@@ -37,7 +37,8 @@ export function splice(
     const back = (anySpelling && canonically(cut)) || cut.putBack();
     if (!back) throw lost(cut.value.path);
     const key = keyOf(back.stored.digest) ?? back.stored.key;
-    return [() => encodeAgain(library, key, back.how, signal)];
+    const file = { key, size: back.stored.size };
+    return [() => encodeAgain(library, file, back.how, signal)];
   };
   // whatever is written into a message on its way to the client is in memory
   const held = ({ start, end, pieces }: Span) => ({ start, end, bytes: Buffer.concat(pieces as readonly Buffer[]) });
@@ -67,10 +68,15 @@ function lost(path: readonly (string | number)[]): Error {
   return new Error(`the string at ${path.join('/')} was lost`);
 }
 
-async function* encodeAgain(library: Library, key: string, how: PutBack, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* encodeAgain(
+  library: Library,
+  file: StoredObject,
+  how: PutBack,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   yield how.head;
   if (how.canonicalBytes > 0) {
-    const read = await library.read(key, signal, { start: 0, end: how.canonicalBytes - 1 });
+    const read = await library.read(file, signal, { start: 0, end: how.canonicalBytes - 1 });
     if (read.kind !== 'found') throw new GatewayError('store_unavailable');
     const encoder = new Base64Encoder();
     for await (const chunk of read.body) yield encoder.push(chunk as Buffer);

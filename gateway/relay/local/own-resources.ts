@@ -1,4 +1,5 @@
 import { breathe } from '../../budget/turn.js';
+import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
 import { SNIFF_BYTES } from '../../files/names/media-type.js';
@@ -159,11 +160,13 @@ export class OwnResources {
     ].join('\n');
   }
 
-  async #bytes({ key }: FileRecord, length: number, signal: AbortSignal): Promise<Buffer> {
-    const range = { start: 0, end: Math.max(length - 1, 0) };
-    const read = length === 0 ? undefined : await this.#deps.library.read(key, signal, range);
+  async #bytes(record: FileRecord, length: number, signal: AbortSignal): Promise<Buffer> {
+    if (length === 0) return Buffer.alloc(0);
+    const read = await this.#deps.library.read(record, signal, { start: 0, end: length - 1 });
+    // it was there a moment ago, and nothing in its place is the file
+    if (read.kind !== 'found') throw new GatewayError('file_gone');
     const chunks: Buffer[] = [];
-    if (read?.kind === 'found') for await (const chunk of read.body) chunks.push(chunk as Buffer);
+    for await (const chunk of read.body) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   }
 }

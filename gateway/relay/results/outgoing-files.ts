@@ -150,7 +150,7 @@ export class OutgoingFiles {
     const known = this.#byDigest.get(record.digest);
     if (known) return this.#again(known, record);
     const end = Math.min(record.size, SNIFF_BYTES) - 1;
-    const read = await this.#deps.library.read(record.key, this.#signal, { start: 0, end: Math.max(end, 0) });
+    const read = await this.#deps.library.read(record, this.#signal, { start: 0, end: Math.max(end, 0) });
     const head: Buffer[] = [];
     if (read.kind === 'found') for await (const chunk of read.body) head.push(chunk as Buffer);
     return this.#refer(record, Buffer.concat(head));

@@ -155,7 +155,7 @@ async function contentOf(
   const { ref } = file;
   if (ref.size > limits.inlineResource) return undefined;
   const key = files.keyOf(digestIn(file));
-  const read = key === undefined ? undefined : await library.read(key, signal);
+  const read = key === undefined ? undefined : await library.read({ key, size: ref.size }, signal);
   if (read?.kind !== 'found') throw new GatewayError('store_unavailable');
   const chunks: Buffer[] = [];
   for await (const chunk of read.body) chunks.push(chunk as Buffer);

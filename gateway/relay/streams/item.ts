@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Stored } from '../../files/ingest/ingest.js';
-import type { Library } from '../../files/library.js';
+import type { Library, StoredObject } from '../../files/library.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject } from '../../json/value.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
@@ -90,7 +90,7 @@ export function inStore(
   { key, size, digest }: { key: string; size: number; digest: string },
   library: Library,
 ): Pick<StreamItem, 'size' | 'read' | 'digest'> {
-  return { size, digest, read: (signal) => readStored(key, library, signal) };
+  return { size, digest, read: (signal) => readStored({ key, size }, library, signal) };
 }
 
 function noContent(uri: string): GatewayError {
@@ -142,8 +142,8 @@ export function finish(decoder: Base64Decoder, path: string): Buffer {
   }
 }
 
-async function* readStored(key: string, library: Library, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const read = await library.read(key, signal);
+async function* readStored(file: StoredObject, library: Library, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const read = await library.read(file, signal);
   if (read.kind !== 'found') throw new GatewayError('file_gone');
   for await (const chunk of read.body) yield chunk as Buffer;
 }

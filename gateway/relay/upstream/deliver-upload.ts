@@ -54,13 +54,13 @@ async function send(
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
   let bytes = 0;
-  async function* read({ key, name }: FileRecord) {
-    const read = await deps.library.read(key, signal);
+  async function* read(file: FileRecord) {
+    const read = await deps.library.read(file, signal);
     if (read.kind !== 'found') throw new GatewayError('file_gone');
     for await (const chunk of read.body as AsyncIterable<Buffer>) {
       yield chunk;
       bytes += chunk.length;
-      sent?.(bytes, name);
+      sent?.(bytes, file.name);
     }
   }
   const toSend = (file: FileRecord) => {

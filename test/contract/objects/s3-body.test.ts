@@ -36,6 +36,15 @@ describe('the body of an object in S3', () => {
     await expect(buffer(new S3Body(source, 7, SILENCE_MS, NEVER))).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 
+  it('fails when the store sends a byte now and then', async () => {
+    const source = new Readable({ read() {} });
+    const drip = setInterval(() => source.push('x'), 10);
+    const body = new S3Body(source, 1_000_000, 300, NEVER);
+    await expect(buffer(body)).rejects.toMatchObject({ code: 'store_timeout' });
+    clearInterval(drip);
+    expect(source.destroyed).toBe(true);
+  });
+
   it('fails with the reason of a signal that was aborted before', async () => {
     const body = new S3Body(
       new Readable({ read() {} }),

@@ -51,6 +51,15 @@ describe('a handle', () => {
     expect(await lab.library.resolve(uri, 'ann')).toEqual({ kind: 'unknown' });
   });
 
+  it('leads to no bytes where the store has others of another length', async () => {
+    const { ticket } = await lab.authorize();
+    const { key, size } = await lab.send(ticket, HELLO);
+    const { signal } = new AbortController();
+    expect(await lab.library.read({ key, size }, signal)).toMatchObject({ kind: 'found' });
+    const range = { start: 0, end: 1 };
+    expect(await lab.library.read({ key, size: size + 1 }, signal, range)).toEqual({ kind: 'missing' });
+  });
+
   it('of a file cut out of a result resolves and expires just so', async () => {
     const { id, key } = { id: `f_${'A'.repeat(22)}`, key: `f/f_${'A'.repeat(22)}` };
     const record = await lab.library.publish(
