@@ -184,7 +184,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
     uploads,
     elicitation: (client) => elicitationFor(client, { order: config.elicitation.order, dialects, limits }),
     resources: new OwnResources({ library, previewOf: previews.of, limits }),
-    methods: new LocalMethods({ dialects, library, uploads, ingest, server: name, limits }),
+    methods: new LocalMethods({ dialects, library, uploads, server: name }),
     tools: new LocalTools(
       uploadTools(server.uploadTool, {
         server: name,

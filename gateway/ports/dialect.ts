@@ -205,7 +205,7 @@ export interface RemoteTransfer {
   readDownload(
     request: OwnRequest,
     result: JsonObject,
-  ): { descriptor: TransferDescriptor; size?: number; digest?: string } | undefined;
+  ): { descriptor: TransferDescriptor; claims?: FileClaims; size?: number; digest?: string } | undefined;
   /** Reads a refused file from the `data` of an error, or from the body of an upload's answer. */
   readRefusal(data: JsonValue | undefined): TransferRefusal | undefined;
   /**

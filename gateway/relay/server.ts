@@ -299,9 +299,9 @@ export class Server {
     const { method, params } = request;
     if (methods.has(method)) {
       await letServerJudge(asked, this.#deps, this.#transports.overHttp);
-      const inquire = this.#inquire(asked);
+      const read = this.#inquire(asked) && ((uri: string) => this.#streams.asFile(uri, asked));
       const refused = (error: GatewayError) => tellError(this.#deps.metrics, exchange.facts, error);
-      return () => methods.answer(method, params, { client, principal, inquire, signal, refused });
+      return () => methods.answer(method, params, { client, principal, read, signal, refused });
     }
     const own = await resources.answerTo(request, { principal, client, signal });
     if (own) return own;

@@ -74,6 +74,7 @@ export const transfer: RemoteTransfer = {
     if (file && file.uri !== params.uri) return undefined;
     return {
       descriptor,
+      ...(file && { claims: file.claims }),
       ...(file?.size !== undefined && { size: file.size }),
       ...(file?.digest !== undefined && { digest: file.digest }),
     };

@@ -1,25 +1,29 @@
 import { GatewayError } from '../../errors.js';
-import type { Opened } from '../../files/library.js';
+import type { FileRecord } from '../../files/file.js';
+import type { Library, Opened } from '../../files/library.js';
 import type { Uploads } from '../../files/upload.js';
-import type { Inquire } from '../../mcp/inquire.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, DialectMethod, FileOperation, FileOutcome } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalAnswer } from '../client/local-answer.js';
-import { type ResourceFileDeps, resourceAsFile } from '../results/resource-file.js';
 import { ownUri } from './own-uri.js';
 
-export interface LocalMethodDeps extends ResourceFileDeps {
+export interface LocalMethodDeps {
   dialects: readonly Dialect[];
   uploads: Uploads;
+  library: Library;
+  server: string;
 }
 
-/** The caller, and how to ask the server in its session. */
+/** The caller, and how to read what its server has. */
 interface MethodCaller {
   client: ClientFacts;
   principal: string;
-  /** Undefined when there is no channel to the server yet. */
-  inquire: Inquire | undefined;
+  /**
+   * Makes a file of a resource, undefined if the server has none; throws why it could not be read. Absent when there is
+   * no channel to the server yet.
+   */
+  read: ((uri: string) => Promise<FileRecord | undefined>) | undefined;
   signal: AbortSignal;
   /** Hears of an error that the dialect has words of its own for. */
   refused: (error: GatewayError) => void;
@@ -84,11 +88,17 @@ export class LocalMethods {
   }
 
   /** Some clients expect to fetch every URI in a result here, including the server's resources. */
-  async #resource(uri: string, { principal, inquire, signal }: MethodCaller): Promise<Opened> {
+  async #resource(uri: string, { principal, read, signal }: MethodCaller): Promise<Opened> {
     const { library, server } = this.#deps;
-    const read = inquire && (await resourceAsFile(uri, { principal, inquire, signal }, this.#deps));
+    let failure: unknown;
+    const own = await read?.(uri).catch((thrown: unknown) => {
+      signal.throwIfAborted();
+      failure = thrown;
+      return undefined;
+    });
     // an embedded resource need not be readable from the server
-    const record = read ?? (await library.shown({ principal, server, uri }));
+    const record = own ?? (await library.shown({ principal, server, uri }));
+    if (!record && failure) throw failure;
     return record ? { kind: 'ready', record } : { kind: 'unknown' };
   }
 }

@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { LazyFile } from '../../files/lazy-files.js';
 import type { ResultDeps } from '../results/deps.js';
-import { resourceAsFile } from '../results/resource-file.js';
+import { resultAsFile } from '../results/resource-file.js';
 import { OwnClient } from './own-client.js';
 import type { Endpoint } from './own-session.js';
 
@@ -21,11 +21,11 @@ export async function readLazy(
   return own.request(request, signal, async ({ result, content }) => {
     const record =
       content ??
-      (await resourceAsFile(
-        uri,
-        { principal, inquire: async () => ({ result }), signal },
+      (await resultAsFile(
+        result,
+        { principal, signal },
         { ingest, library, server, limits },
-        { ...(name !== undefined && { name }), ...(mimeType !== undefined && { mimeType }) },
+        { uri, ...(name !== undefined && { name }), ...(mimeType !== undefined && { mimeType }) },
       ));
     if (!record) throw new GatewayError('upstream_invalid', { reason: 'resources/read gave no content' });
     return record;

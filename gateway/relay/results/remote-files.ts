@@ -213,7 +213,7 @@ async function fetchOne(
     try {
       const file = {
         bytes: paced(body, { server, pace: deps.pace, signal }),
-        claims: remote.claims,
+        claims: { ...download.claims, ...remote.claims },
         principal,
         actor,
         server,

@@ -4,7 +4,6 @@ import type { Library } from '../../files/library.js';
 import { checkResultType } from '../../files/names/result-type.js';
 import { storeFile } from '../../files/store-file.js';
 import { isObject } from '../../json/value.js';
-import type { Inquire } from '../../mcp/inquire.js';
 import type { ExchangeLimits } from '../../policy/message-limits.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { JsonObject } from '../../ports/json.js';
@@ -25,21 +24,19 @@ interface ResourceReader {
 }
 
 /**
- * Makes a file of one of the server's resources, read in the client's own session, so only of what the client may read
- * itself.
+ * Makes a file of the first content of a `resources/read`.
  * @param known what is known about it from elsewhere
- * @returns undefined when the server does not have the resource
+ * @returns undefined when it has none
  */
-export async function resourceAsFile(
-  uri: string,
-  { inquire, ...reader }: ResourceReader & { inquire: Inquire },
+export async function resultAsFile(
+  { contents }: JsonObject,
+  reader: ResourceReader,
   deps: ResourceFileDeps,
-  known: FileClaims = {},
+  known: FileClaims,
 ): Promise<FileRecord | undefined> {
-  const answer = await inquire('resources/read', { uri });
-  if (!answer || 'error' in answer || !Array.isArray(answer.result.contents)) return undefined;
-  const item = answer.result.contents.find((candidate): candidate is JsonObject => isObject(candidate));
-  return item && contentAsFile(item, reader, deps, { ...known, uri });
+  if (!Array.isArray(contents)) return undefined;
+  const item = contents.find((candidate): candidate is JsonObject => isObject(candidate));
+  return item && contentAsFile(item, reader, deps, known);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
+import type { FileRecord } from '../../files/file.js';
 import { JsonDocument } from '../../json/document.js';
 import { Edits } from '../../json/edit.js';
 import { isObject } from '../../json/value.js';
@@ -24,6 +25,7 @@ import { viewOf } from '../upstream/view.js';
 import { linkInstead, type Remote, readByStream } from './edit.js';
 import { inStore, type StreamItem } from './item.js';
 import { LiveResource } from './live.js';
+import { readAsFile } from './read-as-file.js';
 import { rpcErrorOf, ServerError } from './refusal.js';
 import { openRemote, type StreamingServer, twice } from './remote.js';
 import { showResources } from './resource-list.js';
@@ -73,6 +75,12 @@ export class ResourceStreams {
       ({ streaming: own }) => own && messages.requests.some(({ method }) => method === own.method),
     )?.streaming;
     return streaming ? this.#answer(streaming, asked) : withEdits(asked, this.#editsOf(asked));
+  }
+
+  /** Makes a file of a resource. @param asked as in `readAsFile` */
+  asFile(uri: string, asked: Asked): Promise<FileRecord | undefined> {
+    const forward = (one: Asked) => this.#host.forward(one);
+    return readAsFile(uri, asked, { forward, isShared: !this.#host.opener(asked) }, this.#deps);
   }
 
   async #answer(streaming: ResourceStreaming, asked: Asked): Promise<undefined> {

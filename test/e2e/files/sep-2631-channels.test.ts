@@ -55,14 +55,23 @@ describe.each(['2025-11-25', '2026-07-28'])('bytes of a resource behind stdio, f
     await wharf.stop();
   });
 
-  it('are refused where they are too long for Wharf to hold, and never told to be none (2631-70)', async () => {
+  it('are the file as well where they are longer than a message may be without its files (2631-70)', async () => {
     const command = [process.execPath, FIXTURE, 'linking', '100000'];
     const limits = { response: '64KiB', inlineResource: '1KiB' };
     const wharf = await startWharf({ servers: { s: { command } }, config: { limits } });
     const client = await connect(wharf.mcp, version, SPEAKS);
+    expect((await download(client, 'doc://stdio/a.bin')).equals(Buffer.alloc(100_000, 'stdio '))).toBe(true);
+    await wharf.stop();
+  });
+
+  it('are refused where they are too long for Wharf to keep, and never told to be none (2631-70)', async () => {
+    const command = [process.execPath, FIXTURE, 'linking', '100000'];
+    const limits = { file: '64KiB', inlineResource: '1KiB' };
+    const wharf = await startWharf({ servers: { s: { command } }, config: { limits } });
+    const client = await connect(wharf.mcp, version, SPEAKS);
     const { error, result } = await client.request('files/authorizeDownload', { uri: 'doc://stdio/a.bin' });
     expect(result).toBeUndefined();
-    expect(error?.data).toMatchObject({ limit: 'limits.response', allowed: 65_536 });
+    expect(error?.data).toMatchObject({ limit: 'limits.file', allowed: 65_536 });
     await wharf.stop();
   });
 });

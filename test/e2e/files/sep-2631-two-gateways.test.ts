@@ -10,7 +10,7 @@ import { filesystemServer } from '../../helpers/sdk-servers.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { ROOT } from '../cli-process.js';
 import { connect, type Json } from './recording-lab.js';
-import { download, OCR_FILES, OCR_TOOL, SPEAKS, upload } from './sep-2631-lab.js';
+import { authorizeDownload, download, OCR_FILES, OCR_TOOL, SPEAKS, upload } from './sep-2631-lab.js';
 
 const PDF = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(700_000)]);
 const HUGE = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(4_300_000)]);
@@ -99,6 +99,17 @@ describe('two gateways in a row', () => {
     const bytes = Buffer.from(await (await fetch(String(item?.text))).arrayBuffer());
     expect(sha256Url(bytes)).toBe(sha256Url(HUGE));
   });
+
+  it.each(['2025-11-25', '2026-07-28'])(
+    'a large resource can be downloaded by its URI, for %s (BR-14)',
+    async (version) => {
+      const client = await connect(outer.mcp, version, SPEAKS);
+      const { file, download: descriptor } = await authorizeDownload(client, 'docs://reports/huge.pdf');
+      expect(file).toMatchObject({ uri: 'docs://reports/huge.pdf', name: 'huge.pdf', mimeType: 'application/pdf' });
+      const bytes = Buffer.from(await (await fetch(descriptor.url)).arrayBuffer());
+      expect(sha256Url(bytes)).toBe(sha256Url(HUGE));
+    },
+  );
 });
 
 /** As where the servers of a desktop host's file, with Wharf in front of each, are given to another Wharf. */

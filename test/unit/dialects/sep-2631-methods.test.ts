@@ -7,7 +7,7 @@ import { LocalMethods } from '../../../gateway/relay/local/local-methods.js';
 const CALLER = {
   client: { protocolVersion: '2025-11-25', capabilities: {} },
   principal: 'ada',
-  inquire: undefined,
+  read: undefined,
   signal: new AbortController().signal,
   refused: () => {},
 };
