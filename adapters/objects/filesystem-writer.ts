@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { descriptorsExhausted } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectWriter } from '../../gateway/ports/object-store.js';
+import { filesToRemoveAtExit } from './filesystem-unfinished.js';
 
 interface Target {
   handle: FileHandle;
@@ -72,6 +73,7 @@ export class FilesystemWriter implements ObjectWriter {
       await rename(this.#temporary, this.#target);
       await syncFolder(dirname(this.#target));
       this.#state = 'committed';
+      filesToRemoveAtExit.delete(this.#temporary);
     } catch (error) {
       throw toStoreError(error);
     }
@@ -85,6 +87,7 @@ export class FilesystemWriter implements ObjectWriter {
       await unlinkIfThere(this.#temporary);
       if (this.#state === 'committing') await unlinkIfThere(this.#target);
       this.#state = 'aborted';
+      filesToRemoveAtExit.delete(this.#temporary);
     } catch (error) {
       throw toStoreError(error);
     }

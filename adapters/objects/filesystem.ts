@@ -10,6 +10,7 @@ import { inTime } from './filesystem-in-time.js';
 import { Marks } from './filesystem-marks.js';
 import { asStat, openBody } from './filesystem-reader.js';
 import { filesystemResumable } from './filesystem-resumable.js';
+import { filesToRemoveAtExit } from './filesystem-unfinished.js';
 import { readWhole } from './filesystem-whole.js';
 import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js';
 
@@ -80,6 +81,7 @@ export function create(
       const temporary = join(tmp, randomBytes(16).toString('hex'));
       try {
         const handle = await open(temporary, 'wx', 0o600);
+        filesToRemoveAtExit.add(temporary);
         const noted = (written: BigIntStats) => marks.note(key, written);
         return new FilesystemWriter({ handle, temporary, target, root: objects, noted }, signal);
       } catch (error) {
