@@ -71,6 +71,9 @@ interface Owner {
   who: Identity;
 }
 
+const EXPIRED_LINK =
+  'is a link that has expired; pass the handle of its file (mcp-file://…), or run the tool that gave it again';
+
 /** Turns the values that clients put into file slots into files, and refuses invalid ones. */
 export class IncomingFiles {
   readonly #deps: IncomingFileDeps;
@@ -223,8 +226,9 @@ export class IncomingFiles {
 
   async #linked(url: string, rules: SlotRules): Promise<IncomingFile> {
     const { library } = this.#deps;
-    const uri = await library.handleOfLink(url, this.#owner.principal);
-    const found = uri === undefined ? undefined : await library.resolve(uri, this.#owner.principal);
+    const link = await library.readLink(url, this.#owner.principal);
+    if (link?.kind === 'expired') throw refused(rules, 'fileExpired', EXPIRED_LINK);
+    const found = link?.kind === 'ok' ? await library.resolve(link.handle, this.#owner.principal) : undefined;
     // Same error for a foreign link and an unknown address: existence must not leak.
     if (!found || found.kind === 'unknown') {
       const text =
