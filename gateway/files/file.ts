@@ -39,6 +39,9 @@ export interface FileRecord {
   shared?: true;
 }
 
+/** An object, and how many bytes it was stored with. */
+export type StoredObject = Pick<FileRecord, 'key' | 'size'>;
+
 /** The key of a file's record in the state store. */
 export function recordKey(id: string): string {
   return `file:${id}`;

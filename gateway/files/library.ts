@@ -11,7 +11,7 @@ import type { CleanUps } from './clean-ups.js';
 import { lifetimeOf } from './control/lifetime.js';
 import { type FileCause, recordFile } from './control/recorded-file.js';
 import type { Expiry } from './expiry.js';
-import type { CountedFile, DescribedFile, FileAccount, FileRecord } from './file.js';
+import type { CountedFile, DescribedFile, FileAccount, FileRecord, StoredObject } from './file.js';
 import { NO_RECORD, ownerOf, recordIn, recordKey } from './file.js';
 import type { Origins } from './flow/origins.js';
 import { handleOf, readHandle } from './handle.js';
@@ -58,9 +58,6 @@ export type Resolved =
   /** The file, or the right to upload it, has expired. */
   | { kind: 'expired' }
   | { kind: 'unknown' };
-
-/** An object, and how many bytes it was stored with. */
-export type StoredObject = Pick<FileRecord, 'key' | 'size'>;
 
 /** What a handle means once a lazy file has been read. */
 export type Opened = Exclude<Resolved, { kind: 'lazy' }>;

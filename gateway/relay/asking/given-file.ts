@@ -1,6 +1,5 @@
 import { GatewayError } from '../../errors.js';
-import type { FileRecord } from '../../files/file.js';
-import type { StoredObject } from '../../files/library.js';
+import type { FileRecord, StoredObject } from '../../files/file.js';
 import type { UploadBody } from '../../files/upload.js';
 import { countText } from '../../policy/amounts.js';
 import type { UploadedFile } from '../../ports/file-question.js';

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.js';
-import type { Library, StoredObject } from '../../files/library.js';
+import type { StoredObject } from '../../files/file.js';
+import type { Library } from '../../files/library.js';
 import type { Span } from '../../json/edit.js';
 import type { Piece } from '../../json/written.js';
 import { addAll } from '../../wire/add-all.js';

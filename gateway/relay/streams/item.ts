@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
-import type { FileRecord } from '../../files/file.js';
+import type { FileRecord, StoredObject } from '../../files/file.js';
 import type { Stored } from '../../files/ingest/ingest.js';
-import type { Library, StoredObject } from '../../files/library.js';
+import type { Library } from '../../files/library.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject } from '../../json/value.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';

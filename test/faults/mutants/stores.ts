@@ -73,8 +73,8 @@ export const STORES: readonly Mutant[] = [
     name: 'create-overwrites',
     fault: 'Of two tries with one upload ticket both store their bytes.',
     file: 'adapters/state/redis.ts',
-    find: "client.set(key, value, 'PX', whole(ttlMs), 'NX'))) === 'OK'",
-    replace: "client.set(key, value, 'PX', whole(ttlMs)))) === 'OK'",
+    find: "client.set(key, value, 'PX', whole(ttlMs), 'NX'), ANSWER",
+    replace: "client.set(key, value, 'PX', whole(ttlMs)), ANSWER",
     suites: ['contract/state/redis'],
   },
   {
