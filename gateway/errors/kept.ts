@@ -1,18 +1,62 @@
 import { GatewayError } from '../errors.js';
+import { isObject } from '../json/value.js';
+import type { JsonValue } from '../ports/json.js';
 import { parseJson } from '../wire/json/parse.js';
 import { NotWritten } from './system.js';
 
+/** What a member is, by its type. */
+type KindOf<T> = T extends string
+  ? 'text'
+  : T extends number
+    ? 'number'
+    : T extends true
+      ? 'true'
+      : T extends readonly unknown[]
+        ? 'list'
+        : 'object';
+
+/** What Wharf writes of a record: each of its members, those with `?` not always. */
+export type Shape<T> = {
+  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? `${KindOf<T[K]>}?` : KindOf<T[K]>;
+};
+
+/** What `Date` can hold, milliseconds: a larger one is neither a time nor a size. */
+const LARGEST_NUMBER = 8.64e15;
+
+const IS_KIND: Readonly<Record<string, (value: JsonValue | undefined) => boolean>> = {
+  text: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number' && Math.abs(value) <= LARGEST_NUMBER,
+  true: (value) => value === true,
+  list: Array.isArray,
+  object: isObject,
+};
+
 /**
- * An object, or a list, that Wharf has written into the state store.
- * @param members that it always has
+ * A record that Wharf has written into the state store. Members that its shape does not name are of a later version.
  * @throws GatewayError `state_unavailable` for anything else
  */
-export function keptIn<T extends object>(text: string, ...members: readonly (keyof T)[]): T {
-  const value = parsed(text) as Partial<T> | undefined;
-  if (typeof value !== 'object' || value === null || members.some((name) => (value[name] ?? null) === null)) {
-    throw new GatewayError('state_unavailable', {}, new NotWritten());
+export function keptIn<T extends object>(text: string, shape: Shape<T>): T {
+  const value = parsed(text);
+  if (!isObject(value)) throw notWritten();
+  for (const [name, kind] of Object.entries<string>(shape)) {
+    const member = value[name];
+    const isOptional = kind.endsWith('?');
+    if (member === undefined && isOptional) continue;
+    if (!IS_KIND[isOptional ? kind.slice(0, -1) : kind]?.(member)) throw notWritten();
   }
   return value as T;
+}
+
+/** A list of texts that Wharf has written into the state store. @throws GatewayError `state_unavailable` for anything else */
+export function textsIn(text: string): string[] {
+  const value = parsed(text);
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) throw notWritten();
+  return value;
+}
+
+/** The error for a value that Wharf has not written. */
+export function notWritten(): GatewayError {
+  return new GatewayError('state_unavailable', {}, new NotWritten());
 }
 
 /** Whether a value of the state store could not be used: asking for it again changes nothing. */
@@ -20,9 +64,9 @@ export function isNotWritten(error: unknown): boolean {
   return error instanceof GatewayError && error.cause instanceof NotWritten;
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string): JsonValue | undefined {
   try {
-    return parseJson(text);
+    return parseJson(text) as JsonValue;
   } catch {
     // V8's error quotes it
     return undefined;

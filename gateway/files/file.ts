@@ -1,4 +1,4 @@
-import { keptIn } from '../errors/kept.js';
+import { keptIn, type Shape } from '../errors/kept.js';
 
 /** A stored file as the state store keeps it, as JSON under `recordKey`. */
 export interface FileRecord {
@@ -39,6 +39,26 @@ export interface FileRecord {
   shared?: true;
 }
 
+const FILE_RECORD: Shape<FileRecord> = {
+  id: 'text',
+  principal: 'text',
+  server: 'text?',
+  tool: 'text?',
+  fromCall: 'true?',
+  name: 'text',
+  mimeType: 'text',
+  resource: 'text?',
+  size: 'number',
+  digest: 'text',
+  key: 'text',
+  createdAt: 'number',
+  scan: 'text?',
+  upload: 'text?',
+  revokedAt: 'number?',
+  heldAt: 'number?',
+  shared: 'true?',
+};
+
 /** An object, and how many bytes it was stored with. */
 export type StoredObject = Pick<FileRecord, 'key' | 'size'>;
 
@@ -56,7 +76,7 @@ export const NO_RECORD = 'null';
 /** The record in a text of the state store, if it holds one. @throws GatewayError `state_unavailable` */
 export function recordIn(text: string | undefined): FileRecord | undefined {
   if (text === undefined || text === NO_RECORD) return undefined;
-  return keptIn<FileRecord>(text, 'id', 'principal', 'name', 'mimeType', 'size', 'digest', 'key', 'createdAt');
+  return keptIn(text, FILE_RECORD);
 }
 
 /** The public facts about a stored file, and its handle. */

@@ -1,4 +1,4 @@
-import { keptIn } from '../errors/kept.js';
+import { keptIn, type Shape } from '../errors/kept.js';
 import type { Log } from '../ports/log.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -14,6 +14,8 @@ interface HandleRecord {
   /** Milliseconds since the Unix epoch; absent once the file has been stored. */
   awaitedUntil?: number;
 }
+
+const HANDLE_RECORD: Shape<HandleRecord> = { principal: 'text', awaitedUntil: 'number?' };
 
 /**
  * Remembers a handle before its file's record exists and after it has expired: its owner, and how long its upload is
@@ -33,7 +35,7 @@ export class HandleMemory {
 
   async find(id: string): Promise<HandleRecord | undefined> {
     const text = await this.#state.read(key(id));
-    return text === undefined ? undefined : keptIn<HandleRecord>(text, 'principal');
+    return text === undefined ? undefined : keptIn(text, HANDLE_RECORD);
   }
 
   /** Records a handle whose file does not exist yet. */

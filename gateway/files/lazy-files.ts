@@ -1,4 +1,4 @@
-import { keptIn } from '../errors/kept.js';
+import { keptIn, type Shape } from '../errors/kept.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { FileRecord } from './file.js';
 import { newFileId } from './handle.js';
@@ -15,6 +15,15 @@ export interface LazyFile {
   /** Id of the file that it has become. */
   file?: string;
 }
+
+const LAZY_FILE: Shape<LazyFile> = {
+  principal: 'text',
+  server: 'text',
+  uri: 'text',
+  name: 'text?',
+  mimeType: 'text?',
+  file: 'text?',
+};
 
 /** True for a file of the server that has named this one, and of the same caller: it can become only such a one. */
 export function isOf({ server, principal }: LazyFile, file: Pick<FileRecord, 'server' | 'principal'>): boolean {
@@ -74,7 +83,7 @@ export class LazyFiles {
 
   /** @returns undefined when it was sealed with a secret that has been removed */
   #lazy(id: string, text: string): LazyFile | undefined {
-    const lazy = keptIn<LazyFile>(text, 'uri', 'principal');
+    const lazy = keptIn(text, LAZY_FILE);
     const uri = this.#seal.open(key(id), lazy.uri);
     return uri === undefined ? undefined : { ...lazy, uri };
   }

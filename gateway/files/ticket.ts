@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { keptIn } from '../errors/kept.js';
+import { keptIn, type Shape } from '../errors/kept.js';
 import type { Clock } from '../ports/clock.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -23,14 +23,29 @@ const MARK_TRIES = 3;
 /** How long an expired ticket is remembered, so that its holder gets "expired" (410) and not "unknown" (404). */
 const REMEMBERED_MS = 60 * 60 * 1000;
 
-type TicketRecord = {
+interface AnyTicket {
   fileId: string;
   /** Milliseconds since the Unix epoch. */
   expiresAt: number;
-} & (
-  | { purpose: 'download'; as?: FileLabel }
-  | { purpose: 'upload'; intent: UploadIntent; isOpened?: true; isRevoked?: true }
-);
+}
+
+interface DownloadRecord extends AnyTicket {
+  purpose: 'download';
+  as?: FileLabel;
+}
+
+interface UploadRecord extends AnyTicket {
+  purpose: 'upload';
+  intent: UploadIntent;
+  isOpened?: true;
+  isRevoked?: true;
+}
+
+type TicketRecord = DownloadRecord | UploadRecord;
+
+const OF_ANY = { fileId: 'text', expiresAt: 'number', purpose: 'text' } as const;
+const DOWNLOAD: Shape<DownloadRecord> = { ...OF_ANY, as: 'object?' };
+const UPLOAD: Shape<UploadRecord> = { ...OF_ANY, intent: 'object', isOpened: 'true?', isRevoked: 'true?' };
 
 type Mark = 'isOpened' | 'isRevoked';
 
@@ -192,7 +207,7 @@ export class Tickets {
 
   /** False when the record is no longer as it was written. */
   async #marked({ key, text }: Written, mark: Mark): Promise<boolean> {
-    const record = keptIn<TicketRecord>(text, 'purpose', 'fileId', 'expiresAt');
+    const record = recordIn(text);
     if (record.purpose !== 'upload' || record[mark]) return true;
     const marked: TicketRecord = { ...record, [mark]: true };
     const ttlMs = Math.max(0, record.expiresAt - this.#clock.now()) + REMEMBERED_MS;
@@ -216,10 +231,15 @@ export class Tickets {
     for (const key of this.#keys.all('ticket', ticket)) {
       const text = await this.#state.read(key);
       if (text === undefined) continue;
-      return { record: keptIn<TicketRecord>(text, 'purpose', 'fileId', 'expiresAt'), written: { key, text } };
+      return { record: recordIn(text), written: { key, text } };
     }
     return undefined;
   }
+}
+
+function recordIn(text: string): TicketRecord {
+  const { purpose } = keptIn<Pick<TicketRecord, 'purpose'>>(text, { purpose: 'text' });
+  return purpose === 'upload' ? keptIn(text, UPLOAD) : keptIn(text, DOWNLOAD);
 }
 
 function newTicket(): string {

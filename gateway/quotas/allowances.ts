@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { LateCache } from '../budget/late-cache.js';
-import { keptIn } from '../errors/kept.js';
+import { keptIn, notWritten } from '../errors/kept.js';
+import { isObject } from '../json/value.js';
 import {
   type Allowance,
   type AllowanceRules,
   allowanceOf,
+  CALLER_LIMITS,
   type CallerLimit,
   isUnlimited,
   limitsMessages,
@@ -12,7 +14,9 @@ import {
   type SetLimit,
   underCeiling,
 } from '../policy/allowance.js';
+import { TYPE_LIMITS } from '../policy/message-limits.js';
 import type { Identity } from '../ports/identity.js';
+import type { JsonObject, JsonValue } from '../ports/json.js';
 import type { Log } from '../ports/log.js';
 import type { StateStore } from '../ports/state-store.js';
 
@@ -100,7 +104,7 @@ export class Allowances {
   async #recall(principal: string): Promise<Allowance> {
     const text = await this.#deps.state.read(keyOf(principal));
     // it may have been stored under other rules, which its next request with a token corrects
-    return text === undefined ? this.#byName(principal) : underCeiling(keptIn<Allowance>(text), this.#rules);
+    return text === undefined ? this.#byName(principal) : underCeiling(allowanceIn(text), this.#rules);
   }
 
   /** A key's principal has its name. */
@@ -138,4 +142,15 @@ export function nameFor(principal: string): string {
 
 function keyOf(principal: string): string {
   return `allowance:${nameFor(principal)}`;
+}
+
+/** A stored allowance. What is not a number in it would limit nothing. @throws GatewayError `state_unavailable` */
+function allowanceIn(text: string): Allowance {
+  const kept = keptIn<JsonObject>(text, {});
+  const isAmount = (limit: JsonValue | undefined) => isObject(limit) && typeof limit.value === 'number';
+  const isSound =
+    CALLER_LIMITS.every((name) => kept[name] === undefined || isAmount(kept[name])) &&
+    TYPE_LIMITS.every((name) => kept[name] === undefined || Array.isArray(kept[name]));
+  if (!isSound) throw notWritten();
+  return kept as Allowance;
 }

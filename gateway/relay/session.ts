@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../budget/ledger.js';
-import { keptIn } from '../errors/kept.js';
+import { keptIn, type Shape } from '../errors/kept.js';
 import type { StateKeys } from '../files/state-keys.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { JsonObject } from '../ports/dialect.js';
@@ -34,6 +34,20 @@ export interface SessionRecord {
   /** The server has declared no resources. */
   lacksResources?: true;
 }
+
+const SESSION_RECORD: Shape<SessionRecord> = {
+  principal: 'text',
+  server: 'text',
+  upstreamSession: 'text?',
+  channel: 'text',
+  version: 'text',
+  capabilities: 'object',
+  clientName: 'text?',
+  clientVersion: 'text?',
+  dropsStructured: 'true?',
+  speaks: 'list?',
+  lacksResources: 'true?',
+};
 
 export interface Session extends SessionRecord {
   /** Wharf's own `Mcp-Session-Id`, known only to this client. */
@@ -227,14 +241,7 @@ export class Sessions {
   }
 
   #record(key: string, text: string): SessionRecord | undefined {
-    const { upstreamSession: sealed, ...record } = keptIn<SessionRecord>(
-      text,
-      'principal',
-      'server',
-      'channel',
-      'version',
-      'capabilities',
-    );
+    const { upstreamSession: sealed, ...record } = keptIn(text, SESSION_RECORD);
     if (sealed === undefined) return record;
     const upstreamSession = this.#deps.keys.seal.open(key, sealed);
     return upstreamSession === undefined ? undefined : { ...record, upstreamSession };

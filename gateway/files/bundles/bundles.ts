@@ -1,4 +1,4 @@
-import { keptIn } from '../../errors/kept.js';
+import { keptIn, type Shape } from '../../errors/kept.js';
 import { GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Owner } from '../../ports/owner.js';
@@ -18,6 +18,14 @@ interface Bundle {
   /** When the right to upload them ends, milliseconds since the Unix epoch. */
   until: number;
 }
+
+const BUNDLE: Shape<Bundle> = {
+  principal: 'text',
+  status: 'text',
+  files: 'list',
+  made: 'number?',
+  until: 'number',
+};
 
 /** What the handle of a bundle means to one principal. */
 type ResolvedBundle =
@@ -65,7 +73,7 @@ export class Bundles {
 
   async find(id: string): Promise<Bundle | undefined> {
     const text = await this.#deps.state.read(keyOf(id));
-    return text === undefined ? undefined : keptIn<Bundle>(text, 'principal', 'status', 'files', 'until');
+    return text === undefined ? undefined : keptIn(text, BUNDLE);
   }
 
   /**
@@ -150,7 +158,7 @@ export class Bundles {
     const key = keyOf(id);
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const text = await state.read(key);
-      const bundle = text === undefined ? undefined : keptIn<Bundle>(text, 'principal', 'status', 'files', 'until');
+      const bundle = text === undefined ? undefined : keptIn(text, BUNDLE);
       if (text === undefined || bundle?.status !== 'open') return undefined;
       const next = await change(bundle);
       if (!next) return undefined;

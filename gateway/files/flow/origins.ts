@@ -1,4 +1,4 @@
-import { keptIn } from '../../errors/kept.js';
+import { textsIn } from '../../errors/kept.js';
 import { GatewayError } from '../../errors.js';
 import { ANY_TYPE } from '../../policy/flow.js';
 import type { StateStore } from '../../ports/state-store.js';
@@ -49,7 +49,7 @@ export class Origins {
       if (await this.#state.create(key, JSON.stringify(withGiver([], server, mimeType)), this.#ttlMs, about)) return;
       const written = await this.#state.read(key);
       if (written === undefined) continue;
-      const before = keptIn<string[]>(written, 'length');
+      const before = textsIn(written);
       const after = withGiver(before, server, mimeType);
       if (after.length === before.length) {
         if (await this.#state.extend(key, this.#ttlMs)) return;
@@ -65,7 +65,7 @@ export class Origins {
     const found = new Map<string, string[]>();
     for (const key of this.#keys.all('origin', nameOf(principal, digest))) {
       const written = await this.#state.read(key);
-      for (const entry of written === undefined ? [] : keptIn<string[]>(written, 'length')) {
+      for (const entry of written === undefined ? [] : textsIn(written)) {
         const [server = '', type] = entry.split(' ');
         found.set(server, [...(found.get(server) ?? []), ...(type === undefined ? [] : [type])]);
       }

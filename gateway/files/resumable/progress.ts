@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { keptIn } from '../../errors/kept.js';
+import { keptIn, type Shape } from '../../errors/kept.js';
 import { GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Owner } from '../../ports/owner.js';
@@ -30,6 +30,22 @@ export interface Progress {
   createdAt: number;
   expiresAt: number;
 }
+
+const PROGRESS: Shape<Progress> = {
+  id: 'text',
+  claim: 'text',
+  length: 'number',
+  offset: 'number',
+  metadata: 'text?',
+  name: 'text?',
+  mimeType: 'text?',
+  key: 'text?',
+  place: 'text?',
+  isStored: 'true?',
+  moved: 'number?',
+  createdAt: 'number',
+  expiresAt: 'number',
+};
 
 /** Progress as read or written: it may be replaced while it is unchanged in the store. */
 export interface Noted {
@@ -109,9 +125,7 @@ export class ProgressNotes {
 }
 
 function readNoted(text: string | undefined): Noted | undefined {
-  return text === undefined || text === ENDED
-    ? undefined
-    : { progress: keptIn<Progress>(text, 'id', 'claim', 'length', 'offset', 'expiresAt'), text };
+  return text === undefined || text === ENDED ? undefined : { progress: keptIn(text, PROGRESS), text };
 }
 
 /** The error for a request that another one has overtaken. */
