@@ -25,7 +25,7 @@ const CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 /** A longer life, of some three hundred years, has no end that a clock could tell. */
 const MOST_SECONDS = 1e10;
 
-/** Bytes of a token that a header can hold. */
+/** Bytes of a token that a header can hold; one for refreshing is kept with it, and need not be longer. */
 const LONGEST_TOKEN = 16 * 1024;
 
 interface Parts {
@@ -69,11 +69,15 @@ export class JoseClient implements TokenClient {
     // it becomes a part of a header
     if (token.length > LONGEST_TOKEN || !/^[\x21-\x7e]+$/.test(token))
       throw this.#failed('its authorization server gives a token that no header can hold', { isFinal: true });
+    // RFC 6749 §A.17: printable characters
+    const isKept = typeof refresh === 'string' && refresh !== '';
+    if (isKept && (refresh.length > LONGEST_TOKEN || !/^[\x20-\x7e]+$/.test(refresh)))
+      throw this.#failed('its authorization server gives a refresh token that cannot be kept', { isFinal: true });
     const seconds = secondsOf(life);
     return {
       accessToken: token,
       ...(seconds !== undefined && { expiresAt: asked + seconds * 1000, givenAt: asked }),
-      ...(typeof refresh === 'string' && { refreshToken: refresh }),
+      ...(isKept && { refreshToken: refresh }),
     };
   }
 

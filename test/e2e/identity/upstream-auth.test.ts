@@ -78,6 +78,8 @@ const clientCredentials = () => ({
   },
 });
 
+const BEARER = { access_token: 'x', token_type: 'Bearer' };
+
 describe("Wharf's own token for a server (client credentials)", () => {
   it('is asked for once, for all callers, and is in no log', async () => {
     const wharf = await start(clientCredentials(), { config: keys });
@@ -134,22 +136,21 @@ describe("Wharf's own token for a server (client credentials)", () => {
   });
 
   it.each([
-    [400, { error: 'invalid_client' }, 'invalid_client'],
-    [500, {}, 'HTTP 500'],
-    [200, { access_token: 'x', token_type: 'DPoP' }, 'another type'],
-    [200, { access_token: 'a b\r\nX-Evil: 1', token_type: 'Bearer' }, 'no header can hold'],
-  ])(
-    'is an error that names the reason, without a secret, where it is not given: %i %j',
-    async (status, body, reason) => {
-      tokens.answer = { status, body };
-      const wharf = await start(clientCredentials());
-      const refused = await RawClient.connect(wharf.mcp).catch((error: unknown) => String(error));
-      expect(refused).toContain('upstream_login_failed');
-      expect(refused).toContain(reason);
-      expect(fake.requests.length).toBe(0);
-      expect(wharf.logged()).not.toContain('shh');
-    },
-  );
+    ['invalid_client', 400, { error: 'invalid_client' }],
+    ['HTTP 500', 500, {}],
+    ['another type', 200, { access_token: 'x', token_type: 'DPoP' }],
+    ['no header can hold', 200, { access_token: 'a b\r\nX-Evil: 1', token_type: 'Bearer' }],
+    ['a refresh token that cannot be kept', 200, { ...BEARER, refresh_token: 'r'.repeat(20_000) }],
+    ['a refresh token that cannot be kept', 200, { ...BEARER, refresh_token: 'r\u0000' }],
+  ])('is an error that names the reason, without a secret, where it is not given: %s', async (reason, status, body) => {
+    tokens.answer = { status, body };
+    const wharf = await start(clientCredentials());
+    const refused = await RawClient.connect(wharf.mcp).catch((error: unknown) => String(error));
+    expect(refused).toContain('upstream_login_failed');
+    expect(refused).toContain(reason);
+    expect(fake.requests.length).toBe(0);
+    expect(wharf.logged()).not.toContain('shh');
+  });
 
   it('is renewed by one of several replicas, for all of them', async () => {
     const shared = { stores: 's3+redis', bucket: freshName('e2e'), keyPrefix: `${freshName('auth')}:` } as const;
