@@ -203,13 +203,16 @@ const QUOTING = /JSON/;
  * An error's name, texts and stack. Of its other properties only `code`, because SDKs attach whole requests to errors.
  */
 function redactError(error: Error, depth: number): Record<string, unknown> {
-  const code = 'code' in error && /^(string|number)$/.test(typeof error.code) ? { code: error.code } : {};
+  // a peer may choose both: the name of an error of S3 is what the store says
+  const type = redactText(String(error.name));
+  const code =
+    'code' in error && /^(string|number)$/.test(typeof error.code) ? { code: redactValue(error.code, depth) } : {};
   if (error.name === 'SyntaxError' && QUOTING.test(error.message)) {
-    return { type: error.name, message: 'it is not valid JSON' };
+    return { type, message: 'it is not valid JSON' };
   }
   const cause = error.cause === undefined || depth > MAX_DEPTH ? {} : { cause: redactValue(error.cause, depth + 1) };
   return {
-    type: error.name,
+    type,
     message: redactText(error instanceof GatewayError ? error.forOperator : error.message),
     ...code,
     ...(error.stack === undefined ? {} : { stack: redactText(stackInSources(error)) }),

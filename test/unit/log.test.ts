@@ -134,6 +134,14 @@ describe('what never reaches a log', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ error: { type: 'Error', code: 'E', cause: { type: 'Error' } } });
   });
 
+  it('what a peer has named an error, as long as it likes', () => {
+    const { lines, log } = capture();
+    const of = (text: string) => Object.assign(new Error('refused'), { name: text, code: text });
+    log.error({ error: of('N'.repeat(60_000)), other: of('Bearer hunter2') }, 'Failed.');
+    expect(lines[0]?.length).toBeLessThan(20_000);
+    expect(lines[0]).not.toContain('hunter2');
+  });
+
   it('the bytes of a file', () => {
     expect(redactFields({ head: Buffer.from('abc') })).toEqual({ head: '[3 bytes]' });
   });
