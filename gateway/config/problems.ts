@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { countText } from '../policy/amounts.js';
 import { adviceOnKey, type KnownKeys } from './mistakes/unknown-keys.js';
 import { asMap, mustBeList, unquoted } from './mistakes/written-values.js';
 
@@ -39,6 +40,9 @@ export function valueAt(root: unknown, path: Path): unknown {
 const SECRET_NAME = /^url$|secret|password|passphrase|token|credential|auth|cookie|key/i;
 const LONGEST_SHOWN = 60;
 
+/** Unknown keys of one map that are told each with advice: 6000 of them made a text of 2 MB, in 3 s. */
+const MOST_KEYS = 20;
+
 /**
  * The value as a problem may show it: scalars only, never from a place that may hold a secret (`headers`, `env`, any
  * secret-like name), never a URL with a user part.
@@ -58,7 +62,11 @@ function showValue(path: Path, value: unknown): string | undefined {
 export function explainIssue(issue: z.core.$ZodIssue, written: unknown, knownKeys: KnownKeys): ConfigProblem[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => problem([...path, key], adviceOnKey(path, key, knownKeys)));
+    return issue.keys.slice(0, MOST_KEYS).map((key, at) => {
+      const more = at === MOST_KEYS - 1 ? issue.keys.length - MOST_KEYS : 0;
+      const others = more === 0 ? '' : ` (and so with ${countText(more, 'more key')} beside it)`;
+      return problem([...path, key], adviceOnKey(path, key, knownKeys) + others);
+    });
   }
   if (issue.code === 'invalid_key') return [problem(path, issue.issues[0]?.message ?? 'is not an allowed key')];
   const value = valueAt(written, path);

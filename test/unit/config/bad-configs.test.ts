@@ -842,3 +842,14 @@ describe('problems', () => {
     expect(JSON.stringify(problems)).not.toContain(SECRET);
   });
 });
+
+describe('a config with thousands of unknown keys', () => {
+  it('is told twenty of them, and how many more there are', async () => {
+    const keys = Array.from({ length: 6000 }, (_value, at) => `odd${at}: 1`).join(', ');
+    const problems = await problemsOf(withServer(`limits: { ${keys} }`));
+    expect(problems).toHaveLength(20);
+    expect(problems[0]?.path).toBe('limits.odd0');
+    expect(problems[19]?.message).toMatch(/ \(and so with 5980 more keys beside it\)$/);
+    expect(JSON.stringify(problems).length).toBeLessThan(50_000);
+  });
+});
