@@ -13,6 +13,15 @@ function ownProcesses({ allowed, actual }: ErrorFacts): string {
 }
 
 /** What is counted while it lasts, in the reader's words. */
+/** `All 8 connections`, `The only connection`. */
+function allOf({ allowed }: ErrorFacts, one: string): string {
+  return allowed === 1 ? `The only ${one}` : `All ${countText(Number(allowed), one)}`;
+}
+
+function areOf({ allowed }: ErrorFacts): string {
+  return allowed === 1 ? 'is' : 'are';
+}
+
 function underWay({ what, tool, allowed }: ErrorFacts): string {
   const count = (one: string) => countText(Number(allowed), one);
   if (tool !== undefined) return `${count('call')} of the tool "${tool}"`;
@@ -94,21 +103,21 @@ export const ERRORS_OF_LACK = {
     jsonRpc: INTERNAL,
     text: (f) =>
       shareText(f, 'downloads under way', String(f.allowed)) ??
-      `As many downloads are under way as can be here at once: ${f.allowed}. Try again later.`,
+      `${allOf(f, 'download')} that can be under way here at once ${areOf(f)}. Try again later.`,
   },
   questions_full: {
     http: 503,
     jsonRpc: INTERNAL,
     text: (f) =>
       shareText(f, 'calls that wait for a user', String(f.allowed)) ??
-      `As many calls wait for a user as may here at once: ${f.allowed}. Try again later.`,
+      `${allOf(f, 'call')} that may wait for a user here at once ${f.allowed === 1 ? 'does' : 'do'}. Try again later.`,
   },
   sockets_full: {
     http: 503,
     jsonRpc: INTERNAL,
     text: (f) =>
       shareText(f, 'requests under way', String(f.allowed)) ??
-      `As many connections are open and busy as can be here at once: ${f.allowed}. Try again later.`,
+      `${allOf(f, 'connection')} that can be open here at once ${areOf(f)} busy. Try again later.`,
   },
   descriptors_exhausted: {
     http: 503,
@@ -153,7 +162,7 @@ export const ERRORS_OF_LACK = {
       shareText(f, 'sessions, files and links kept', String(f.allowed)) ??
       (f.actual === undefined
         ? 'The state store is full. Try again later.'
-        : `The state store is full: of sessions, files and links it holds ${f.actual}. Try again later.`),
+        : `The state store is full: it holds ${countText(Number(f.actual), 'session, file or link', 'sessions, files and links')}. Try again later.`),
   },
   audit_unavailable: {
     http: 503,

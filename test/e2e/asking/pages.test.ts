@@ -215,7 +215,7 @@ describe('a call that waits too long for its file', () => {
     const question = await call.message(({ method }) => method === 'elicitation/create');
     const other = await RawCall.begin(wharf.mcp, 'take', {}, { capabilities: URL_CLIENT });
     expect(textOf(await other.result())).toMatch(
-      /does not wait for the file\. As many calls wait for a user as may here at once: 1\./,
+      /does not wait for the file\. The only call that may wait for a user here at once does\./,
     );
     expect(other.messages).toHaveLength(1);
     await call.client.post({ jsonrpc: '2.0', id: question.id, result: { action: 'decline' } });

@@ -208,7 +208,7 @@ describe('a server that asks in binary mode', () => {
     const second = await ask(FORMS);
     const { came } = toldIn(await second.call.result());
     expect(came.error).toMatchObject({
-      message: expect.stringContaining('As many calls wait for a user as may here at once: 1.'),
+      message: expect.stringContaining('The only call that may wait for a user here at once does.'),
     });
     await first.answer(id, { action: 'decline' });
     expect(toldIn(await first.call.result()).came.result).toEqual({ action: 'decline' });
