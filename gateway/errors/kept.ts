@@ -1,6 +1,5 @@
 import { GatewayError } from '../errors.js';
-import { isObject } from '../json/value.js';
-import type { JsonValue } from '../ports/json.js';
+import type { JsonObject, JsonValue } from '../ports/json.js';
 import { parseJson } from '../wire/json/parse.js';
 import { NotWritten } from './system.js';
 
@@ -28,7 +27,7 @@ const IS_KIND: Readonly<Record<string, (value: JsonValue | undefined) => boolean
   number: (value) => typeof value === 'number' && Math.abs(value) <= LARGEST_NUMBER,
   true: (value) => value === true,
   list: Array.isArray,
-  object: isObject,
+  object: isRecord,
 };
 
 /**
@@ -37,7 +36,7 @@ const IS_KIND: Readonly<Record<string, (value: JsonValue | undefined) => boolean
  */
 export function keptIn<T extends object>(text: string, shape: Shape<T>): T {
   const value = parsed(text);
-  if (!isObject(value)) throw notWritten();
+  if (!isRecord(value)) throw notWritten();
   for (const [name, kind] of Object.entries<string>(shape)) {
     const member = value[name];
     const isOptional = kind.endsWith('?');
@@ -45,6 +44,11 @@ export function keptIn<T extends object>(text: string, shape: Shape<T>): T {
     if (!IS_KIND[isOptional ? kind.slice(0, -1) : kind]?.(member)) throw notWritten();
   }
   return value as T;
+}
+
+/** True for what may hold members; a list does not. */
+export function isRecord(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A list of texts that Wharf has written into the state store. @throws GatewayError `state_unavailable` for anything else */

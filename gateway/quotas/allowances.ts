@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LateCache } from '../budget/late-cache.js';
-import { keptIn, notWritten } from '../errors/kept.js';
-import { isObject } from '../json/value.js';
+import { isRecord, keptIn, notWritten } from '../errors/kept.js';
 import {
   type Allowance,
   type AllowanceRules,
@@ -147,7 +146,7 @@ function keyOf(principal: string): string {
 /** A stored allowance. What is not a number in it would limit nothing. @throws GatewayError `state_unavailable` */
 function allowanceIn(text: string): Allowance {
   const kept = keptIn<JsonObject>(text, {});
-  const isAmount = (limit: JsonValue | undefined) => isObject(limit) && typeof limit.value === 'number';
+  const isAmount = (limit: JsonValue | undefined) => isRecord(limit) && typeof limit.value === 'number';
   const isSound =
     CALLER_LIMITS.every((name) => kept[name] === undefined || isAmount(kept[name])) &&
     TYPE_LIMITS.every((name) => kept[name] === undefined || Array.isArray(kept[name]));
