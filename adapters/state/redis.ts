@@ -220,9 +220,9 @@ function leaveWrongDatabase(client: Redis): void {
 
 /**
  * Logs one line when the connection is lost and one when it is back, however many attempts lie between. A Redis that ends
- * each connection soon after it was made would cause such lines all the time: those are told once a minute.
- * @returns `notReady`: why there is no connection now. `because`: why Wharf itself ends it. `end`: so that closing on
- * purpose is not logged as a loss
+ * each connection soon after it was made would fill the log: such losses are logged once a minute.
+ * @returns `notReady` gives the reason why the connection is missing. `because` notes why Wharf itself ends the connection.
+ * `end` is called before closing on purpose, which is not logged as a loss
  */
 function watch(
   client: Redis,
@@ -232,7 +232,7 @@ function watch(
   let isTold = false;
   let reason: unknown;
   let toldAt = Number.NEGATIVE_INFINITY;
-  /** Since it was told last. */
+  /** Losses since the last line about one. */
   let losses = 0;
   const isQuiet = () => clock.ticks() - toldAt < QUIET_MS;
   const tell = () => {

@@ -40,7 +40,7 @@ export function valueAt(root: unknown, path: Path): unknown {
 const SECRET_NAME = /^url$|secret|password|passphrase|token|credential|auth|cookie|key/i;
 const LONGEST_SHOWN = 60;
 
-/** Unknown keys of one map that are told each with advice: 6000 of them made a text of 2 MB, in 3 s. */
+/** Most unknown keys of one map that get a line with advice: 6000 lines were 2 MB, and took 3 s. */
 const MOST_KEYS = 20;
 
 /**

@@ -20,7 +20,7 @@ export interface Check {
   run(signal: AbortSignal): Promise<Finding>;
   /** What to do when it throws. */
   todo: string;
-  /** How long it waits by itself, whatever answers and however fast, in milliseconds. */
+  /** Milliseconds that the check pauses on purpose. They do not count as waiting for an answer. */
   waitsMs?: number;
 }
 
