@@ -37,7 +37,7 @@ export async function create(_: z.output<typeof settings>, { clock, log }: JoseD
       return new JoseVerifier(rules, [...known.values()], clock);
     },
     client: (client, server, introduction) => {
-      const introduced = introduction && new Introduced(introduction, http);
+      const introduced = introduction && new Introduced(introduction, http, clock);
       return new JoseClient(client, { http, clock, server, introduced });
     },
     metadata: (issuer) => discover(issuer, http),

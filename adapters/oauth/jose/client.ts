@@ -4,8 +4,9 @@ import { GatewayError } from '../../../gateway/errors.js';
 import type { Clock } from '../../../gateway/ports/clock.js';
 import type { ClientSettings, Registered, TokenClient, Tokens } from '../../../gateway/ports/oauth.js';
 import { discover, endpointIn, type ServerMetadata, UnusableMetadata } from './discovery.js';
-import type { HttpJson, JsonAnswer } from './http-json.js';
-import type { Introduced } from './introduced.js';
+import { codeOf } from './error-code.js';
+import { type HttpJson, type JsonAnswer, UnusableAnswer } from './http-json.js';
+import { type Introduced, NotRegistered } from './introduced.js';
 
 /** RFC 7523 §2.2 */
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -18,9 +19,6 @@ const METADATA_MS = 10 * 60_000;
 
 /** RFC 6749 §5.2: codes that a request has in common with every later one like it. Others may be tried again. */
 const FINAL = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client', 'invalid_scope', 'access_denied']);
-
-/** RFC 6749 §5.2: what an error code may consist of. */
-const CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 
 /** A longer life, of some three hundred years, has no end that a clock could tell. */
 const MOST_SECONDS = 1e10;
@@ -59,8 +57,12 @@ export class JoseClient implements TokenClient {
     }
     const { status, body } = answer;
     const { access_token: token, token_type: type, expires_in: life, refresh_token: refresh, error } = body ?? {};
+    if (status === 200 && typeof token !== 'string' && error === undefined) {
+      const what = body ? 'answers without a token' : 'answers with something that is not JSON';
+      throw this.#failed(`its authorization server ${what}`, { isFinal: false });
+    }
     if (status !== 200 || typeof token !== 'string') {
-      const code = typeof error === 'string' && CODE.test(error) ? error : `HTTP ${status}`;
+      const code = codeOf(answer);
       if (code === 'invalid_client') await this.#parts.introduced?.unknown();
       throw this.#failed(`its authorization server says ${code}`, { isFinal: this.#isFinal(code) });
     }
@@ -165,16 +167,24 @@ export class JoseClient implements TokenClient {
 
   #unreached(error: unknown): GatewayError {
     if (error instanceof GatewayError) return error;
-    const reason =
-      error instanceof UnusableMetadata
-        ? 'the metadata of its authorization server cannot be used'
-        : 'its authorization server cannot be reached';
-    return this.#failed(reason, { isFinal: false }, error);
+    return this.#failed(reasonOf(error), { isFinal: false }, error);
   }
 
   #failed(reason: string, facts: { isFinal: boolean }, cause?: unknown): GatewayError {
     return new GatewayError('upstream_login_failed', { server: this.#parts.server, reason, ...facts }, cause);
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UnusableMetadata) return 'the metadata of its authorization server cannot be used';
+  if (error instanceof UnusableAnswer) return 'the answer of its authorization server cannot be read';
+  if (error instanceof NotRegistered) return `its authorization server ${error.message}`;
+  const isSlow = isAborted(error) || (error instanceof Error && isAborted(error.cause));
+  return `its authorization server ${isSlow ? 'does not answer in time' : 'cannot be reached'}`;
+}
+
+function isAborted(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
 }
 
 /** RFC 6749 §5.1: a number of seconds, which some servers write as a text. */

@@ -1,4 +1,4 @@
-import type { HttpJson } from './http-json.js';
+import { type HttpJson, UnusableAnswer } from './http-json.js';
 
 /** What an authorization server says of itself (RFC 8414 §2). */
 export type ServerMetadata = Readonly<Record<string, unknown>> & { readonly issuer: string };
@@ -27,6 +27,7 @@ function metadataUrls(issuer: string): string[] {
 export async function discover(issuer: string, http: HttpJson): Promise<ServerMetadata> {
   const faults: string[] = [];
   let hasAnswered = false;
+  let last: unknown;
   for (const url of metadataUrls(issuer)) {
     try {
       const { status, body } = await http.get(url);
@@ -34,11 +35,13 @@ export async function discover(issuer: string, http: HttpJson): Promise<ServerMe
       if (status === 200 && body?.issuer === issuer) return body as ServerMetadata;
       faults.push(`${url}: ${status === 200 ? 'it names another issuer' : `HTTP ${status}`}`);
     } catch (error) {
+      if (error instanceof UnusableAnswer) hasAnswered = true;
+      last = error;
       faults.push(`${url}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   const text = `no metadata of ${issuer}: ${faults.join('; ')}`;
-  throw hasAnswered ? new UnusableMetadata(text) : new Error(text);
+  throw hasAnswered ? new UnusableMetadata(text) : new Error(text, { cause: last });
 }
 
 /**

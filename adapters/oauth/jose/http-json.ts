@@ -13,6 +13,11 @@ export interface JsonAnswer {
   body: Record<string, unknown> | undefined;
 }
 
+/** It has answered, but not with an answer that can be read. */
+export class UnusableAnswer extends Error {
+  override readonly name = 'UnusableAnswer';
+}
+
 /**
  * Small JSON documents of authorization servers, by node:http: fetch ends the process when an answer without a length
  * is read too slowly (nodejs/undici#5360). Redirects are not followed, because only configured addresses are asked.
@@ -46,11 +51,25 @@ export class HttpJson {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = send(url, { ...options, signal, agent: false }, resolve);
-      request.once('error', reject);
+      request.once('error', (error) => reject(isOfParser(error) ? unusable(error) : error));
       request.end(body);
     });
-    return { status: answer.statusCode ?? 0, body: objectIn(await read(answer)) };
+    const text = await read(answer).catch((error: unknown) => {
+      throw unusable(error);
+    });
+    return { status: answer.statusCode ?? 0, body: objectIn(text) };
   }
+}
+
+/** An answer that takes too long is told as it is. */
+function unusable(cause: unknown): unknown {
+  if (cause instanceof Error && cause.name === 'AbortError') return cause;
+  return new UnusableAnswer(cause instanceof Error ? cause.message : String(cause), { cause });
+}
+
+/** The other side does not speak HTTP, or its head is too long. */
+function isOfParser(error: Error): boolean {
+  return 'code' in error && String(error.code).startsWith('HPE_');
 }
 
 async function read(answer: IncomingMessage): Promise<string> {
