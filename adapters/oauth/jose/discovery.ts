@@ -8,6 +8,9 @@ export class UnusableMetadata extends Error {
   override readonly name = 'UnusableMetadata';
 }
 
+/** Characters of an address in it: a browser is sent to one, with some 3000 characters more. */
+const LONGEST_URL = 4096;
+
 /** Where its metadata may be: RFC 8414 §3.1 first, then OpenID Connect's place in both spellings. */
 function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
@@ -50,7 +53,16 @@ export async function discover(issuer: string, http: HttpJson): Promise<ServerMe
  */
 export function endpointIn(metadata: ServerMetadata, name: string): string {
   const value = metadata[name];
-  const isSecure = (url: string) => new URL(url).protocol === 'https:' || new URL(metadata.issuer).protocol === 'http:';
-  if (typeof value === 'string' && URL.canParse(value) && /^https?:/.test(value) && isSecure(value)) return value;
+  const isUsed = typeof value === 'string' && value.length <= LONGEST_URL && URL.canParse(value);
+  if (isUsed && isPlain(new URL(value)) && isSecure(new URL(value), metadata.issuer)) return value;
   throw new UnusableMetadata(`the metadata of ${metadata.issuer} has no usable ${name}`);
+}
+
+/** RFC 6749 §3.1: without a fragment. A name before the host would only look like one. */
+function isPlain({ username, password, hash }: URL): boolean {
+  return username + password + hash === '';
+}
+
+function isSecure({ protocol }: URL, issuer: string): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && new URL(issuer).protocol === 'http:');
 }

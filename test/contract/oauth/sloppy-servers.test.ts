@@ -123,3 +123,17 @@ describe('what is said of an authorization server that', () => {
     expect(await unknown().authorizationUrl({})).toContain('client_id=a');
   });
 });
+
+describe('an address to log in at', () => {
+  it.each([
+    ['of some hundred kilobytes', (base: string) => `${base}/authorize?${'x'.repeat(300_000)}`],
+    ['with a name before its host', () => 'http://accounts.good.example@evil.example/authorize'],
+    ['with a fragment', (base: string) => `${base}/authorize#x`],
+    ['of another scheme', () => 'javascript:alert(1)'],
+  ])('is not used %s', async (_what, address) => {
+    metadata = { authorization_endpoint: address(issuer) };
+    expect(await reasonOf(known().authorizationUrl({}))).toBe(
+      'the metadata of its authorization server cannot be used',
+    );
+  });
+});
