@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { asGatewayError } from '../errors.js';
+import { asGatewayError, GatewayError } from '../errors.js';
 import type { StateKeys } from '../files/state-keys.js';
 import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Introduction, TokenClient } from '../ports/oauth.js';
@@ -7,10 +7,16 @@ import type { StateStore } from '../ports/state-store.js';
 import { type GrantTarget, parametersOf } from './grant-target.js';
 import { type KeptTokens, placeOfPerson } from './kept-tokens.js';
 
+/** RFC 6749 §4.1.2.1: the code of a person who does not want to, or may not. */
+const DECLINED = 'access_denied';
+
 /** From the link to the end of the login. */
 const LOGIN_MS = 10 * 60_000;
 
 const RANDOM_BYTES = 32;
+
+/** RFC 6749 §4.1.2.1: codes are short words; anyone who sends a browser back may write others. */
+const REFUSAL = /^[\w.-]{1,64}$/;
 
 /** What the audit log calls the steps of a login. */
 const STEPS = { begin: 'login begun', finish: 'login finished' } as const;
@@ -84,11 +90,7 @@ export class Logins {
    * @returns undefined for a link that does not work
    * @throws GatewayError `upstream_login_failed`, `audit_unavailable`
    */
-  async open(
-    ticket: string,
-    cookie: string,
-    browser: Browser,
-  ): Promise<(Login & { url: string; issuer: string }) | undefined> {
+  async open(ticket: string, cookie: string, browser: Browser): Promise<(Login & { url: string }) | undefined> {
     const login = await this.#read<Login>(ticket);
     const target = login && this.#parts.targetOf(login.server);
     if (!target) {
@@ -108,7 +110,7 @@ export class Logins {
       await this.#record(login, 'begin', browser);
       const { settings } = target;
       await this.#keep(state, { ...login, settings, verifier, browser: hashOf(cookie) } satisfies Begun);
-      return { ...login, url, issuer: target.issuer };
+      return { ...login, url };
     });
   }
 
@@ -142,8 +144,14 @@ export class Logins {
         this.#refuse(about, 'it came from another authorization server');
         return { kind: 'unknown' };
       }
-      const code = params.get('code');
-      if (code === null) {
+      const refusal = params.get('error') ?? DECLINED;
+      if (refusal !== DECLINED) {
+        const said = REFUSAL.test(refusal) ? `says ${refusal}` : 'refuses the login';
+        const reason = `its authorization server ${said}`;
+        throw new GatewayError('upstream_login_failed', { server, reason, isFinal: true });
+      }
+      const code = params.has('error') ? '' : (params.get('code') ?? '');
+      if (code === '') {
         this.#refuse(about, 'the authorization server gave no code: the person declined, or may not');
         return { kind: 'refused' };
       }

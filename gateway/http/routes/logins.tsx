@@ -24,6 +24,9 @@ type Env = { Bindings: HttpBindings };
 /** Ties a login to the browser that has begun it. */
 const COOKIE = 'wharf-login';
 
+/** Any other value is not Wharf's, and may not even stand in a header. */
+const COOKIE_VALUE = /^[\w-]{43}$/;
+
 /** As long as a login takes at most. */
 const COOKIE_SECONDS = 600;
 
@@ -32,18 +35,18 @@ export function logins({ logins: all, areUsed, baseUrl, log, refused }: LoginDep
   const app = new Hono<Env>();
   app.get('/oauth/login/:ticket', async (c) =>
     answered(c, async () => {
-      const cookie = getCookie(c, COOKIE) ?? randomBytes(32).toString('base64url');
+      const cookie = cookieIn(c) ?? randomBytes(32).toString('base64url');
       const login = await all.open(c.req.param('ticket'), cookie, browserOf(c));
       if (!login) return unknown(c);
-      const { server, principal, url, issuer } = login;
-      return page(<LoginPage server={server} principal={principal} url={url} host={new URL(issuer).host} />, 200, {
+      const { server, principal, url } = login;
+      return page(<LoginPage server={server} principal={principal} url={url} />, 200, {
         'set-cookie': cookieOf(cookie, baseUrl()),
       });
     }),
   );
   app.get('/oauth/callback', async (c) =>
     answered(c, async () => {
-      const end = await all.finish(new URL(c.req.url).searchParams, getCookie(c, COOKIE), browserOf(c));
+      const end = await all.finish(new URL(c.req.url).searchParams, cookieIn(c), browserOf(c));
       if (end.kind === 'unknown') return unknown(c);
       if (end.kind === 'refused') return page(<LoginEndPage kind="refused" />, 403);
       if (end.kind === 'changed') {
@@ -79,6 +82,11 @@ export function logins({ logins: all, areUsed, baseUrl, log, refused }: LoginDep
 function browserOf({ env }: Context<Env>): Browser {
   const { address, agent: client } = callerOf(env.incoming);
   return { address, client };
+}
+
+function cookieIn(c: Context<Env>): string | undefined {
+  const value = getCookie(c, COOKIE);
+  return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
 }
 
 function cookieOf(value: string, base: string): string {
