@@ -9,14 +9,20 @@ import { aboutRedis } from './redis-about.js';
 import { ANSWER, watchAnswers } from './redis-answers.js';
 import { CreatedKeys } from './redis-created.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
+import { faultOfUrl } from './redis-url.js';
 
 /** Redis 6.2 or newer, or a compatible server. */
 export const settings = z
   .strictObject({
     url: z
       .string()
-      .regex(/^rediss?:\/\/[^/]/, 'must begin with redis:// or rediss:// (TLS) and name a host')
-      .describe('URL of Redis: redis[s]://[user:password@]host[:port][/database].'),
+      .superRefine((text, context) => {
+        const message = faultOfUrl(text);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      })
+      .describe(
+        'URL of Redis: redis[s]://[user:password@]host[:port][/database]. In a user or a password write % as %25, # as %23, / as %2F, ? as %3F and @ as %40.',
+      ),
     keyPrefix: z
       .string()
       .max(100)

@@ -33,6 +33,7 @@ async function blocksOf(page: string): Promise<[string, string][]> {
 function environmentOf(text: string): Record<string, string> {
   const names = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => String(name));
   const madeUp = (name: string) => {
+    if (name.includes('PASSWORD')) return 'made-up';
     if (name.includes('REDIS')) return 'redis://127.0.0.1';
     return name.includes('HASH') ? `sha256:${'0'.repeat(64)}` : `http://127.0.0.1:1/${'0'.repeat(32)}`;
   };

@@ -1,0 +1,38 @@
+const BEGINNING = /^rediss?:\/\//;
+
+/** Redis has 16 databases, unless it is set up for more. */
+const DATABASE = /^\/?\d{0,6}$/;
+
+const UNQUOTED = 'is not a URL: in a user or a password write % as %25, # as %23, / as %2F, ? as %3F and @ as %40';
+
+/**
+ * What is wrong with a URL of Redis; undefined of one that can be used. It quotes nothing of it, which may be a password.
+ * The library ends the process at a database that is not a number, and takes options from a query, among them those that
+ * Wharf depends on.
+ */
+export function faultOfUrl(text: string): string | undefined {
+  const [beginning] = BEGINNING.exec(text) ?? [];
+  if (beginning === undefined) return 'must begin with redis:// or rediss:// (TLS)';
+  const rest = text.slice(beginning.length);
+  const at = rest.lastIndexOf('@');
+  if (/[/?#]/.test(rest.slice(0, Math.max(0, at)))) return UNQUOTED;
+  const [hosts = ''] = rest.slice(at + 1).split(/[/?#]/);
+  if (hosts === '') return 'must name a host';
+  if (hosts.includes(',')) return 'must name one Redis: Wharf takes no list of hosts';
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url) return 'must be redis[s]://[user:password@]host[:port][/database]';
+  if (!isDecodable(url)) return UNQUOTED;
+  if (/[?#]/.test(rest)) return 'must end with the database: nothing may stand behind ? or #';
+  if (!DATABASE.test(url.pathname)) return 'must end with the number of a database, such as /0, or without one';
+  return undefined;
+}
+
+/** The library decodes both, and throws where it cannot. */
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
