@@ -3,7 +3,10 @@ import type { JsonPath } from '../ports/json.js';
 /** Segment of a slot's path: every item of an array. */
 export const EACH = '[]';
 
-/** Segment of a slot's path: every member of an object whose schema names none, so that all have one schema. */
+/**
+ * Segment of a slot's path: every member of an object whose schema names none, so that all have one schema. Behind it,
+ * `segments.ts` writes which members are meant where others have schemas of their own.
+ */
 export const MEMBERS = '{}';
 
 const NAME = String.raw`[^.\[\]]+(?:\[\])*`;
@@ -19,9 +22,16 @@ export function segmentsOf(path: string): string[] {
   return path.replaceAll(EACH, `.${EACH}`).split('.').filter(Boolean);
 }
 
-/** Segments as `pages[].data`. */
+/** One item of a list, by its index. */
+const OF_ITEM = /\.?\[\](\d+)(?=$|[.[])/g;
+
+function shown(segment: string): string {
+  return segment.startsWith(MEMBERS) ? MEMBERS : segment;
+}
+
+/** Segments as `pages[].data`, and `pair[0]` or `map.{}` where they have no names. */
 export function joinPath(segments: readonly string[]): string {
-  return segments.join('.').replaceAll(`.${EACH}`, EACH);
+  return segments.map(shown).join('.').replaceAll(`.${EACH}`, EACH).replaceAll(OF_ITEM, '[$1]');
 }
 
 /** The path of a value as refusals write it: `pages[2].data`. */

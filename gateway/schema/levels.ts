@@ -7,14 +7,20 @@ export interface Level {
   key: string;
 }
 
+/** How many steps of a path one keyword takes: most are followed by a name or an index. */
+export function stepsAt(at: JsonPath, index: number): number {
+  const word = at[index];
+  if (word === 'additionalProperties') return 1;
+  return word === 'items' && typeof at[index + 1] !== 'number' ? 1 : 2;
+}
+
 /** The objects on the path to a place of a tool's inputSchema. */
 export function levelsOf(at: JsonPath): Level[] {
   const levels: Level[] = [];
   for (let index = 1; index < at.length; ) {
     const word = at[index];
     if (word === 'properties') levels.push({ object: at.slice(0, index), key: String(at[index + 1]) });
-    // a member and a union are followed by a name or an index
-    index += word === 'items' || word === 'additionalProperties' ? 1 : 2;
+    index += stepsAt(at, index);
   }
   return levels;
 }

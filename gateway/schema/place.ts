@@ -1,9 +1,10 @@
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
 import { addAll } from '../wire/add-all.js';
-import { argumentOf, EACH, isEach, MEMBERS } from './argument-path.js';
+import { argumentOf, EACH, isEach } from './argument-path.js';
 import { Budget } from './budget.js';
 import { pointed } from './reference.js';
+import { below, isSpecial } from './segments.js';
 import { followed, UNIONS } from './walk.js';
 
 /** A chain of local references may refer to itself, and each target may be a large object that is copied. */
@@ -80,18 +81,15 @@ export function typesOf(tool: JsonObject, slot: readonly string[]): ReadonlySet<
     for (const type of own) types.add(String(type));
     return schema.type !== undefined;
   };
-  const members = isObject(parent.properties) ? parent.properties : {};
-  const named = Object.hasOwn(members, last) ? members[last] : undefined;
-  const schema = last === EACH ? parent.items : last === MEMBERS ? parent.additionalProperties : named;
-  return isKnown(schema) ? types : undefined;
+  return isKnown(below(parent, last).inner) ? types : undefined;
 }
 
 /**
- * Finds a slot's schema in a tool's inputSchema: through `properties` and `items`, through the branch of a union that
+ * Finds a slot's schema in a tool's inputSchema: through `properties`, `items` and related keywords, through the branch of a union that
  * leads there or is not null, and through local `$ref`s.
- * @param below a member that the schema itself must have
+ * @param last a member that the schema itself must have
  */
-export function placeOf(tool: JsonObject, slot: readonly string[], below?: string): SchemaPlace | undefined {
+export function placeOf(tool: JsonObject, slot: readonly string[], last?: string): SchemaPlace | undefined {
   if (!isObject(tool.inputSchema)) return undefined;
   const root = tool.inputSchema;
   const copies: JsonPatch[] = [];
@@ -130,16 +128,10 @@ export function placeOf(tool: JsonObject, slot: readonly string[], below?: strin
       schema = branches[index] as JsonObject;
     }
   };
-  if (!resolve(slot[0] ?? below)) return undefined;
+  if (!resolve(slot[0] ?? last)) return undefined;
   for (const [index, segment] of slot.entries()) {
-    const next = slot[index + 1] ?? below;
-    const found =
-      segment === EACH
-        ? enter(['items'], schema.items, next)
-        : segment === MEMBERS
-          ? enter(['additionalProperties'], schema.additionalProperties, next)
-          : enter(['properties', segment], isObject(schema.properties) ? schema.properties[segment] : undefined, next);
-    if (!found) return undefined;
+    const { key, inner } = below(schema, segment);
+    if (!enter(key, inner, slot[index + 1] ?? last)) return undefined;
   }
   return { at, schema, copies, beside };
 }
@@ -175,8 +167,7 @@ function branchFor(next: string | undefined, branches: readonly JsonValue[], roo
   const leads = (schema: JsonValue | undefined): boolean => {
     if (!isObject(schema)) return false;
     if (next === undefined) return schema.type === 'string';
-    if (next === EACH) return isObject(schema.items);
-    if (next === MEMBERS) return isObject(schema.additionalProperties);
+    if (isSpecial(next)) return isObject(below(schema, next).inner);
     return isObject(schema.properties) && Object.hasOwn(schema.properties, next);
   };
   const union = unionOf(branches, root);

@@ -1,8 +1,9 @@
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
-import { EACH, MEMBERS } from './argument-path.js';
+import { EACH } from './argument-path.js';
 import { type Budget, budgetOfTool } from './budget.js';
 import { pointed } from './reference.js';
+import { isSpecial, itemsIn, unnamedIn } from './segments.js';
 
 /** Schemas nest and may refer to themselves; a tool's arguments rarely do. */
 const MAX_DEPTH = 16;
@@ -84,8 +85,7 @@ interface WalkOptions {
 }
 
 /**
- * Visits all arguments of a tool: through properties, items and the members of maps, the branches of unions, and local
- * references.
+ * Visits all arguments of a tool: through properties and other members, items, the branches of unions, and local references.
  * @param visit returns true when it has handled the argument and everything below it
  */
 export function eachArgument(
@@ -104,26 +104,16 @@ export function eachArgument(
     }
     if (isObject(node.properties)) {
       for (const [key, child] of Object.entries(node.properties)) {
-        // it would be taken for all members
-        if (key === MEMBERS && !propertiesOnly) continue;
+        // it would be taken for other members
+        if (isSpecial(key) && !propertiesOnly) continue;
         walk(child, { path: [...path, key], siblings: node.properties }, depth + 1);
       }
     }
-    // the arguments themselves have names
-    if (!propertiesOnly && path.length > 0 && isMap(node))
-      walk(node.additionalProperties, { path: [...path, MEMBERS], siblings: undefined }, depth + 1);
-    if (!propertiesOnly && isObject(node.items)) walk(node.items, { path: [...path, EACH], siblings }, depth + 1);
+    if (propertiesOnly) return;
+    for (const { segment, schema } of unnamedIn(node))
+      walk(schema, { path: [...path, segment], siblings: undefined }, depth + 1);
+    for (const { segment, schema } of itemsIn(node)) walk(schema, { path: [...path, segment], siblings }, depth + 1);
+    if (isObject(node.items)) walk(node.items, { path: [...path, EACH], siblings }, depth + 1);
   };
   walk(inputSchema, { path: [], siblings: undefined }, 0);
-}
-
-/** An object of which every member has one schema: names would be exceptions from it. */
-function isMap({ additionalProperties, properties = {}, patternProperties = {} }: JsonObject): boolean {
-  return (
-    isObject(additionalProperties) && Object.keys({ ...named(properties), ...named(patternProperties) }).length === 0
-  );
-}
-
-function named(members: JsonValue): JsonObject {
-  return isObject(members) ? members : {};
 }

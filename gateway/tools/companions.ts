@@ -4,6 +4,7 @@ import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { argumentOf, besidePath, EACH, isEach } from '../schema/argument-path.js';
 import { placeOf } from '../schema/place.js';
+import { isSpecial } from '../schema/segments.js';
 
 /** The part of an argument's name about its encoding instead of the file. */
 const ENCODING = /(?:base64|b64|data|content|bytes|uri)$/;
@@ -33,7 +34,8 @@ function nameCompanion({ path: whole }: FileSlot, families: Families): string | 
   const isList = isEach(whole);
   const path = argumentOf(whole);
   const key = path.at(-1);
-  if (key === undefined || key === EACH) return undefined;
+  // the members of a map, and the items of a list, have no names of their own beside them
+  if (key === undefined || isSpecial(key)) return undefined;
   const { files, siblings } = families.at(path.slice(0, -1));
   const called = (wanted: readonly string[]) => siblings?.first(wanted, isList, files);
   const name = called(namesFor(key)) ?? (files.size === 1 ? called(ALONE) : undefined);

@@ -1,7 +1,8 @@
 import { isObject } from '../json/value.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
-import { argumentOf, EACH, MEMBERS } from '../schema/argument-path.js';
+import { argumentOf } from '../schema/argument-path.js';
+import { isMembers, isSpecial } from '../schema/segments.js';
 
 /**
  * Gives each nested slot the name under which a client that reads only top-level arguments hands over its file:
@@ -12,6 +13,8 @@ export function withLiftedNames(
   { inputSchema }: JsonObject,
   slots: readonly FileSlot[],
 ): (FileSlot & { lifted?: string })[] {
+  // every further name would be one of those members
+  if (slots.some(({ path: [first = ''] }) => isMembers(first))) return [...slots];
   const properties = isObject(inputSchema) ? inputSchema.properties : undefined;
   const taken = new Set(isObject(properties) ? Object.keys(properties) : []);
   /** The number that is tried next, by the name: a tool may have thousands that are taken. */
@@ -20,7 +23,7 @@ export function withLiftedNames(
   const named = new Map<string, string>();
   return slots.map((slot) => {
     const way = argumentOf(slot.path);
-    if (way.length < 2 || way.includes(EACH) || way.includes(MEMBERS)) return slot;
+    if (way.length < 2 || way.some(isSpecial)) return slot;
     const id = JSON.stringify(way);
     const lifted = named.get(id) ?? freeName(way.join('_').replaceAll(/[^\w.-]/g, '_'), taken, next);
     named.set(id, lifted);

@@ -1,9 +1,10 @@
 import { patchValue } from '../json/patch.js';
 import { isObject } from '../json/value.js';
 import type { JsonObject } from '../ports/json.js';
-import { argumentOf, EACH } from '../schema/argument-path.js';
+import { argumentOf } from '../schema/argument-path.js';
 import { isAlwaysRequired } from '../schema/levels.js';
 import { placeOf } from '../schema/place.js';
+import { isSpecial } from '../schema/segments.js';
 
 /** A slot that a call must fill whenever it has the object around it. */
 export interface Required {
@@ -17,7 +18,7 @@ export interface Required {
 export function requiredOf(tool: JsonObject, slot: readonly string[]): Required | undefined {
   const path = argumentOf(slot);
   const key = path.at(-1);
-  if (key === undefined || path.includes(EACH)) return undefined;
+  if (key === undefined || path.some(isSpecial)) return undefined;
   const parent = path.length === 1 ? tool.inputSchema : placeOf(tool, path.slice(0, -1))?.schema;
   if (!isObject(parent) || !Array.isArray(parent.required) || !parent.required.includes(key)) return undefined;
   const schema = isObject(parent.properties) ? parent.properties[key] : undefined;

@@ -3,6 +3,7 @@ import { isObject, valueAt } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
+import { UNIONS } from '../../../gateway/schema/walk.js';
 import { sentence } from '../common/words.js';
 import { readArgument } from './argument.js';
 
@@ -108,7 +109,7 @@ function withoutAround(tool: JsonObject, at: JsonPath): JsonPatch[] {
 
 /** The place of the schema with the union of which another is a branch. */
 function unionAround(at: JsonPath): JsonPath | undefined {
-  return typeof at.at(-1) === 'number' ? at.slice(0, -2) : undefined;
+  return UNIONS.some((word) => word === at.at(-2)) && typeof at.at(-1) === 'number' ? at.slice(0, -2) : undefined;
 }
 
 const COMPANIONS = { name: 'name', mimeType: 'media type', size: 'size in bytes' } as const;

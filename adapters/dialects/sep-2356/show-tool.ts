@@ -1,6 +1,7 @@
 import { isObject, valueAt } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { stepsAt } from '../../../gateway/schema/levels.js';
 import { descriptorOf, KEYWORD, KEYWORDS, OLD_KEYWORD, readDescriptor } from './keyword.js';
 import { showSidecar } from './sidecar.js';
 
@@ -61,9 +62,10 @@ function schemasOn(at: JsonPath): { path: JsonPath; by: string }[] {
   const places: { path: JsonPath; by: string }[] = [];
   for (let index = 1; index < at.length; ) {
     const by = String(at[index]);
-    // `properties` and unions are followed by a name or an index
-    index += by === 'items' || by === 'additionalProperties' ? 1 : 2;
-    places.push({ path: at.slice(0, index), by });
+    const steps = stepsAt(at, index);
+    index += steps;
+    // one item's schema is not that of a list
+    places.push({ path: at.slice(0, index), by: by === 'items' && steps > 1 ? 'prefixItems' : by });
   }
   return places;
 }
@@ -82,15 +84,14 @@ function withoutMalformed(tool: JsonObject): JsonPatch[] {
         patches.push({ path: [...path, name], value: undefined });
       }
     }
-    walk(node.items, [...path, 'items']);
-    for (const group of ['properties', '$defs', 'definitions']) {
+    for (const key of ['items', 'additionalProperties']) walk(node[key], [...path, key]);
+    for (const group of ['properties', 'patternProperties', '$defs', 'definitions']) {
       const members = node[group];
       if (isObject(members)) for (const [key, child] of Object.entries(members)) walk(child, [...path, group, key]);
     }
-    for (const union of ['anyOf', 'oneOf', 'allOf']) {
-      const branches = node[union];
-      if (Array.isArray(branches))
-        for (const [index, child] of branches.entries()) walk(child, [...path, union, index]);
+    for (const list of ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']) {
+      const branches = node[list];
+      if (Array.isArray(branches)) for (const [index, child] of branches.entries()) walk(child, [...path, list, index]);
     }
   };
   walk(tool.inputSchema, ['inputSchema']);

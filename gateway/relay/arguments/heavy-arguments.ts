@@ -1,10 +1,12 @@
 import { breathe } from '../../budget/turn.js';
+import type { GatewayError } from '../../errors.js';
 import { isObject } from '../../json/value.js';
 import type { ParamHeader } from '../../mcp/param-headers.js';
 import { invalid } from '../../mcp/read-message.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { besidePath, EACH, isEach, MEMBERS } from '../../schema/argument-path.js';
+import { besidePath, EACH, isEach } from '../../schema/argument-path.js';
+import { isSpecial } from '../../schema/segments.js';
 import type { ToolSlot } from '../../tools/tool.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { createReader, type WatchRange } from '../../wire/json/reader.js';
@@ -32,7 +34,10 @@ export function argumentsOf(
 ): JsonObject | undefined | Promise<JsonObject> {
   const { arguments: args = {} } = params;
   if (!heavyArguments) return isObject(args) ? args : undefined;
-  return readArguments(heavyArguments, [...slots.flatMap(pathsOf), ...paramHeaders.map(({ path }) => path)], limits);
+  const paths = [...slots.flatMap(pathsOf), ...paramHeaders.map(({ path }) => path)];
+  // any name may be a file's
+  if (paths.some(({ length }) => length === 0)) throw tooMany(limits.values);
+  return readArguments(heavyArguments, paths, limits);
 }
 
 function pathsOf({ path, lifted, companions }: ToolSlot): (readonly string[])[] {
@@ -45,9 +50,9 @@ function pathsOf({ path, lifted, companions }: ToolSlot): (readonly string[])[] 
   ];
 }
 
-/** A map is read as a whole: the reader, which keeps no bytes, knows only names that it looks for. */
+/** A map is read as a whole: the reader, which keeps no bytes, knows only names that it looks for. So is a list of unlike items. */
 function upToMap(path: readonly string[]): readonly string[] {
-  const map = path.indexOf(MEMBERS);
+  const map = path.findIndex((segment) => segment !== EACH && isSpecial(segment));
   return map < 0 ? path : path.slice(0, map);
 }
 
@@ -89,9 +94,7 @@ export async function readArguments(
     const isList = bytes[0] === OPEN_ARRAY && lists.has(key);
     if (isList || (above.has(key) && !lists.has(key))) return place(args, range.path, emptyLike(bytes));
     count += 1;
-    if (count > most) {
-      throw invalid(`more than limits.values = ${most} values in its arguments may be files`);
-    }
+    if (count > most) throw tooMany(most);
     if (range.values > most) place(args, range.path, emptyLike(bytes));
     else place(args, range.path, parseJson(bytes.toString('utf8')) as JsonValue, true);
   };
@@ -111,6 +114,10 @@ export async function readArguments(
     await breathe();
   }
   return args;
+}
+
+function tooMany(most: number): GatewayError {
+  return invalid(`more than limits.values = ${most} values in its arguments may be files`);
 }
 
 function watch(root: WatchNode, path: readonly string[]): void {

@@ -1,6 +1,7 @@
 import { isObject, own } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { EACH, MEMBERS } from '../../schema/argument-path.js';
+import { EACH } from '../../schema/argument-path.js';
+import { isMembers, isSpecial, itemIn, MemberNames } from '../../schema/segments.js';
 import type { ToolSlot } from '../../tools/tool.js';
 
 /** A value in a slot of a call. */
@@ -18,7 +19,7 @@ export interface SlotUse {
  */
 export function valuesIn(args: JsonObject, slot: ToolSlot): Iterable<SlotUse> {
   const [key, ...rest] = slot.path;
-  return key === undefined || key === EACH || rest.length > 0 ? valuesBelow(args, slot) : valueAtTop(args, key, slot);
+  return key === undefined || isSpecial(key) || rest.length > 0 ? valuesBelow(args, slot) : valueAtTop(args, key, slot);
 }
 
 /** A list in place of one file, of a tool that takes both: its items are in the other slot. */
@@ -44,35 +45,47 @@ function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
       for (const [index, item] of value.entries()) if (index >= before) yield* walk(item, at + 1, [...path, index]);
     } else if (segment === EACH && at === slot.path.length - 1) {
       if (!slot.hasSingleForm && slot.before === undefined) yield { slot, path, value, wrap: true };
-    } else if (segment === MEMBERS && isObject(value)) {
-      for (const [key, member] of membersOf(value)) yield* walk(member, at + 1, [...path, key]);
-    } else if (segment !== EACH && isObject(value) && Object.hasOwn(value, segment)) {
+    } else if (isSpecial(segment)) {
+      for (const [key, inner] of innerOf(value, segment, slot)) yield* walk(inner, at + 1, [...path, key]);
+    } else if (isObject(value) && Object.hasOwn(value, segment)) {
       yield* walk(value[segment], at + 1, [...path, segment]);
     }
   }
   yield* walk(args, 0, []);
 }
 
-/** A member named `__proto__` cannot be replaced by its path. */
-function membersOf(map: JsonObject): [string, JsonValue][] {
-  return Object.entries(map).filter(([key]) => key !== '__proto__');
+/** By slot and segment: it may have patterns, and each call asks three times. */
+const NAMES = new WeakMap<readonly string[], Map<string, MemberNames>>();
+
+/** What a segment that has no name means in a value: members, or one item. */
+function innerOf(value: JsonValue, segment: string, { path }: ToolSlot): Iterable<[string | number, JsonValue]> {
+  const item = itemIn(segment);
+  if (item !== undefined) return Array.isArray(value) && item < value.length ? [[item, value[item] ?? null]] : [];
+  if (!isMembers(segment) || !isObject(value)) return [];
+  const known = NAMES.get(path) ?? new Map<string, MemberNames>();
+  NAMES.set(path, known);
+  const names = known.get(segment) ?? new MemberNames(segment);
+  known.set(segment, names);
+  return names.in(value);
 }
 
 /** What stands in a call on the way to a slot in place of the object or the list that the way has: the slot is not in it. */
-export function* strayIn(args: JsonObject, { path: way }: ToolSlot): Generator<{ path: JsonPath; value: JsonValue }> {
+export function* strayIn(args: JsonObject, slot: ToolSlot): Generator<{ path: JsonPath; value: JsonValue }> {
   function* walk(
     value: JsonValue | undefined,
     at: number,
     path: JsonPath,
   ): Generator<{ path: JsonPath; value: JsonValue }> {
-    const segment = way[at];
+    const segment = slot.path[at];
     if (value === undefined || value === null || segment === undefined) return;
     if (segment === EACH && Array.isArray(value)) {
       for (const [index, item] of value.entries()) yield* walk(item, at + 1, [...path, index]);
-    } else if (segment === MEMBERS && isObject(value)) {
-      for (const [key, member] of membersOf(value)) yield* walk(member, at + 1, [...path, key]);
+    } else if (segment !== EACH && isSpecial(segment)) {
+      const isFit = isMembers(segment) ? isObject(value) : Array.isArray(value);
+      if (!isFit) yield { path, value };
+      for (const [key, inner] of innerOf(value, segment, slot)) yield* walk(inner, at + 1, [...path, key]);
     } else if (segment !== EACH && isObject(value)) yield* walk(own(value, segment), at + 1, [...path, segment]);
-    else if (segment !== EACH || at < way.length - 1) yield { path, value };
+    else if (segment !== EACH || at < slot.path.length - 1) yield { path, value };
   }
   yield* walk(args, 0, []);
 }

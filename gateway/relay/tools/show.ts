@@ -7,6 +7,7 @@ import type { JsonObject, JsonPatch, JsonPath } from '../../ports/json.js';
 import { argumentOf, isEach } from '../../schema/argument-path.js';
 import { placeOf } from '../../schema/place.js';
 import { publishedSchema } from '../../schema/published.js';
+import { isSpecial } from '../../schema/segments.js';
 import type { Tool, ToolSlot } from '../../tools/tool.js';
 import { addAll } from '../../wire/add-all.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
@@ -129,5 +130,5 @@ function isUnusable({ deliveries }: FileSlot, { dialects, remoteMethods }: ShowC
 
 function topLevelName({ path }: FileSlot): string | undefined {
   const [name, ...below] = argumentOf(path);
-  return below.length === 0 ? name : undefined;
+  return name !== undefined && below.length === 0 && !isSpecial(name) ? name : undefined;
 }

@@ -56,6 +56,44 @@ const TOOLS = [
     },
   },
   {
+    name: 'patterns',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        files: {
+          type: 'object',
+          properties: { note: { type: 'string' }, img_note: { type: 'string' } },
+          patternProperties: {
+            '^img_': BASE64,
+            _txt$: { type: 'string' },
+            // it might be tried for long, so it says nothing about a name
+            '^(?:a+)+=$': BASE64,
+          },
+        },
+        rest: {
+          type: 'object',
+          properties: { filename: { type: 'string' } },
+          patternProperties: { '^x': { type: 'string' } },
+          additionalProperties: { type: 'object', properties: { data: BASE64 } },
+        },
+      },
+    },
+  },
+  {
+    name: 'rest',
+    inputSchema: { type: 'object', properties: { note: { type: 'string' } }, additionalProperties: BASE64 },
+  },
+  {
+    name: 'tuples',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        pair: { type: 'array', minItems: 2, prefixItems: [BASE64, { type: 'string' }] },
+        old: { type: 'array', items: [{ type: 'string' }, { type: 'object', properties: { data: BASE64 } }] },
+      },
+    },
+  },
+  {
     name: 'short',
     inputSchema: { type: 'object', properties: { file: { ...BASE64, maxLength: 11 } } },
   },
@@ -177,6 +215,48 @@ describe('a map of files', () => {
       pages: { one: { data: 'AAEC/f7/' } },
       other,
     });
+  });
+});
+
+describe('files that a schema declares without a name for each', () => {
+  it('are taken from the members that a pattern means, and from those without a schema of their own', async () => {
+    expect((await schemaOf('patterns')).match(/"x-mcp-file"/g)).toHaveLength(3);
+    const files = { img_a: F4, img_note: F4, note: F4, b_txt: F4, img_txt: F4, 'aaaa=': F4 };
+    const rest = { filename: 'a', y: { data: F4 }, x: { data: F4 } };
+    expect(await legacy.sent('patterns', { files, rest })).toEqual({
+      files: { ...files, img_a: 'AAEC/f7/', img_txt: 'AAEC/f7/' },
+      rest: { filename: 'a', y: { data: 'AAEC/f7/' }, x: { data: F4 } },
+    });
+    expect(await legacy.refused('patterns', { files: { img_a: 'no file' } })).toMatchObject({
+      argument: 'files.img_a',
+    });
+  });
+
+  it('are taken from arguments of any name', async () => {
+    expect((await schemaOf('rest')).match(/"x-mcp-file"/g)).toHaveLength(1);
+    const args = { a: F4, constructor: F4, note: F4 };
+    expect(await legacy.sent('rest', args)).toEqual({ a: 'AAEC/f7/', constructor: 'AAEC/f7/', note: F4 });
+    expect(await legacy.refused('rest', { b: 'no file' })).toMatchObject({ argument: 'b' });
+  });
+
+  it('are taken from their place in a list of unlike items', async () => {
+    expect((await schemaOf('tuples')).match(/"x-mcp-file"/g)).toHaveLength(2);
+    const sent = await legacy.sent('tuples', { pair: [F4, F4], old: [F4, { data: F4 }] });
+    expect(sent).toEqual({ pair: ['AAEC/f7/', F4], old: [F4, { data: 'AAEC/f7/' }] });
+    expect(await legacy.refused('tuples', { pair: ['no file', ''] })).toMatchObject({ argument: 'pair[0]' });
+  });
+
+  it('are found as well where the arguments are too many to be parsed', async () => {
+    const other = Array.from({ length: 30_000 }, () => 1);
+    const args = { files: { img_a: F4 }, rest: { y: { data: F4 } }, other };
+    expect(await heavy.sent('patterns', args)).toEqual({
+      files: { img_a: 'AAEC/f7/' },
+      rest: { y: { data: 'AAEC/f7/' } },
+      other,
+    });
+    expect(await heavy.sent('tuples', { pair: [F4, F4], other })).toEqual({ pair: ['AAEC/f7/', F4], other });
+    const many = await heavy.client.call('rest', { a: F4, other });
+    expect(many.error?.message).toContain('limits.values = 1000');
   });
 });
 

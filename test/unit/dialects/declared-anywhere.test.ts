@@ -25,6 +25,24 @@ const AROUND: readonly (readonly [string, (file: JsonObject) => JsonObject, stri
     (file) => ({ properties: { pages: { properties: {}, additionalProperties: { properties: { file } } } } }),
     ['pages', '{}', 'file'],
   ],
+  [
+    'the members that have no names of their own',
+    (file) => ({ properties: { a: { properties: { note: TEXT }, additionalProperties: file } } }),
+    ['a', '{}{"but":["note"]}'],
+  ],
+  [
+    'the members that fit no pattern',
+    (file) => ({ properties: { a: { patternProperties: { '^x': TEXT }, additionalProperties: file } } }),
+    ['a', '{}{"unlike":["^x"]}'],
+  ],
+  [
+    'the members that fit a pattern',
+    (file) => ({ properties: { a: { patternProperties: { '^x': file } } } }),
+    ['a', '{}{"like":"^x"}'],
+  ],
+  ['all arguments', (file) => ({ additionalProperties: file }), ['{}']],
+  ['an item of a tuple', (file) => ({ properties: { a: { prefixItems: [TEXT, file] } } }), ['a', '[]1']],
+  ['an item of an old tuple', (file) => ({ properties: { a: { items: [file, TEXT] } } }), ['a', '[]0']],
   ['a union', (file) => ({ properties: { file: { anyOf: [{ type: 'null' }, file] } } }), ['file']],
   ['another union', (file) => ({ properties: { file: { oneOf: [file] } } }), ['file']],
   ['a reference', (file) => ({ properties: { file: { $ref: '#/$defs/a~1b' } }, $defs: { 'a/b': file } }), ['file']],
@@ -51,16 +69,12 @@ describe.each(Object.entries(DECLARED))('a file that a schema declares in the wo
   });
 
   it.each<[string, JsonObject]>([
-    [
-      'beside members that have names',
-      { properties: { a: { properties: { note: TEXT }, additionalProperties: file } } },
-    ],
-    [
-      'beside members of a pattern',
-      { properties: { a: { patternProperties: { x: TEXT }, additionalProperties: file } } },
-    ],
-    ['in place of all arguments', { additionalProperties: file }],
     ['as a member with the name of a segment', { properties: { a: { properties: { '{}': file } } } }],
+    ['as a member with the name of an item', { properties: { a: { properties: { '[]0': file } } } }],
+    [
+      'beside more names than are worth keeping',
+      { properties: { a: { properties: { ['n'.repeat(5000)]: TEXT }, additionalProperties: file } } },
+    ],
   ])('is not looked for %s', (_where, schema) => {
     expect(pathsIn({ type: 'object', ...schema })).toEqual([]);
   });

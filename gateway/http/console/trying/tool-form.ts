@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { prettyJson } from '../../../json/pretty.js';
 import { isObject, textIn } from '../../../json/value.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
-import { argumentOf, EACH, joinPath, MEMBERS } from '../../../schema/argument-path.js';
+import { argumentOf, EACH, joinPath } from '../../../schema/argument-path.js';
 import { placeOf } from '../../../schema/place.js';
+import { isSpecial } from '../../../schema/segments.js';
 import type { TriedTool } from './trials.js';
 
 /** Most arguments that have a field of their own; the others are written as JSON. */
@@ -94,7 +95,7 @@ export function formOf({ name, declared, slots }: TriedTool): ToolForm {
 
 /** Whether a slot is within an argument, with at most one list on the way to it: a form has no rows within rows, and no names to fill in. */
 function isInner(path: readonly string[]): boolean {
-  if (path.includes(MEMBERS)) return false;
+  if (path.some((segment) => segment !== EACH && isSpecial(segment))) return false;
   return argumentOf(path).length > 1 && path.filter((segment) => segment === EACH).length <= 1;
 }
 
