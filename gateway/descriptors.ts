@@ -15,7 +15,7 @@ const PER_PROCESS = 3;
 const LEAST = 16;
 
 /** What the system's limit of open files leaves room for. */
-export interface Fitting {
+interface Fitting {
   /** The system's limit; Infinity if unknown. */
   openFiles: number;
   /** Most client connections: `limits.sockets`, or fewer. */

@@ -1,7 +1,7 @@
 import type { Via } from './client/via.js';
 
 /** A client scenario that is meant to fail through Wharf, with its reason. */
-export interface ExpectedOfClient {
+interface ExpectedOfClient {
   scenario: string;
   via: readonly Via[];
   reason: string;

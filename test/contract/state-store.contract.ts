@@ -4,14 +4,14 @@ import type { StateStore } from '../../gateway/ports/state-store.js';
 
 const HOUR = 3_600_000;
 
-export interface StateUnderTest {
+interface StateUnderTest {
   store: StateStore;
   /** Lets `ms` pass for every key of the store, at once. */
   advance(ms: number): Promise<void>;
 }
 
 /** The most keys that a store may hold, and how they are shared. */
-export interface Bounds {
+interface Bounds {
   maxKeys: number;
   sharing: Sharing;
 }

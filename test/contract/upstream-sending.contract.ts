@@ -7,7 +7,7 @@ import { source } from './upstream/streamed.js';
 import { calm, failureOf, type Overrides, POST_HEADERS, request } from './upstream/subject.js';
 
 /** An upstream in front of a server that tells how messages reached it. */
-export interface Taking {
+interface Taking {
   upstream: Upstream;
   taken(): readonly Taken[] | Promise<readonly Taken[]>;
 }

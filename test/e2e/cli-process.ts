@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const MAIN = `${ROOT}dist/gateway/main.js`;
 
-export interface Ended {
+interface Ended {
   code: number | null;
   out: string;
   err: string;

@@ -19,7 +19,7 @@ export interface Shape {
 }
 
 /** What the client asks, and what the server answers; without it the server repeats the id and no more. */
-export interface Bodies {
+interface Bodies {
   request?: string;
   answer?: string;
   type?: string;

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js
 import type { CatalogOptions } from '../../gateway/relay/tools/catalog.js';
 import { KeptViews } from '../../gateway/relay/tools/kept-views.js';
 
-export const TEST_STOPWATCH = { ticks: () => performance.now() };
+const TEST_STOPWATCH = { ticks: () => performance.now() };
 
 /** What a catalog has beside its settings, for a server that is alone. */
 export function catalogOptions(options: Partial<CatalogOptions> = {}): CatalogOptions {

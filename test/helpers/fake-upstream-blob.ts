@@ -56,7 +56,7 @@ function pick(spec: BlobSpec, first: boolean): { bytes: Buffer; text: Buffer } {
 }
 
 /** The decoded bytes, in pieces of up to 768 KiB that must not be written to. */
-export function* blobChunks(spec: BlobSpec): Generator<Buffer> {
+function* blobChunks(spec: BlobSpec): Generator<Buffer> {
   for (let at = 0; at < spec.size; at += PERIOD) {
     const { bytes } = pick(spec, at === 0);
     yield spec.size - at >= PERIOD ? bytes : bytes.subarray(0, spec.size - at);

@@ -70,7 +70,7 @@ export async function expectWorking(mcp: string, seed = 77): Promise<void> {
   expect(await sizeBehind(answer)).toBe(600_000);
 }
 
-export function linkOf(answer: RawMessage): string {
+function linkOf(answer: RawMessage): string {
   const meta = answer.result?._meta as Record<string, { url: string }[]> | undefined;
   return meta?.['dev.wharf/files']?.[0]?.url ?? '';
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-export interface Fault {
+interface Fault {
   /** Milliseconds every chunk is held, in both directions. */
   latencyMs?: number;
   /** What comes for the target is dropped, and the connection goes on. */

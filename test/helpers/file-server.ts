@@ -18,7 +18,7 @@ export interface FileServerOptions {
 }
 
 /** What came to an address of the server's. */
-export interface Received {
+interface Received {
   method: string | undefined;
   headers: IncomingMessage['headers'];
   body: Buffer;

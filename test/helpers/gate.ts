@@ -1,5 +1,5 @@
 /** A moment that the test decides: what waits for `opened` goes on after `open()`. */
-export interface Gate {
+interface Gate {
   readonly opened: Promise<void>;
   open(): void;
 }

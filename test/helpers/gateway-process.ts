@@ -19,7 +19,7 @@ const STOP_MS = 30_000;
 /** Tries to start when another process takes a port between the look and the start. */
 const ATTEMPTS = 3;
 
-export interface GatewayOptions {
+interface GatewayOptions {
   /** What wharf.yaml says; `listen`, `adminListen` and, where missing, `publicUrl` are added. */
   config?: Record<string, unknown>;
   /** Instead of a config: the command line, such as `['--upstream', url]` or `['--', 'node', 'server.js']`. */

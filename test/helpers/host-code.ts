@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 export type Read = (uri: string) => { text?: string; blob?: string } | undefined;
 
 /** What the code of a host makes of a result on the way to its model. */
-export type Replay = (result: ToolResult, read: Read) => Seen;
+type Replay = (result: ToolResult, read: Read) => Seen;
 
 const IMAGE: Seen = { ...NOTHING, images: 1 };
 const FILE: Seen = { ...NOTHING, files: 1 };

@@ -5,7 +5,7 @@ import { listen } from './loopback.js';
 import { writeIn } from './watched-gateway.js';
 
 /** What a server answers next, to one method. */
-export interface Prepared {
+interface Prepared {
   method: string;
   body: Buffer;
   type: string;

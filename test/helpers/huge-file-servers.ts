@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 const CHUNK = randomBytes(1024 * 1024);
 const URI = 'docs://huge.bin';
 
-export interface HugeFileServer {
+interface HugeFileServer {
   /** Its MCP endpoint. */
   url: string;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export async function startStreamingServer(mib: () => number): Promise<HugeFileS
   };
 }
 
-export interface Uploaded {
+interface Uploaded {
   bytes: number;
   digest: string;
 }

@@ -22,14 +22,14 @@ export interface CollectedSpan {
   end: number;
 }
 
-export interface CollectedPoint {
+interface CollectedPoint {
   attributes: Record<string, unknown>;
   count: number;
   sum: number;
   bounds: number[];
 }
 
-export interface CollectedMetric {
+interface CollectedMetric {
   name: string;
   unit: string;
   points: CollectedPoint[];
@@ -41,7 +41,7 @@ interface Request {
 }
 
 /** What a collector does instead of taking an export. */
-export type Behaviour = 'takes' | 'refuses' | 'hangs' | 'drips' | 'rambles';
+type Behaviour = 'takes' | 'refuses' | 'hangs' | 'drips' | 'rambles';
 
 /** A collector that takes OTLP over HTTP, as JSON and as protobuf, and keeps what it is given. */
 export class OtlpCollector {

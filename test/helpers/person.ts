@@ -1,7 +1,7 @@
 import { followLogin } from './authorization-server.js';
 
 /** What a person's browser has after it has opened the link of a login. */
-export interface OpenedLogin {
+interface OpenedLogin {
   status: number;
   text: string;
   /** Where the page sends it to log in. */

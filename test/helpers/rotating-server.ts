@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { close, listen } from './loopback.js';
 
 /** What a client has registered with it. */
-export interface RegisteredClient {
+interface RegisteredClient {
   client_id: string;
   client_secret?: string;
   redirect_uris: string[];

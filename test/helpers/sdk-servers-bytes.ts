@@ -20,8 +20,3 @@ export function noisePng(side: number): Buffer {
     0,
   );
 }
-
-/** The digest as a file's record has it. */
-export function recordDigest(bytes: Uint8Array): string {
-  return recordDigest(bytes);
-}

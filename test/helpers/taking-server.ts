@@ -16,7 +16,7 @@ export interface Taken {
 export type Pace = 'eager' | 'slow' | 'deaf' | 'silent';
 
 /** A refusal before the message is read: then the rest is read all the same, or left lying, or the connection ends. */
-export type Early = 'reads on' | 'stops reading' | 'closes';
+type Early = 'reads on' | 'stops reading' | 'closes';
 
 export interface TakingOptions {
   transport: 'streamable-http' | 'legacy-sse';

@@ -15,7 +15,7 @@ const WATCH = new URL('../../../test/helpers/turn-watch.fixture.mjs', import.met
 const START_MS = 60_000;
 
 /** What one exchange cost the gateway. */
-export interface Cost {
+interface Cost {
   /** Of the CPU, by the thread of the event loop in its longest turn: on a busy machine a turn may well be interrupted. */
   turnMs: number;
   /** By how much the process grew at its peak. */

@@ -37,7 +37,7 @@ const report = {
 };
 
 /** The tools and what they return. */
-export const RESULTS = {
+const RESULTS = {
   image: { content: [picture] },
   PDF: { content: [report] },
   'long text': { content: [{ type: 'text', text: LOG }] },

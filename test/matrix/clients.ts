@@ -12,7 +12,7 @@ export interface Sample {
 export type Answer = (params: Record<string, unknown>) => Promise<Record<string, unknown>>;
 
 /** How a client is asked for a file. */
-export interface Askable {
+interface Askable {
   capabilities: Record<string, unknown>;
   /** The first revision on which it can be asked so. */
   since?: string;

@@ -11,7 +11,7 @@ export const LIMITS = {
 
 export const FILES = 'dev.wharf/files';
 /** What a block has besides its file, with numbers that no double holds. */
-export const EXTRAS = { annotations: '{"priority":-0,"at":1e400}', _meta: '{"id":[12345678901234567890]}' };
+const EXTRAS = { annotations: '{"priority":-0,"at":1e400}', _meta: '{"id":[12345678901234567890]}' };
 const FORGED = `,"${FILES}":[{"uri":"x"}]`;
 
 /** Ways to write base64 in JSON that all mean the same bytes. */
@@ -114,7 +114,7 @@ export const specs: fc.Arbitrary<Spec> = fc.record({
 });
 
 /** A file that must leave the message: where it stands, and what its bytes are. */
-export interface Due {
+interface Due {
   bytes: Buffer;
   /** Members of its block, as JSON text, which must be on the first that replaces it. */
   extras: Partial<typeof EXTRAS>;

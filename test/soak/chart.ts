@@ -1,5 +1,5 @@
 /** One curve over time. */
-export interface Curve {
+interface Curve {
   name: string;
   /** Any CSS colour. */
   colour: string;
@@ -7,7 +7,7 @@ export interface Curve {
 }
 
 /** Curves that share a scale. */
-export interface Panel {
+interface Panel {
   title: string;
   unit: string;
   curves: readonly Curve[];

@@ -11,14 +11,14 @@ export interface HonestCall {
 }
 
 /** How often a hostile peer met an outcome since it last said so. */
-export interface HostileOutcomes {
+interface HostileOutcomes {
   type: 'hostile';
   peer: string;
   outcomes: Record<string, number>;
 }
 
 /** A hostile server listens. */
-export interface Listening {
+interface Listening {
   type: 'listening';
   url: string;
 }

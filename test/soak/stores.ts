@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { freshName, redisUrl, s3Config } from '../helpers/services.js';
 
 /** A bucket and a key prefix of a soak's own, in the real S3 and Redis that the tests use. */
-export interface SoakStores {
+interface SoakStores {
   config: Record<string, unknown>;
   /** Removes everything: the services keep it in memory, and outlive the soak. */
   drop(): Promise<void>;

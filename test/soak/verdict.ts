@@ -10,7 +10,7 @@ export interface TimedCall extends HonestCall {
 }
 
 /** p50, p95 and the longest, in ms. */
-export interface Figures {
+interface Figures {
   count: number;
   p50: number;
   p95: number;

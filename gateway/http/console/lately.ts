@@ -11,7 +11,7 @@ const MAX_KEPT = 200;
 const MAX_NAME = 100;
 
 /** An upload that is refused, by the link that its caller was given. */
-export interface RefusedUpload {
+interface RefusedUpload {
   server: string | undefined;
   principal: string;
   /** The name that the uploading program gives itself. */

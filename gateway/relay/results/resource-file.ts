@@ -10,7 +10,7 @@ import type { JsonObject } from '../../ports/json.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 
-export interface ResourceFileDeps {
+interface ResourceFileDeps {
   ingest: IngestDeps;
   library: Library;
   server: string;

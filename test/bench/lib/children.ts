@@ -12,7 +12,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export interface ChildOptions {
+interface ChildOptions {
   command: string;
   args: readonly string[];
   /** `startChild` resolves when 127.0.0.1 accepts connections on it. */
@@ -47,7 +47,7 @@ atExit(() => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
 /** True when something on 127.0.0.1 accepts connections on `port`. */
-export function isOpen(port: number): Promise<boolean> {
+function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     socket.once('connect', () => {

@@ -8,7 +8,7 @@ export interface Session {
   headers: Record<string, string>;
 }
 
-export interface Reply {
+interface Reply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;

@@ -6,10 +6,10 @@ import type { Target } from './target.js';
 import { gatewayTarget } from './wharf.js';
 
 /** `recording` takes base64 of any length, `sdk` is the official SDK's server: `take_path`, `take_base64`. */
-export type FileServer = 'recording' | 'sdk';
+type FileServer = 'recording' | 'sdk';
 
 /** Stored files must be read back here, so they are kept, and not on a disk where memory can hold them. */
-export interface FilesGateway extends Target<FileServer> {
+interface FilesGateway extends Target<FileServer> {
   /** Where others may put files beside it, on the same file system. */
   readonly folder: string;
   /** Removes the stored files behind the gateway's back; their handles lead nowhere then. */

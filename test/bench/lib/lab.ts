@@ -23,7 +23,7 @@ export interface LabOptions {
 }
 
 /** What the discarding object store has seen. */
-export interface StoreStats {
+interface StoreStats {
   objects: number;
   bytes: number;
   /** Objects that were read. */

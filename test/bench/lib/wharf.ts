@@ -5,7 +5,7 @@ import { freePort, startChild } from './children.js';
 import { GATEWAY_SCRIPT, serverScript } from './paths.js';
 import { processTarget, type ServerName, type Target } from './target.js';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   name: string;
   directory: string;
   /** The Node that runs the gateway. */
@@ -22,7 +22,7 @@ export interface GatewayOptions {
   previews?: true;
 }
 
-export interface WharfOptions extends ProcessOptions, GatewayOptions {
+interface WharfOptions extends ProcessOptions, GatewayOptions {
   fastPort: number;
   sdkPort: number;
   storePort: number;

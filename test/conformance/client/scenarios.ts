@@ -17,7 +17,7 @@ import type { Place } from './via.js';
 /** Logins within one run: a client must not go on for ever. */
 const MOST_LOGINS = 2;
 
-export interface Run extends Place {
+interface Run extends Place {
   scenario: string;
   version: string | undefined;
   /** What the suite tells this scenario's client. */
@@ -99,7 +99,7 @@ const plain = (run: Run) => callAll(new Session(run), { add_numbers: { a: 5, b: 
 const person = (run: Run) => callAll(new Session(run, new Person()));
 
 /** What each scenario's client does. */
-export const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<void>>> = {
+const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<void>>> = {
   'elicitation-sep1034-client-defaults': async (run) => {
     const options = { capabilities: { elicitation: { form: { applyDefaults: true } } } };
     const session = new Session(run, undefined, options);

@@ -35,7 +35,7 @@ export function png(
 }
 
 /** Eight samples of silence: the smallest WAV a decoder takes. */
-export function wav(): Buffer {
+function wav(): Buffer {
   const data = Buffer.alloc(16);
   const head = Buffer.alloc(44);
   head.write('RIFF', 0, 'latin1');

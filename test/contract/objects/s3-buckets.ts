@@ -12,9 +12,9 @@ import { create, settings } from '../../../adapters/objects/s3.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import { freshName, s3Config } from '../../helpers/services.js';
 
-export const STORE_TIMEOUT_MS = 20_000;
+const STORE_TIMEOUT_MS = 20_000;
 
-export type S3Settings = Partial<z.input<typeof settings>>;
+type S3Settings = Partial<z.input<typeof settings>>;
 
 const opened = new Set<string>();
 

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 
 /** Files made by hand, so that they can lie. */
 
-export interface ZipFacts {
+interface ZipFacts {
   /** What the directory's end claims; the number of names unless given. */
   entries?: number;
   /** Writes the large form, which has no limit of 65,535 entries. */
@@ -107,7 +107,7 @@ export function mp3(frames: number, tagged = 0): Buffer {
   return Buffer.concat([tag, frame]);
 }
 
-export function box(name: string, ...content: Buffer[]): Buffer {
+function box(name: string, ...content: Buffer[]): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(8 + content.reduce((sum, { length }) => sum + length, 0), 0);
   head.write(name, 4, 'latin1');

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 
-export interface PdfFacts {
+interface PdfFacts {
   pages?: number;
   /** Points. */
   size?: readonly [width: number, height: number];

@@ -13,9 +13,9 @@ import { GatewayError } from '../../../gateway/errors.js';
 import type { Transfer, TransferRules } from '../../../gateway/ports/transfer.js';
 
 /** The name in the certificate. Tests resolve it to loopback, as the own host of an upstream inside may be. */
-export const HOST = 'files.example';
+const HOST = 'files.example';
 
-export interface Seen {
+interface Seen {
   method: string;
   url: string;
   /** Names and values in turn, as they came. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StreamedMessage } from '../../../gateway/ports/upstream.js';
 
-export interface Source extends StreamedMessage {
+interface Source extends StreamedMessage {
   /** Lower-case hex sha-256 of the whole message. */
   readonly digest: string;
   /** Bytes handed out, over all readings. */
@@ -11,7 +11,7 @@ export interface Source extends StreamedMessage {
   readonly ended: number;
 }
 
-export interface SourceOptions {
+interface SourceOptions {
   id?: number;
   /** Bytes of each piece; the first and the last are shorter. */
   piece?: number;

@@ -10,7 +10,7 @@ export const TOKEN = 'Bearer of-the-operator';
 export const PATH = '/take/42?a=b%2Fc';
 
 /** What reached the server's own address. */
-export interface Uploaded {
+interface Uploaded {
   method: string;
   url: string;
   authorization: string | undefined;
@@ -76,7 +76,7 @@ export class AskingServer {
 }
 
 /** A result that wants input. */
-export interface Wanted {
+interface Wanted {
   requestState: string;
   inputRequests?: Record<string, { method: string; params: Json }>;
 }

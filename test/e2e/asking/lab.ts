@@ -79,7 +79,7 @@ export function startGatewayFor(upstream: RecordingUpstream, options: Partial<Wh
 }
 
 /** What a client was asked with. */
-export interface Question {
+interface Question {
   mode?: string;
   message: string;
   url?: string;

@@ -5,7 +5,7 @@ import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { PNG, textOf } from './lab.js';
 import { RawCall } from './raw-call.js';
 
-export type Json = Record<string, unknown>;
+type Json = Record<string, unknown>;
 
 const FIXTURE = 'test/helpers/eliciting-server.fixture.mjs';
 export const PATH = '/take/42?a=b%2Fc';
@@ -78,7 +78,7 @@ export async function ask(capabilities: Json) {
   return { call, question, answer };
 }
 
-export interface Told {
+interface Told {
   came: { result?: { action: string; content?: Json }; error?: Json };
   uploads: { method: string; url: string; authorization?: string; type: string; body: string }[];
   /** Parameters of the notifications that it was sent. */

@@ -5,7 +5,7 @@ import { GatewayError } from '../../../gateway/errors.js';
 import type { AuditEntry } from '../../../gateway/ports/audit.js';
 
 /** An audit log in memory, and whether it can be written. */
-export interface Recorder {
+interface Recorder {
   adapters: AdapterList;
   entries: AuditEntry[];
   isBroken: boolean;

@@ -15,7 +15,7 @@ export const LOOKS = {
 /** Those of which every page has a picture. */
 const PICTURED: readonly string[] = ['light', 'dark', 'phone', 'phone-dark'];
 
-export const shot = (name: string, kind: string) => `test/e2e/screenshots/${name}-${kind}.png`;
+const shot = (name: string, kind: string) => `test/e2e/screenshots/${name}-${kind}.png`;
 
 /** Expects that everybody can use a page, however it is looked at. @param also further looks to take a picture of */
 export async function look(watched: Watched, name: string, also: readonly string[] = []): Promise<void> {

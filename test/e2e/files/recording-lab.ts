@@ -27,7 +27,7 @@ export interface Lab {
   stop: () => Promise<void>;
 }
 
-export interface LabOptions extends Pick<RecordingOptions, 'methods'> {
+interface LabOptions extends Pick<RecordingOptions, 'methods'> {
   /** Of the server in the config. */
   name?: string;
   /** The rest of its entry, beside its address. */
@@ -78,7 +78,7 @@ export function factsOf({ result }: RawMessage): Json | undefined {
 }
 
 /** One call in a row of a table, and what has to come of it. */
-export type Call = (lab: Lab) => Promise<void>;
+type Call = (lab: Lab) => Promise<void>;
 
 /** A sentence, and the calls that show it. */
 export type Row = [sentence: string, ...calls: Call[]];

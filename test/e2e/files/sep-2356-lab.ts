@@ -24,7 +24,7 @@ export function declared(keyword: Json = {}, more: Json = {}): Json {
   return { type: 'string', format: 'uri', 'x-mcp-file': keyword, ...more };
 }
 
-export interface ShownTool {
+interface ShownTool {
   inputSchema: { properties: Record<string, Json>; required?: string[] };
   inputFiles?: Record<string, Json>;
 }

@@ -22,7 +22,7 @@ export const OCR_TOOL = {
 };
 export const OCR_FILES = { ocr_image: { files: { image_base64: { encoding: 'base64', name: 'filename' } } } };
 
-export interface Descriptor {
+interface Descriptor {
   transport: string;
   method: string;
   url: string;
@@ -31,7 +31,7 @@ export interface Descriptor {
   multipart?: { fileField: string; fields?: Record<string, string> };
 }
 
-export interface Authorized {
+interface Authorized {
   file: Json & { uri: string };
   upload: Descriptor;
   download: Descriptor;

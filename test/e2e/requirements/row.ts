@@ -1,5 +1,5 @@
 /** Why no test proves a row. */
-export type Excuse =
+type Excuse =
   /** It asks the user by elicitation, or carries a file in the answer to one. */
   | 'elicitation'
   /** Client and server are of different eras. */
@@ -16,7 +16,7 @@ export type Excuse =
   /** `npm run mutants` shows it. */
   | 'mutants';
 
-export interface Row {
+interface Row {
   /** What the row asks of Wharf. */
   readonly sentence: string;
   /** The public text that asks for it, or the page of this repository that promises it. */

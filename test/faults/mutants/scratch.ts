@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const MOST_MS = 600_000;
 const MOST_OUTPUT = 64 * 1024 * 1024;
 
-export interface Outcome {
+interface Outcome {
   passed: number;
   /** Names of tests that failed. */
   failed: string[];

@@ -5,12 +5,12 @@ import type { Pattern } from './parse.js';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
-export interface FoundPattern extends Pattern {
+interface FoundPattern extends Pattern {
   /** Path from the repository's root, and line. */
   place: string;
 }
 
-export interface FoundPatterns {
+interface FoundPatterns {
   patterns: FoundPattern[];
   /** Places where a pattern is made of more than constants of its file, as `path: argument`. */
   made: string[];

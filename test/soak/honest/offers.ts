@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 
 /** Where a file may be uploaded, with the code of the link in a header, and its handle. */
-export interface Place {
+interface Place {
   url: string;
   headers: Record<string, string>;
   uri: string;

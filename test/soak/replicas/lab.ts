@@ -21,7 +21,7 @@ const INSTALL_MS = 300_000;
 const FILES = { tools: { digest: { files: { data: { encoding: 'base64' } } } } };
 
 /** One gateway of two. */
-export interface Replica {
+interface Replica {
   name: string;
   adminUrl: string;
   child: Child;

@@ -4,7 +4,7 @@ import { boundaryOf } from '../../../gateway/http/multipart-head.js';
 export const BOUNDARY = 'XbX';
 export const CONTENT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-export type Piece = string | Buffer;
+type Piece = string | Buffer;
 
 export function bytesOf(...pieces: Piece[]): Buffer {
   return Buffer.concat(pieces.map((piece) => Buffer.from(piece as string)));
@@ -23,7 +23,7 @@ export function part(disposition: string, content: Piece = '', ...headers: strin
 export const file = (content: Piece, name = 'a.txt') => part(`name="file"; filename="${name}"`, content);
 export const field = (name: string, value: Piece = 'v') => part(`name="${name}"`, value);
 
-export interface Reading {
+interface Reading {
   bytes: Buffer;
   name: string | undefined;
   mimeType: string | undefined;

@@ -2,7 +2,7 @@ import type { FileArgument } from '../../../gateway/ports/file-slot.js';
 import type { JsonObject } from '../../../gateway/ports/json.js';
 
 /** Tools as servers declare them that know nothing of files, with what there is to find in each. */
-export interface LegacyTool {
+interface LegacyTool {
   name: string;
   description?: string;
   properties: JsonObject;

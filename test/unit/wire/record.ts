@@ -12,11 +12,11 @@ import { chunkings } from '../../helpers/chunked.js';
 
 export type Kind = 'json' | 'sse' | 'lines';
 
-export interface RecordOptions extends Partial<Omit<ReaderOptions, 'tree' | 'handler'>> {
+interface RecordOptions extends Partial<Omit<ReaderOptions, 'tree' | 'handler'>> {
   handler?: Partial<MessageHandler>;
 }
 
-export interface SeenMessage {
+interface SeenMessage {
   skeleton: string;
   slots: { slot: string; path: string; offset: number; text: string; ended: boolean }[];
   ranges: { name: string; path: string; text: string }[];
