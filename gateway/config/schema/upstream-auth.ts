@@ -20,6 +20,33 @@ function isPrivateKey(text: string): boolean {
   }
 }
 
+/** Least bits of an RSA key (RFC 7518 §3.3). */
+const LEAST_RSA = 2048;
+
+const CURVES = { ES256: 'ec prime256v1', EdDSA: 'ed25519' } as const;
+
+interface Signing {
+  privateKey?: string | undefined;
+  algorithm?: 'ES256' | 'RS256' | 'PS256' | 'EdDSA' | undefined;
+}
+
+/** Whether a key can sign by an algorithm: one that cannot would fail at the first request of a client. */
+function canSign({ privateKey, algorithm = 'ES256' }: Signing): boolean {
+  // a text that does not hold a key has a message of its own
+  if (privateKey === undefined || !isPrivateKey(privateKey)) return true;
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details = {} } = createPrivateKey(privateKey);
+  const { namedCurve, modulusLength = 0 } = details;
+  if (algorithm === 'RS256' || algorithm === 'PS256') return type === 'rsa' && modulusLength >= LEAST_RSA;
+  return [type, namedCurve].filter((part) => part !== undefined).join(' ') === CURVES[algorithm];
+}
+
+const SIGNS = {
+  error:
+    'must be a key for `algorithm`: P-256 for ES256, which is the default, Ed25519 for EdDSA, ' +
+    `RSA of ${LEAST_RSA} bits or more for RS256 and PS256`,
+  path: ['privateKey'],
+};
+
 /** How Wharf is known to an authorization server. */
 const client = () => ({
   issuer: issuerUrl().optional().describe('The authorization server; its metadata names the endpoints (RFC 8414).'),
@@ -48,6 +75,7 @@ const target = () => ({
 const grant = () =>
   z
     .strictObject({ ...client(), ...target() })
+    .refine(canSign, SIGNS)
     .refine(({ issuer, tokenUrl }) => issuer !== undefined || tokenUrl !== undefined, {
       error: 'needs "issuer" or "tokenUrl"',
     });
@@ -78,6 +106,7 @@ export function upstreamAuthSchema() {
             ),
           ...target(),
         })
+        .refine(canSign, SIGNS)
         .optional()
         .describe(
           "Each person's own login at the server's authorization server. Who lacks one is sent to a page, or gets the link " +
