@@ -294,10 +294,13 @@ function whole(ttlMs: number): number {
 
 /**
  * The error without the command's values: the library attaches the arguments to it, and Redis repeats the first
- * arguments of an unknown command.
+ * arguments of an unknown command. It has no stack: each request that fails while Redis is away has a line of the log, and
+ * where in the source a Redis is away says nothing.
  */
 function withoutValues(error: unknown): Error {
   const { message } = (error ?? {}) as { message?: unknown };
   const text = typeof message === 'string' ? message : 'The connection was closed.';
-  return new Error(text.replace(/, with args beginning with:.*$/s, '').slice(0, 300));
+  const told = new Error(text.replace(/, with args beginning with:.*$/s, '').slice(0, 300));
+  delete told.stack;
+  return told;
 }

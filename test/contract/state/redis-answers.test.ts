@@ -67,6 +67,19 @@ describe('redis state store behind a Redis that', () => {
     );
   });
 
+  it.each(['hello', 'info'])('answers %s of a new connection byte by byte: that is given up', async (command) => {
+    await store.check();
+    scripted.rules = [{ command: new RegExp(`^${command}`, 'i'), dripMs: STATE_TIMEOUT_MS / 5 }];
+    scripted.hangUp();
+    const before = scripted.connections;
+    await until(() => scripted.connections > before + 1);
+    scripted.rules = [];
+    await until(works);
+    expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
+    expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringMatching(/^Redis did not answer within/));
+    expect(logged[0]?.[1].err).not.toHaveProperty('stack');
+  });
+
   it('answers byte by byte: the connection is given up with what is queued in it', async () => {
     await store.check();
     scripted.rules = [{ command: ALL, dripMs: 1000 }];
@@ -125,6 +138,12 @@ describe('redis state store behind a Redis that', () => {
     ['tally', 'nothing', '_\r\n', (state: StateStore) => state.tally('k', [{ part: 'a', by: 1, ttlMs: HOUR }], 5)],
     ['tally', 'a text', '+OK\r\n', (state: StateStore) => state.tally('k', [{ part: 'a', by: 1, ttlMs: HOUR }], 5)],
     ['time', 'a text', '+OK\r\n', (state: StateStore) => state.time?.()],
+    [
+      'time',
+      'the hour of a clock that was never set',
+      '*2\r\n$1\r\n0\r\n$6\r\n123456\r\n',
+      (state: StateStore) => state.time?.(),
+    ],
     ['time', 'words', '*2\r\n$2\r\nat\r\n$3\r\nten\r\n', (state: StateStore) => state.time?.()],
     ['check', 'nothing', '_\r\n', (state: StateStore) => state.check()],
   ])(
