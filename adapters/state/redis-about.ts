@@ -8,12 +8,7 @@ const KEEPS = 'noeviction';
  * @param time the answer to TIME: seconds, and microseconds of the second
  */
 export function aboutRedis(info: string, [seconds = 0, micros = 0]: readonly (number | string)[]): AboutStore {
-  const facts = new Map(
-    info.split(/\r?\n/).flatMap((line) => {
-      const at = line.indexOf(':');
-      return at > 0 ? [[line.slice(0, at), line.slice(at + 1)] as const] : [];
-    }),
-  );
+  const facts = factsOf(info);
   const policy = facts.get('maxmemory_policy');
   const product = facts.has('valkey_version') ? 'Valkey' : 'Redis';
   const version = facts.get('valkey_version') ?? facts.get('redis_version') ?? 'of unknown version';
@@ -24,4 +19,32 @@ export function aboutRedis(info: string, [seconds = 0, micros = 0]: readonly (nu
     isLasting: facts.get('aof_enabled') === '1',
     now: Math.round(Number(seconds) * 1000 + Number(micros) / 1000),
   };
+}
+
+/**
+ * Why a Redis loses what Wharf writes; undefined if it does not.
+ * @param info the answer to INFO
+ */
+export function lossOf(info: string): { text: string; policy: string } | undefined {
+  const facts = factsOf(info);
+  const policy = facts.get('maxmemory_policy');
+  const most = Number(facts.get('maxmemory') ?? 0);
+  if (policy === undefined || policy === KEEPS || !(most > 0)) return undefined;
+  const text =
+    'Redis removes keys once its memory is full: files and sessions vanish, and what callers have used is forgotten.';
+  return { text, policy };
+}
+
+/** Whether it leads to others that have keys, and has none itself. */
+export function isSentinel(info: string): boolean {
+  return factsOf(info).get('redis_mode') === 'sentinel';
+}
+
+function factsOf(info: string): ReadonlyMap<string, string> {
+  return new Map(
+    info.split(/\r?\n/).flatMap((line) => {
+      const at = line.indexOf(':');
+      return at > 0 ? [[line.slice(0, at), line.slice(at + 1)] as const] : [];
+    }),
+  );
 }

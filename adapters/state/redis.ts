@@ -5,7 +5,7 @@ import { Patience } from '../../gateway/budget/patience.js';
 import { NotWritten } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
-import { aboutRedis } from './redis-about.js';
+import { aboutRedis, isSentinel, lossOf } from './redis-about.js';
 import { ANSWER, watchAnswers } from './redis-answers.js';
 import { CreatedKeys } from './redis-created.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
@@ -54,6 +54,15 @@ const QUIET_MS = 60_000;
 /** What a check writes, and for how long. */
 const CHECK_KEY = 'check';
 const CHECK_MS = 1000;
+
+/** So many keys are in all parts of a cluster, but for once in 30,000 times with two parts. */
+const KEYS_OF_ALL_PARTS = 16;
+
+/** What Redis says of a key that another part of its cluster has. */
+const ELSEWHERE = ['MOVED', 'ASK'];
+
+const NO_CLUSTER =
+  'This Redis is one part of a cluster, and another part has the key: Wharf takes a Redis that has all keys.';
 
 /** Each script is one atomic step: no other replica acts between its read and its write. All use only KEYS[1]. */
 const SCRIPTS = {
@@ -117,6 +126,12 @@ export async function create(
   }) as Redis & ScriptCommands;
   const watched = watch(client, deps);
   leaveWrongDatabase(client);
+  warnOfLoss(client, deps.log);
+  /** Whether the Redis of this connection has taken keys of all parts. */
+  let isWhole = false;
+  client.on('close', () => {
+    isWhole = false;
+  });
   const answers = watchAnswers(client, { stepMs: deps.timeouts.state, handshakeMs: connectTimeout });
   const { maxKeys } = config;
   const created = maxKeys === undefined ? undefined : new CreatedKeys(maxKeys, deps.sharing, deps.clock);
@@ -138,7 +153,10 @@ export async function create(
       if (!isAnswer(answer)) throw answers.giveUp();
       return answer;
     } catch (error) {
-      const cause = withoutValues(error);
+      const said = withoutValues(error);
+      const isElsewhere = ELSEWHERE.some((kind) => saysOf(said, kind));
+      if (isElsewhere) isWhole = false;
+      const cause = isElsewhere ? withoutValues(new Error(NO_CLUSTER)) : said;
       // a list, for example, where Wharf keeps a text: asking again changes nothing
       if (saysOf(cause, 'WRONGTYPE')) throw new GatewayError('state_unavailable', {}, new NotWritten());
       throw new GatewayError(saysOf(cause, FULL) ? 'state_full' : 'state_unavailable', {}, cause);
@@ -198,12 +216,18 @@ export async function create(
 
     async check() {
       // a PING is answered by one that refuses every write: a replica, or one whose memory or disk is full
-      await run(() => client.set(CHECK_KEY, '', 'PX', CHECK_MS), ANSWER.written);
+      const write = (key: string) => run(() => client.set(key, '', 'PX', CHECK_MS), ANSWER.written);
+      // one key would be written, and most others refused
+      const others = isWhole ? 0 : KEYS_OF_ALL_PARTS - 1;
+      await Promise.all([CHECK_KEY, ...Array.from({ length: others }, (_, n) => `${CHECK_KEY}:${n}`)].map(write));
+      isWhole = client.status === 'ready';
     },
 
     async about() {
       // INFO of all sections takes Redis 0.1 ms; one section at a time needs Redis 7
-      return aboutRedis(await run(() => client.info(), ANSWER.text), await run(() => client.time(), ANSWER.time));
+      const info = await run(() => client.info(), ANSWER.text);
+      if (isSentinel(info)) throw new Error('This is a Sentinel, which has no keys: name what leads to the primary.');
+      return aboutRedis(info, await run(() => client.time(), ANSWER.time));
     },
 
     async close() {
@@ -222,6 +246,18 @@ function leaveWrongDatabase(client: Redis): void {
   client.on('error', (error: { command?: { name?: unknown } }) => {
     if (error.command?.name === 'select') client.disconnect(true);
   });
+}
+
+/** Tells it once of each policy. Each new connection is looked at: it may be to another Redis. */
+function warnOfLoss(client: Redis, log: StateStoreDeps['log']): void {
+  let told: string | undefined;
+  const look = (info: unknown) => {
+    const loss = typeof info === 'string' ? lossOf(info) : undefined;
+    if (loss && loss.policy !== told) log.warn({ 'maxmemory-policy': loss.policy, needed: 'noeviction' }, loss.text);
+    told = loss?.policy;
+  };
+  // where Wharf may not ask, `wharf doctor` says so
+  client.on('ready', () => void client.info().then(look, () => undefined));
 }
 
 /**

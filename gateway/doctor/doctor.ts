@@ -1,5 +1,7 @@
+import { allowanceRulesOf } from '../config/access.js';
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { Choice, Config } from '../config/config.js';
+import { isUnlimited } from '../policy/allowance.js';
 import { type Check, type Finding, type Found, runAll } from './check.js';
 import { configChecks } from './config.js';
 import { issuerChecks } from './issuers.js';
@@ -64,7 +66,7 @@ export async function doctor(options: DoctorOptions): Promise<Found[]> {
     ...configChecks(config, adapters),
     ...machineChecks(config, fits),
     ...objectChecks(part(adapters.objects, config.objects), config.allowedOrigins),
-    ...stateChecks(part(adapters.state, config.state)),
+    ...stateChecks(part(adapters.state, config.state), countsCallers(config)),
     ...antivirusChecks(part(adapters.antivirus, config.antivirus)),
     ...reachChecks(
       config,
@@ -83,6 +85,12 @@ export async function doctor(options: DoctorOptions): Promise<Found[]> {
     isOver = true;
     await Promise.allSettled(opened.map((close) => close()));
   }
+}
+
+function countsCallers(config: Config): boolean {
+  const tools = Object.values(config.servers).flatMap((server) => Object.values(server.tools));
+  const isCounted = tools.some(({ limits }) => limits?.requestsPerMinute !== undefined);
+  return isCounted || !isUnlimited(allowanceRulesOf(config));
 }
 
 async function notTried(): Promise<Finding> {

@@ -132,7 +132,8 @@ async function withObject(
   }
 }
 
-export function stateChecks(open: Open<StateStore>): Check[] {
+/** @param countsCallers whether the config limits what callers use over time */
+export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Check[] {
   return [
     {
       group: 'state',
@@ -146,11 +147,30 @@ export function stateChecks(open: Open<StateStore>): Check[] {
         const ms = performance.now() - startedAt;
         if (await store.create(key, '2', 10_000)) throw new Error('a key was created twice');
         if (!(await store.replace(key, '1', '3', 10_000))) throw new Error('a key could not be replaced');
+        if (!(await store.extend(key, 20_000))) throw new Error('the time of a key could not be extended');
         if ((await store.take(key)) !== '3') throw new Error('what was written is not what is read');
         await store.create(key, '4', 50);
         await sleep(200);
         if ((await store.read(key)) !== undefined) throw new Error('a key has outlived its time');
+        await store.remove(key);
+        await store.check();
         return { state: 'ok', text: `${store.name}: each step is atomic, and takes about ${timeText(Math.round(ms))}` };
+      },
+    },
+    {
+      group: 'state',
+      title: 'what callers have used',
+      todo: 'Check state.url, and let the Redis user also run HGETALL, HSET, HDEL and PEXPIREAT: callers with limits need them.',
+      run: async () => {
+        if (!countsCallers) return { state: 'skipped', text: 'nothing of callers is limited over time' };
+        const store = await open();
+        const key = `doctor:${randomBytes(12).toString('hex')}`;
+        const count = () => store.tally(key, [{ part: 'one', by: 1, ttlMs: 10_000 }], 1);
+        const counted = [await count(), await count()].map(({ isWithin }) => isWithin);
+        await store.remove(key);
+        if (counted[0] !== true || counted[1] !== false)
+          throw new Error('one of one fits, and two of one do not: it says otherwise');
+        return { state: 'ok', text: `${store.name}: it is counted, and refused beyond its limit` };
       },
     },
     {

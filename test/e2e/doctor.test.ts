@@ -10,6 +10,7 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.j
 import { startRefusingS3 } from '../helpers/fault-s3.js';
 import { freePorts } from '../helpers/gateway-process-ports.js';
 import { OwnClamd } from '../helpers/own-clamd.js';
+import { OwnRedis } from '../helpers/own-redis.js';
 import { freshName, redisUrl, s3Config } from '../helpers/services.js';
 import { startWharf } from '../helpers/wharf.js';
 import { wharf } from './cli-process.js';
@@ -86,6 +87,27 @@ describe('wharf doctor', () => {
     expect(code).toBe(0);
     expect(out).not.toContain(secret);
     expect(out).not.toMatch(/Signature=[0-9a-f]/);
+  });
+
+  it('says which commands a user of Redis lacks, where callers have limits', async () => {
+    const redis = await OwnRedis.start();
+    try {
+      const steps = '+set +get +getdel +del +pttl +pexpire +eval +evalsha +ping +hello +info +time';
+      await redis.command('acl', 'setuser', 'few', 'on', '>few', '~wharf:*', '-@all', ...steps.split(' '));
+      const url = redis.url.replace('//', '//few:few@');
+      const config = { state: { use: 'redis', url }, secret: 'the tests of this repository share this secret' };
+      const limited = await doctor({ ...config, limits: { requestsPerMinute: 5 } }, '--json', '--only', 'state');
+      expect(limited.of('state', 'create, read, expire and remove')).toMatchObject({ state: 'ok' });
+      const lacking = { state: 'failed', todo: expect.stringContaining('HGETALL') };
+      expect(limited.of('state', 'what callers have used')).toMatchObject(lacking);
+      const free = await doctor(config, '--json', '--only', 'state');
+      expect(free.of('state', 'what callers have used')).toMatchObject({ state: 'skipped' });
+      await redis.command('acl', 'setuser', 'few', '+hgetall', '+hset', '+hdel', '+pexpireat');
+      const given = await doctor({ ...config, limits: { requestsPerMinute: 5 } }, '--json', '--only', 'state');
+      expect(given.of('state', 'what callers have used')).toMatchObject({ state: 'ok' });
+    } finally {
+      await redis.stop();
+    }
   });
 
   it('lets a real clamd find the EICAR file', async () => {

@@ -204,6 +204,24 @@ describe('redis state store behind a Redis that', () => {
     await until(works);
   });
 
+  it('is one part of a cluster: readiness says so, although it takes a key of its own', async () => {
+    scripted.rules = [{ command: /^set wharf:check:7 /, answer: '-MOVED 12047 127.0.0.1:6717\r\n' }];
+    const cause = { message: expect.stringMatching(/one part of a cluster/) };
+    await expect(store.check()).rejects.toMatchObject({ ...UNAVAILABLE, cause });
+    scripted.rules = [];
+    await store.check();
+    scripted.rules = [{ command: /^get wharf:k/, answer: '-MOVED 12047 127.0.0.1:6717\r\n' }];
+    await expect(store.read('k')).rejects.toMatchObject({ ...UNAVAILABLE, cause });
+    scripted.rules = [{ command: /^set wharf:check:7 /, answer: '-MOVED 12047 127.0.0.1:6717\r\n' }];
+    await expect(store.check()).rejects.toMatchObject({ ...UNAVAILABLE, cause });
+  });
+
+  it('is a Sentinel: what it says of itself names that', async () => {
+    const info = 'redis_version:7.0.15\r\nredis_mode:sentinel\r\n';
+    scripted.rules = [{ command: /^info/, answer: `$${info.length}\r\n${info}\r\n` }];
+    await expect(store.about?.()).rejects.toThrow(/Sentinel/);
+  });
+
   it('holds a value of another type under a key: it is known as not written by Wharf, and the rest goes on', async () => {
     await redis.command('hset', 'wharf:k', 'field', 'value');
     for (const verb of [() => store.read('k'), () => store.take('k'), () => store.replace('k', 'v', 'w', HOUR)])

@@ -143,6 +143,21 @@ describe('redis state store when Redis', () => {
     expect(await store.create('other', 'v', HOUR)).toBe(true);
   });
 
+  it('removes keys when its memory is full: the log says so once, and again at a connection to another that does', async () => {
+    await store.close();
+    await redis.command('config', 'set', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
+    store = await open();
+    await store.check();
+    const told = (policy: string) => ['warn', { 'maxmemory-policy': policy, needed: 'noeviction' }, expect.any(String)];
+    await until(() => logged.length > 0);
+    expect(logged).toEqual([told('allkeys-lru')]);
+    await redis.command('config', 'set', 'maxmemory-policy', 'volatile-ttl');
+    await redis.command('client', 'kill', 'type', 'normal');
+    await recover();
+    await until(() => logged.length > 1);
+    expect(logged).toContainEqual(told('volatile-ttl'));
+  });
+
   it('is out of memory: writes fail and say so, reads go on', async () => {
     await store.create('k', 'v', HOUR);
     await redis.command('config', 'set', 'maxmemory', '1');
