@@ -40,8 +40,9 @@ const STEPS_OF_NAME = 50;
 /** Cached, because a tool's schema is needed for each of its results. */
 const PUBLISHED = new WeakMap<JsonObject, JsonObject>();
 
+/** In either alphabet, because both are read as one. */
 export function declaresBase64({ contentEncoding }: JsonObject): boolean {
-  return typeof contentEncoding === 'string' && contentEncoding.toLowerCase() === 'base64';
+  return typeof contentEncoding === 'string' && /^base64(?:url)?$/i.test(contentEncoding);
 }
 
 /**

@@ -77,6 +77,10 @@ const CASES: Readonly<Record<string, Case>> = {
   'configured, long': configured({ ...TEXT, minLength: 1000 }, 'stays'),
   'configured, of base64': configured({ ...TEXT, pattern: '^[A-Za-z0-9+/]+=*$' }, 'stays'),
   'declared, with its limits': declared({ ...BASE64, minLength: 5000, pattern: '^[A-Za-z0-9+/]+=*$' }, 'link'),
+  'declared, in the alphabet for URLs': {
+    ...declared({ ...TEXT, contentEncoding: 'base64url', pattern: '^[\\w-]+$' }, 'link'),
+    text: PNG.toString('base64url'),
+  },
   'declared, limits behind a reference': declared({ ...BASE64, $ref: '#/$defs/long' }, 'stays', LONG),
   'declared, limits beside it': declared({ allOf: [BASE64, { minLength: 5000 }] }, 'stays'),
   'declared, what is short forbidden': declared({ ...BASE64, not: { maxLength: 5000 } }, 'stays'),
