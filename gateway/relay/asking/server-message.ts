@@ -1,12 +1,14 @@
 import { isObject } from '../../json/value.js';
+import { contrast, mostText } from '../../policy/amounts.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { weigh } from '../../wire/json/weigh.js';
 import type { Piece } from '../cut/splice.js';
 
 /** Questions are short: what is longer is refused. */
-export const MOST_BYTES = 256 * 1024;
-export const LIGHT = { depth: 100, values: 5000 };
+const MOST_BYTES = 256 * 1024;
+const LIGHT = { depth: 100, values: 5000 };
+const MOST = `${mostText(MOST_BYTES)}, ${LIGHT.values} values and ${LIGHT.depth} levels`;
 
 /** What a server says while it works on a call, as far as it is about its own questions. */
 type ServerMessage =
@@ -32,6 +34,18 @@ export function serverMessage(pieces: readonly Piece[], isQuestion: boolean): Se
   } catch {
     return undefined;
   }
+}
+
+/** What a server is told about a question that is too much to be read. */
+export function refusalText(pieces: readonly Piece[]): string {
+  return `a question is one message of at most ${MOST}, and this one ${excessIn(pieces)}`;
+}
+
+function excessIn(pieces: readonly Piece[]): string {
+  const bytes = Buffer.concat(pieces.filter((piece) => Buffer.isBuffer(piece)));
+  if (bytes.length > MOST_BYTES) return `is ${contrast(MOST_BYTES, bytes.length).actual} long`;
+  const weight = weigh(bytes, LIGHT);
+  return weight === 'heavy' ? 'has more values' : weight === 'deep' ? 'has more levels' : 'is not one message';
 }
 
 function read(message: JsonValue, size: number): ServerMessage | undefined {

@@ -1,7 +1,6 @@
 import { asGatewayError } from '../../errors.js';
 import { type AboutTask, aboutTask } from '../../mcp/meta-keys.js';
 import { metaOf, readMessages } from '../../mcp/request.js';
-import { mostText } from '../../policy/amounts.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { CollectedReply } from '../client/collected-reply.js';
@@ -14,7 +13,7 @@ import { FilesForServer } from './files-for-server.js';
 import type { OpenQuestion, OpenQuestions, Questioned } from './open-questions.js';
 import { tokenIn } from './progress.js';
 import { readQuestion } from './server-file.js';
-import { LIGHT, MOST_BYTES, serverMessage } from './server-message.js';
+import { refusalText, serverMessage } from './server-message.js';
 
 /**
  * A server's own questions for files, on one stream. Wharf asks the client in a way that it knows, gives the server the
@@ -37,7 +36,7 @@ export class ServerQuestions implements Taker {
 
   takes(pieces: readonly Piece[], isResumable: boolean, asks: string | undefined): boolean | Promise<void> {
     const message = serverMessage(pieces, asks !== undefined);
-    if (!message) return asks === undefined ? false : this.#refuse(parseJson(asks) as JsonValue);
+    if (!message) return asks === undefined ? false : this.#refuse(parseJson(asks) as JsonValue, pieces);
     if (message.kind === 'cancelled') return this.#questions.cancel(this.#from, message.id);
     const found = readQuestion(message.params, this.#stream.caller.client, this.#deps);
     if (!found) return false;
@@ -66,11 +65,10 @@ export class ServerQuestions implements Taker {
   }
 
   /** What cannot be read could show the client an address of the server's. */
-  #refuse(id: JsonValue): Promise<void> {
+  #refuse(id: JsonValue, pieces: readonly Piece[]): Promise<void> {
     const { log } = this.#deps;
-    const most = `${mostText(MOST_BYTES)}, ${LIGHT.values} values and ${LIGHT.depth} levels`;
     log.warn({}, "a server's question was refused: it cannot be read");
-    return this.#tell({ id, error: { code: -32602, message: `a question is one message of at most ${most}` } });
+    return this.#tell({ id, error: { code: -32602, message: refusalText(pieces) } });
   }
 
   over(): void {

@@ -78,13 +78,20 @@ describe('a server that asks in binary mode and means harm', () => {
     expect(call.messages).toHaveLength(1);
   });
 
-  it('hears an error when it asks more than can be read, and its client hears nothing', async () => {
-    await start(binary({ field: { accept: Array.from({ length: 6000 }, () => 'a/b') } }));
-    const { call } = await ask(BINARY);
-    const { error } = toldIn(await call.result()).came;
-    expect(error).toMatchObject({ message: expect.stringContaining('at most 262.1 kB, 5000 values') });
-    expect(call.messages).toHaveLength(1);
-  });
+  it.each([
+    ['values', { accept: Array.from({ length: 6000 }, () => 'a/b') }, 'has more values'],
+    ['levels', { accept: JSON.parse('['.repeat(200) + ']'.repeat(200)) as unknown }, 'has more levels'],
+  ])(
+    'hears an error when it asks more %s than can be read, and its client hears nothing',
+    async (_what, field, excess) => {
+      await start(binary({ field }));
+      const { call } = await ask(BINARY);
+      const { error } = toldIn(await call.result()).came;
+      const text = `at most 262.1 kB, 5000 values and 100 levels, and this one ${excess}`;
+      expect(error).toMatchObject({ message: expect.stringContaining(text) });
+      expect(call.messages).toHaveLength(1);
+    },
+  );
 
   it.each<[string, string[], string]>([
     ['very many types', Array.from({ length: 4000 }, (_, index) => `image/x${index}`), 'accepts 4000 types'],
@@ -114,7 +121,7 @@ it('a server that wants input of more than can be read is answered for with an e
   const own = await AskingServer.start({ scan: { method: 'elicitation/create', params: { ...binary(), pad } } });
   const client = RawClient.stateless(own.wharf.mcp, MODERN, { capabilities: BINARY });
   const { error, answer } = await callOf(client);
-  expect(error?.message).toContain('it asks for input with more than 262.1 kB');
+  expect(error?.message).toContain('it asks for input with more than 262.1 kB: 300.');
   expect(answer.text.includes('their-id')).toBe(false);
   await own.stop();
 });

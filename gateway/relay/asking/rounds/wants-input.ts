@@ -2,7 +2,7 @@ import { GatewayError } from '../../../errors.js';
 import { mayHoldWord } from '../../../json/may-hold-word.js';
 import { isObject } from '../../../json/value.js';
 import { RANGE, rangeAt } from '../../../mcp/ranges.js';
-import { mostText } from '../../../policy/amounts.js';
+import { contrast } from '../../../policy/amounts.js';
 import type { Limits } from '../../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import { parseJson } from '../../../wire/json/parse.js';
@@ -36,9 +36,9 @@ export function inputRequired(
   // a request to the model may have long images
   if (bytes.length > MOST_QUESTIONS || range.values > values) {
     if (!mustRead && !mayHoldWord(bytes, 'elicitation')) return undefined;
-    throw new GatewayError('upstream_invalid', {
-      reason: `it asks for input with more than ${mostText(MOST_QUESTIONS)}`,
-    });
+    const { allowed, actual } = contrast(MOST_QUESTIONS, bytes.length);
+    const excess = bytes.length > MOST_QUESTIONS ? `${allowed}: ${actual}` : `limits.values = ${values} values`;
+    throw new GatewayError('upstream_invalid', { reason: `it asks for input with more than ${excess}` });
   }
   const result = parseJson(bytes.toString('utf8')) as JsonValue;
   return isObject(result) ? result : undefined;
