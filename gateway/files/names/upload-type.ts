@@ -35,6 +35,20 @@ export function uploadedType({ announced, declared, sniffed, name, accept }: Typ
   return accepted;
 }
 
+/**
+ * True when a list of accepted types has an extension that fits a stored file, as it fits one that is uploaded: a link must
+ * not take a file that the call with its handle refuses.
+ */
+export function fitsExtension(
+  accept: readonly string[] | undefined,
+  { mimeType, name }: { mimeType: string; name: string },
+): boolean {
+  const sniffed = { mime: mimeType, ext: extensionFor(mimeType) };
+  const facts = { mimeType, sniffed, extension: extensionIn(name) };
+  const entries = accept?.map((entry) => entry.trim().toLowerCase()) ?? [];
+  return entries.some((entry) => entry.startsWith('.') && typeUnder(entry, facts) !== undefined);
+}
+
 /** The file's type, if `entry` (a type, `image/*` or `.pdf`) includes it. */
 function typeUnder(
   entry: string,

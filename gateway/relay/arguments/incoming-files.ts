@@ -15,6 +15,7 @@ import {
   sniff,
   typeForExtension,
 } from '../../files/names/media-type.js';
+import { fitsExtension } from '../../files/names/upload-type.js';
 import { SHORT_BYTES, type ShortFiles } from '../../files/short-files.js';
 import { isAccepted, isTextual } from '../../policy/accept.js';
 import type { AcceptRule } from '../../policy/message-limits.js';
@@ -326,7 +327,9 @@ export class IncomingFiles {
  * Bytes without a recognisable type, or only recognisable as text, get the type of their name. A text without a name
  * cannot be judged further.
  */
-function mayBeAccepted(accept: readonly string[] | undefined, { mimeType, name, hasName }: IncomingFile): boolean {
+function mayBeAccepted(accept: readonly string[] | undefined, file: IncomingFile): boolean {
+  const { mimeType, name, hasName } = file;
+  if (fitsExtension(accept, file)) return true;
   if (mimeType !== OCTET_STREAM && mimeType !== 'text/plain') return false;
   if (!hasName) return mimeType === 'text/plain' && accept?.some(isTextual) === true;
   const extension = /\.([^.]{1,16})$/.exec(name)?.[1];

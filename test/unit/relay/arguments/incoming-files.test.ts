@@ -82,3 +82,28 @@ describe('a file that a rule keeps from a server', () => {
     expect(await open(lazy('docs', 'docs').found)).toMatchObject({ origin: 'handoff' });
   });
 });
+
+describe('a file for an argument that also accepts endings of names', () => {
+  const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+  const opened = (accept: string[], facts: Partial<FileRecord>) => {
+    const found: Resolved = { kind: 'ready', record: { ...recordOf(undefined), ...facts } };
+    return toEvil(found).open({ kind: 'handle', uri: URI }, { ...RULES, slot: { ...RULES.slot, accept } });
+  };
+
+  it.each<[string[], Partial<FileRecord>]>([
+    [['image/png', '.docx'], { mimeType: DOCX, name: 'upload-1.docx' }],
+    [['image/png', '.docx'], { mimeType: DOCX, name: 'letter' }],
+    [['image/png', ' .LOG '], { mimeType: 'text/plain', name: 'a.log' }],
+    [['image/png', '.step'], { mimeType: 'application/octet-stream', name: 'part.step' }],
+  ])('is taken where an upload of it was: %j, %j', async (accept, facts) => {
+    expect(await opened(accept, facts)).toMatchObject({ via: 'upload' });
+  });
+
+  it.each<[string[], Partial<FileRecord>]>([
+    [['image/png', '.docx'], { mimeType: 'application/pdf', name: 'letter.docx' }],
+    [['image/png', '.docx'], { mimeType: 'text/plain', name: 'letter.txt' }],
+    [['image/png', '.step'], { mimeType: 'application/octet-stream', name: 'part.stl' }],
+  ])('is refused where an upload of it is: %j, %j', async (accept, facts) => {
+    await expect(opened(accept, facts)).rejects.toMatchObject({ facts: { reason: 'mimeTypeNotAccepted' } });
+  });
+});
