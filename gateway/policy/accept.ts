@@ -33,6 +33,9 @@ const ALIKE: readonly (readonly string[])[] = [
   ['audio/mp4', 'audio/m4a', 'audio/x-m4a'],
   ['audio/flac', 'audio/x-flac'],
   ['application/vnd.apache.parquet', 'application/x-parquet'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'application/docx'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'application/xlsx'],
+  ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'application/pptx'],
 ];
 
 const FIRST_OF = new Map(ALIKE.flatMap((names) => names.map((name) => [name, names[0] as string] as const)));

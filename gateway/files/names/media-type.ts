@@ -1,4 +1,5 @@
 import { fileTypeFromBuffer } from 'file-type';
+import { officeType } from './office-type.js';
 import { pictureType } from './picture-type.js';
 import type { Sniffed } from './sniffed.js';
 import { textHint, utf16Hint } from './text-hint.js';
@@ -24,6 +25,7 @@ export async function sniff(first: Buffer): Promise<Sniffed | undefined> {
   }
   // file-type calls every XML document application/xml, but serving safely requires telling SVG and XHTML apart.
   if (found === undefined || found.mime === 'application/xml') return textHint(head, isComplete) ?? found;
+  if (found.mime === 'application/zip') return officeType(head) ?? found;
   const mime = found.mime.toLowerCase().split(';', 1)[0] ?? OCTET_STREAM;
   return textUnder(mime, head, isComplete) ?? { mime, ext: found.ext };
 }
@@ -85,6 +87,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   'image/x-png': 'image/png',
   'application/x-pdf': 'application/pdf',
   'application/x-zip-compressed': 'application/zip',
+  // as FastMCP's `File(format="docx")` writes them
+  'application/docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/pptx': 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'application/xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
 /**

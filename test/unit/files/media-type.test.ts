@@ -15,6 +15,59 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x
 
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
 
+/** The heads of a ZIP's entries, each with some data, in the order in which a program writes them. */
+const zip = (...names: string[]) =>
+  Buffer.concat(
+    names.map((name) => {
+      const head = Buffer.alloc(30);
+      head.write('PK\x03\x04', 'latin1');
+      head.writeUInt16LE(20, 4);
+      head.writeUInt16LE(8, 8);
+      head.writeUInt32LE(5, 18);
+      head.writeUInt32LE(7, 22);
+      head.writeUInt16LE(name.length, 26);
+      return Buffer.concat([head, Buffer.from(name), Buffer.from([1, 2, 3, 4, 5])]);
+    }),
+  );
+
+const office = (of: string) => `application/vnd.openxmlformats-officedocument.${of}`;
+
+describe('a document of Word, Excel or PowerPoint that begins with another part than its list of types', () => {
+  it.each<[string, string[], mime: string, ext: string]>([
+    [
+      'openpyxl',
+      ['docProps/app.xml', 'docProps/core.xml', 'xl/theme/theme1.xml'],
+      office('spreadsheetml.sheet'),
+      'xlsx',
+    ],
+    ['XlsxWriter', ['xl/worksheets/sheet1.xml'], office('spreadsheetml.sheet'), 'xlsx'],
+    ['docx of npm', ['word/document.xml', 'word/styles.xml'], office('wordprocessingml.document'), 'docx'],
+    [
+      'LibreOffice',
+      ['_rels/.rels', 'docProps/core.xml', 'ppt/_rels/presentation.xml.rels'],
+      office('presentationml.presentation'),
+      'pptx',
+    ],
+  ])('is known: %s', async (_by, names, mime, ext) => {
+    expect(await sniff(zip(...names))).toEqual({ mime, ext });
+  });
+
+  it.each([
+    [['docProps/app.xml']],
+    [['xl/theme/theme1.xml', 'notes.txt']],
+    [['xl/workbook.bin']],
+    [['word/document.xml', 'xl/workbook.xml']],
+    [['backup/word/document.xml']],
+  ])('is a ZIP where that is not certain: %j', async (names) => {
+    expect(await sniff(zip(...names))).toEqual({ mime: 'application/zip', ext: 'zip' });
+  });
+
+  it('has its own type where a server writes one that its format does not have', () => {
+    expect(mediaTypeOf('application/docx', undefined)).toBe(office('wordprocessingml.document'));
+    expect(extensionFor('application/xlsx')).toBe('xlsx');
+  });
+});
+
 describe('what the first bytes say', () => {
   it.each<[text: string | Buffer, mime: string | undefined, ext: string | undefined]>([
     [PNG, 'image/png', 'png'],
