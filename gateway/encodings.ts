@@ -45,9 +45,19 @@ const CONTENT_ENCODINGS = new Map<string, Encoding>([
   ['base16', 'hex'],
 ]);
 
-/** The encoding of a file that a schema declares by `contentEncoding`. */
-export function declaredEncoding(contentEncoding: unknown): Encoding | undefined {
-  return typeof contentEncoding === 'string' ? CONTENT_ENCODINGS.get(contentEncoding.toLowerCase()) : undefined;
+/**
+ * The encoding of a file that a schema declares: by `contentEncoding`, or by `format: base64`, as Pydantic writes the
+ * `Base64Bytes` of servers in Python. OpenAPI's `format: byte` is not among them: it also stands for keys and signatures.
+ */
+export function declaredEncoding({
+  contentEncoding,
+  format,
+}: {
+  contentEncoding?: unknown;
+  format?: unknown;
+}): Encoding | undefined {
+  if (typeof contentEncoding === 'string') return CONTENT_ENCODINGS.get(contentEncoding.toLowerCase());
+  return format === 'base64' ? 'base64' : undefined;
 }
 
 /**

@@ -31,7 +31,7 @@ export const SCHEMA_RULES: readonly Rule[] = [
     source: 'schema',
     name: 'contentEncoding',
     test: ({ schema }) => {
-      const encoding = declaredEncoding(schema.contentEncoding);
+      const encoding = declaredEncoding({ contentEncoding: schema.contentEncoding });
       return encoding && certain(encoding, `contentEncoding is ${textOf(schema.contentEncoding)}`);
     },
   },
@@ -40,7 +40,8 @@ export const SCHEMA_RULES: readonly Rule[] = [
     name: 'format',
     test: ({ schema }) => {
       const format = textOf(schema.format).toLowerCase();
-      if (format === 'binary') return likely('base64', 'format is binary, which in JSON is mostly base64');
+      // Pydantic writes it for `bytes`, of which it takes the text as it is: base64 would arrive as text
+      if (format === 'binary') return possible('base64', 'format is binary: base64, or in Python (bytes) plain text');
       const encoding = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
       return encoding && certain(encoding, `format is ${format}`);
     },

@@ -3,7 +3,7 @@ import { Judge } from './judge.js';
 import { declaresBase64 } from './published.js';
 import { listOf, UNIONS } from './walk.js';
 
-/** True when a schema declares the string at `path` as base64: `contentEncoding: base64`, or `base64url`. */
+/** True when a schema declares the string at `path` as base64: `contentEncoding: base64`, `base64url`, or `format: base64`. */
 export function isDeclaredBase64(schema: JsonObject | undefined, path: JsonPath): boolean {
   return schema !== undefined && declares(new Judge(schema), schema, path, 0);
 }

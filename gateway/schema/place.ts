@@ -1,3 +1,4 @@
+import { declaredEncoding } from '../encodings.js';
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
 import { addAll } from '../wire/add-all.js';
@@ -183,7 +184,8 @@ function firstOf(branches: Union['branches'], leads: (schema: JsonValue | undefi
 
 /** Of a string's own keywords none is an object; those of the dialects are. */
 function isAnnotated({ type, contentEncoding, ...others }: JsonObject): boolean {
-  return type === 'string' && (contentEncoding !== undefined || Object.values(others).some(isObject));
+  const isEncoded = contentEncoding !== undefined || declaredEncoding(others) !== undefined;
+  return type === 'string' && (isEncoded || Object.values(others).some(isObject));
 }
 
 function unionOf(written: readonly JsonValue[], root: JsonObject): Union {

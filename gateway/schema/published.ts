@@ -1,3 +1,4 @@
+import { declaredEncoding } from '../encodings.js';
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { Budget } from './budget.js';
@@ -41,8 +42,9 @@ const STEPS_OF_NAME = 50;
 const PUBLISHED = new WeakMap<JsonObject, JsonObject>();
 
 /** In either alphabet, because both are read as one. */
-export function declaresBase64({ contentEncoding }: JsonObject): boolean {
-  return typeof contentEncoding === 'string' && /^base64(?:url)?$/i.test(contentEncoding);
+export function declaresBase64(schema: JsonObject): boolean {
+  const encoding = declaredEncoding(schema);
+  return encoding === 'base64' || encoding === 'base64url';
 }
 
 /**

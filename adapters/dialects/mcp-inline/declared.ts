@@ -5,13 +5,13 @@ import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 import { eachArgument } from '../../../gateway/schema/walk.js';
 
 /**
- * Arguments that declare their content themselves: JSON Schema's `contentEncoding: base64`, and the other encodings of RFC
- * 4648 that Wharf writes, are certain, so they need no configuration.
+ * Arguments that declare their content themselves: JSON Schema's `contentEncoding: base64`, the other encodings of RFC
+ * 4648 that Wharf writes, and Pydantic's `format: base64` are certain, so they need no configuration.
  */
 export function slotsOf({ inputSchema }: JsonObject): FileSlot[] {
   const slots: FileSlot[] = [];
   eachArgument(inputSchema, ({ schema, path }) => {
-    const encoding = declaredEncoding(schema.contentEncoding);
+    const encoding = declaredEncoding(schema);
     if (encoding) slots.push(slot(path, encoding, schema));
     return encoding !== undefined;
   });

@@ -59,27 +59,42 @@ const BOMB = {
   $defs: { u: { anyOf: Array.from({ length: 10 }, () => ({ properties: { a: { $ref: '#/$defs/u' } } })) } },
 };
 
-describe.each(Object.entries(DECLARED))('a file that a schema declares in the words of %s', (name, file) => {
-  const dialect = adapters.dialects.find((one) => one.name === name);
-  const pathsIn = (inputSchema: JsonObject) =>
-    (dialect?.slotsOf?.({ name: 't', inputSchema }) ?? []).map(({ path }) => path);
+/** As Pydantic writes its `Base64Bytes`. */
+const OF_PYDANTIC: JsonObject = { type: 'string', format: 'base64' };
 
-  it.each(AROUND)('is found in %s', (_where, around, path) => {
-    expect(pathsIn({ type: 'object', ...around(file) })).toEqual([path]);
-  });
+describe.each([...Object.entries(DECLARED), ['mcp-inline', OF_PYDANTIC] as const])(
+  'a file that a schema declares in the words of %s, %j',
+  (name, file) => {
+    const dialect = adapters.dialects.find((one) => one.name === name);
+    const pathsIn = (inputSchema: JsonObject) =>
+      (dialect?.slotsOf?.({ name: 't', inputSchema }) ?? []).map(({ path }) => path);
 
-  it.each<[string, JsonObject]>([
-    ['as a member with the name of a segment', { properties: { a: { properties: { '{}': file } } } }],
-    ['as a member with the name of an item', { properties: { a: { properties: { '[]0': file } } } }],
-    [
-      'beside more names than are worth keeping',
-      { properties: { a: { properties: { ['n'.repeat(5000)]: TEXT }, additionalProperties: file } } },
-    ],
-  ])('is not looked for %s', (_where, schema) => {
-    expect(pathsIn({ type: 'object', ...schema })).toEqual([]);
-  });
+    it.each(AROUND)('is found in %s', (_where, around, path) => {
+      expect(pathsIn({ type: 'object', ...around(file) })).toEqual([path]);
+    });
 
-  it('is looked for no longer than a tool is worth', () => {
-    expect(pathsIn({ type: 'object', ...BOMB })).toEqual([]);
+    it.each<[string, JsonObject]>([
+      ['as a member with the name of a segment', { properties: { a: { properties: { '{}': file } } } }],
+      ['as a member with the name of an item', { properties: { a: { properties: { '[]0': file } } } }],
+      [
+        'beside more names than are worth keeping',
+        { properties: { a: { properties: { ['n'.repeat(5000)]: TEXT }, additionalProperties: file } } },
+      ],
+    ])('is not looked for %s', (_where, schema) => {
+      expect(pathsIn({ type: 'object', ...schema })).toEqual([]);
+    });
+
+    it('is looked for no longer than a tool is worth', () => {
+      expect(pathsIn({ type: 'object', ...BOMB })).toEqual([]);
+    });
+  },
+);
+
+describe('a format that also stands for other things than files', () => {
+  const dialect = adapters.dialects.find(({ name }) => name === 'mcp-inline');
+
+  it.each(['byte', 'binary', 'base64url'])('declares none: %s', (format) => {
+    const inputSchema = { type: 'object', properties: { key: { type: 'string', format } } };
+    expect(dialect?.slotsOf?.({ name: 't', inputSchema })).toEqual([]);
   });
 });

@@ -231,6 +231,12 @@ export const LEGACY_TOOLS: LegacyTool[] = [
     expected: [found('data', 'likely', { encoding: 'base64' })],
   },
   {
+    // as Pydantic writes an argument of the type `bytes`
+    name: 'take_bytes',
+    properties: { data: text(undefined, { format: 'binary' }) },
+    expected: [found('data', 'possible', { encoding: 'base64' })],
+  },
+  {
     name: 'set_avatar',
     properties: { avatar: text('The picture', { examples: ['data:image/png;base64,iVBORw0KGgo='] }) },
     expected: [found('avatar', 'likely', { encoding: 'dataUri' })],

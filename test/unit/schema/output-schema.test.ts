@@ -176,6 +176,7 @@ describe('a declaration of base64', () => {
 
   it.each<[string, JsonObject, JsonObject]>([
     ['a member', data(file), data(rest)],
+    ['as Pydantic writes it', data({ ...rest, format: 'base64' }), data(rest)],
     [
       'behind a reference',
       { $defs: { file }, ...data({ $ref: '#/$defs/file' }) },

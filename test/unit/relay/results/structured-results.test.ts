@@ -198,7 +198,10 @@ describe('a string that the outputSchema declares to be base64', () => {
   const declared = { type: 'string', contentEncoding: 'base64', contentMediaType: 'image/png' };
   const body = `{"result":{"structuredContent":{"data":"${DATA}","x":"${OTHER.toString('base64')}"},"content":[]},"id":1}`;
 
-  it('becomes a link though it stands nowhere else', () =>
+  it.each([
+    ['', declared],
+    [', as Pydantic writes it', { type: 'string', format: 'base64' }],
+  ])('becomes a link though it stands nowhere else%s', (_by, written) =>
     everyPiece(
       body,
       async (relayed, lab) => {
@@ -210,8 +213,9 @@ describe('a string that the outputSchema declares to be base64', () => {
         expect(await lab.at(file.url)).toEqual(BYTES);
         expect(lab.asked).toBe(1);
       },
-      tool(declared),
-    ));
+      tool(written),
+    ),
+  );
 
   it.each([
     ['before', `"copies":["${DATA}"],"data":"${DATA}"`],
