@@ -21,6 +21,25 @@ const LISTS: ReadonlyMap<string, number> = new Map([
 const LONGEST = 64 * 1024;
 
 /**
+ * What shows that a success is the answer of S3, and not of something before it, such as a proxy's page: the ETag. What is stored
+ * is answered for without a body, so the ETag of one is of a page that a web server keeps as a file. A few stores know no ETag of
+ * what they give back: the id that S3 gives each request does as well, and counts as an empty ETag.
+ */
+export function markOf(method: string | undefined, headers: Readonly<Record<string, unknown>>): string | undefined {
+  const { etag } = headers;
+  if (typeof etag === 'string')
+    return method === 'PUT' && Number(headers['content-length'] ?? 0) > 0 ? undefined : etag;
+  return method === 'PUT' || headers['x-amz-request-id'] === undefined ? undefined : '';
+}
+
+const METHODS: ReadonlyMap<string, string> = new Map([
+  ['GetObjectCommand', 'GET'],
+  ['HeadObjectCommand', 'HEAD'],
+  ['PutObjectCommand', 'PUT'],
+  ['UploadPartCommand', 'PUT'],
+]);
+
+/**
  * The SDK reads an answer to its end before it understands it, and parses it as a whole: a megabyte of attributes takes it
  * a second. One that is longer than any answer of S3 may be is given up: without this, a store, or what stands before it,
  * could fill the memory and hold up every call.
@@ -29,9 +48,19 @@ export function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next, context) => async (args) => {
       const result = await next(args);
-      const response = result.response as { statusCode?: number; body?: unknown };
+      const response = result.response as {
+        statusCode?: number;
+        headers: Record<string, string>;
+        body?: unknown;
+      };
       const { commandName = '' } = context;
       const isSuccess = (response.statusCode ?? 0) < 300;
+      const method = METHODS.get(commandName);
+      if (isSuccess && method !== undefined) {
+        const mark = markOf(method, response.headers);
+        if (mark === undefined) delete response.headers.etag;
+        else response.headers.etag = mark;
+      }
       const isObject = isSuccess && commandName === 'GetObjectCommand';
       const most = (isSuccess && LISTS.get(commandName)) || LONGEST;
       if (!isObject && response.body instanceof Readable) response.body = bounded(response.body, most);

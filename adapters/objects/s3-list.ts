@@ -30,6 +30,7 @@ export async function* listObjects(
   { prefix, after, most = PAGE_KEYS }: KeysToList,
   signal?: AbortSignal,
 ): AsyncGenerator<ListedObject & { Key: string }> {
+  const MaxKeys = Math.min(most, PAGE_KEYS);
   let last = after ?? '';
   let ContinuationToken: string | undefined;
   let empty = 0;
@@ -37,7 +38,7 @@ export async function* listObjects(
     const command = new s3.sdk.ListObjectsV2Command({
       Bucket: s3.bucket,
       Prefix: prefix,
-      MaxKeys: Math.min(most, PAGE_KEYS),
+      MaxKeys,
       ...(ContinuationToken === undefined ? { StartAfter: after } : { ContinuationToken }),
     });
     const page = await s3.run((abortSignal) => s3.client.send(command, { abortSignal }), signal);
@@ -51,7 +52,11 @@ export async function* listObjects(
     empty = Contents.length === 0 ? empty + 1 : 0;
     if (empty > MOST_EMPTY_PAGES)
       throw wrong(`lists nothing on ${MOST_EMPTY_PAGES} pages, and says that there is more`);
-    ContinuationToken = nextOf(page.IsTruncated, page.NextContinuationToken, ContinuationToken);
+    ContinuationToken = nextOf(
+      { isTruncated: page.IsTruncated, isNamed: page.Name === s3.bucket, isFull: Contents.length >= MaxKeys },
+      page.NextContinuationToken,
+      ContinuationToken,
+    );
   } while (ContinuationToken !== undefined);
 }
 
@@ -76,7 +81,8 @@ export async function abortUploads(
     });
     const before = page;
     page = await s3.run((abortSignal) => s3.client.send(command, { abortSignal }), signal);
-    for (const { Key = '', UploadId, Initiated } of page.Uploads ?? []) {
+    const { Uploads = [] } = page;
+    for (const { Key = '', UploadId, Initiated } of Uploads) {
       expectPrefix(Key, prefix);
       if (Initiated === undefined || Initiated.getTime() >= olderThan) continue;
       const abort = new s3.sdk.AbortMultipartUploadCommand({ Bucket: s3.bucket, Key, UploadId });
@@ -92,7 +98,11 @@ export async function abortUploads(
     }
     const isSame =
       before?.NextKeyMarker === page.NextKeyMarker && before?.NextUploadIdMarker === page.NextUploadIdMarker;
-    const next = nextOf(page.IsTruncated, page.NextKeyMarker, isSame ? page.NextKeyMarker : undefined);
+    const next = nextOf(
+      { isTruncated: page.IsTruncated, isNamed: page.Bucket === s3.bucket, isFull: Uploads.length >= PAGE_UPLOADS },
+      page.NextKeyMarker,
+      isSame ? page.NextKeyMarker : undefined,
+    );
     still = next !== undefined && KeyMarker !== undefined && !isBehind(next, KeyMarker) ? still + 1 : 0;
     if (still > MOST_EMPTY_PAGES) throw wrong('lists the uploads of one key without an end');
     KeyMarker = next;
@@ -100,13 +110,22 @@ export async function abortUploads(
   return removed;
 }
 
+/** What a page says of itself. */
+interface PageEnd {
+  isTruncated: boolean | undefined;
+  /** It names the bucket that was asked for. */
+  isNamed: boolean;
+  /** It has as many entries as were asked for. */
+  isFull: boolean;
+}
+
 /**
- * Where the next page begins; undefined behind the last one.
- * @param isTruncated S3 always says so: an answer that does not is not a list, but a proxy's page for example
+ * Where the next page begins; undefined behind the last one. S3 always says whether there is more, and a few stores only if there
+ * is. An answer that says neither this nor of what it is the list is not a list, but a proxy's page for example.
  */
-function nextOf(isTruncated: boolean | undefined, next: string | undefined, before: string | undefined) {
-  if (isTruncated === undefined) throw wrong('answers with something that is not a list');
-  if (!isTruncated) return undefined;
+function nextOf({ isTruncated, isNamed, isFull }: PageEnd, next: string | undefined, before: string | undefined) {
+  if (isTruncated === undefined && !isNamed) throw wrong('answers with something that is not a list');
+  if (!(isTruncated ?? (isFull || Boolean(next)))) return undefined;
   if (next === undefined || next === '') throw wrong('says that there is more, and not where');
   if (next === before) throw wrong('lists the same page again');
   return next;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { GatewayError } from '../../gateway/errors.js';
 import { drain } from '../http/drain.js';
 import type { Connection } from './s3-connection.js';
+import { look } from './s3-read.js';
 
 /** Bytes on their way to the store. */
 interface PutBytes {
@@ -13,11 +14,36 @@ interface PutBytes {
   sha256?: string | undefined;
 }
 
+/** The ETag of bytes that are stored. */
+interface Marked {
+  ETag: string;
+  /** False where the store has not told it: whether the bytes are there is known only from a look. */
+  isTold: boolean;
+}
+
 /**
- * Sends an object, or a part of one, in one request.
- * @returns the ETag
+ * Sends an object in one request. A few stores give objects their ETags and do not tell them in the answer to PUT; so does a
+ * proxy's page. One look tells them apart: no other writer uses the key.
  */
-export async function put(s3: Connection, put: PutBytes, abortSignal: AbortSignal): Promise<string> {
+export async function putObject(s3: Connection, object: PutBytes, abortSignal: AbortSignal): Promise<void> {
+  const { key, bytes } = object;
+  if ((await send(s3, object, abortSignal)) !== undefined) return;
+  const found = await look(s3, key, abortSignal).catch(() => undefined);
+  if (found?.size !== bytes.length) throw unmarked('PUT');
+}
+
+/**
+ * Sends a part of an object. Where the store does not tell its ETag, that of S3 stands in: the MD5 of the bytes. A store that
+ * has not got the part, or another one, refuses to complete the upload with it.
+ */
+export async function putPart(s3: Connection, part: PutBytes, abortSignal: AbortSignal): Promise<Marked> {
+  const ETag = await send(s3, part, abortSignal);
+  if (ETag !== undefined) return { ETag, isTold: true };
+  return { ETag: `"${createHash('md5').update(part.bytes).digest('hex')}"`, isTold: false };
+}
+
+/** @returns the ETag, if the store tells it */
+async function send(s3: Connection, put: PutBytes, abortSignal: AbortSignal): Promise<string | undefined> {
   const { key, bytes, part } = put;
   const answer = await s3.signed.send(
     {
@@ -27,13 +53,12 @@ export async function put(s3: Connection, put: PutBytes, abortSignal: AbortSigna
       headers: { 'content-type': 'application/octet-stream' },
       body: bytes,
       sha256: s3.signsPayload ? hexDigest(put) : undefined,
-      mark: 'etag',
     },
     abortSignal,
   );
   if (answer) {
     drain(answer);
-    return marked(answer.header('etag'), 'PUT');
+    return answer.header('etag');
   }
   const { sdk, client, bucket } = s3;
   const object = { Bucket: bucket, Key: key, Body: bytes, ContentLength: bytes.length };
@@ -42,16 +67,12 @@ export async function put(s3: Connection, put: PutBytes, abortSignal: AbortSigna
         abortSignal,
       })
     : client.send(new sdk.PutObjectCommand(object), { abortSignal }));
-  return marked(ETag, 'PUT');
+  return ETag;
 }
 
-/**
- * The ETag that S3 gives to what it has stored; Ceph 16 completes an upload with an empty one. A success without any is the
- * answer of something else, such as a proxy's page, and nothing is stored.
- */
-export function marked(ETag: string | undefined, request: string): string {
-  if (ETag !== undefined) return ETag;
-  throw new GatewayError('store_unavailable', {}, new Error(`The store has answered ${request} without an ETag.`));
+/** A success that may be the answer of something else, such as a proxy's page. Ceph 16 completes an upload with an empty ETag. */
+export function unmarked(request: string): GatewayError {
+  return new GatewayError('store_unavailable', {}, new Error(`The store has answered ${request} without an ETag.`));
 }
 
 function hexDigest({ bytes, sha256 }: PutBytes): string {

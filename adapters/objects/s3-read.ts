@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ByteRange, ObjectStat } from '../../gateway/ports/object-store.js';
 import type { Answer } from '../http/answer.js';
+import { markOf } from './s3-answers.js';
 import { S3Body } from './s3-body.js';
 import type { Connection } from './s3-connection.js';
 import { isCode, isMissing, statusOf } from './s3-errors.js';
@@ -60,7 +61,7 @@ async function find(
 ): Promise<Found | 'missing' | 'range-not-satisfiable'> {
   const Range = range && `bytes=${range.start}-${range.end}`;
   const headers = Range === undefined ? {} : { range: Range };
-  const signed = await s3.signed.send({ method: 'GET', key, headers, mark: 'etag' }, abortSignal);
+  const signed = await s3.signed.send({ method: 'GET', key, headers }, abortSignal);
   if (signed) return foundIn(headOf(signed), range, signed, modifiedAt(signed));
   try {
     const command = new s3.sdk.GetObjectCommand({ Bucket: s3.bucket, Key: key, Range });
@@ -181,20 +182,23 @@ function bytesOf(body: Readable, size: number): Promise<Buffer> {
 
 /** Size and age of an object; undefined when it does not exist. */
 export async function statObject(s3: Connection, key: string): Promise<About | undefined> {
-  return s3.run(async (abortSignal) => {
-    const signed = await s3.signed.send({ method: 'HEAD', key, mark: 'etag' }, abortSignal);
-    if (signed) return aboutIn(headOf(signed), modifiedAt(signed));
-    try {
-      const command = new s3.sdk.HeadObjectCommand({ Bucket: s3.bucket, Key: key });
-      const answer = await s3.client.send(command, { abortSignal });
-      const { ContentLength: length, ContentEncoding: coding, ETag: etag, LastModified, $metadata } = answer;
-      const head = { status: $metadata.httpStatusCode, length, etag, coding, range: undefined };
-      return aboutIn(head, LastModified?.getTime() ?? 0);
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
-  });
+  return s3.run((abortSignal) => look(s3, key, abortSignal));
+}
+
+/** Looks for an object within another step. */
+export async function look(s3: Connection, key: string, abortSignal: AbortSignal): Promise<About | undefined> {
+  const signed = await s3.signed.send({ method: 'HEAD', key }, abortSignal);
+  if (signed) return aboutIn(headOf(signed), modifiedAt(signed));
+  try {
+    const command = new s3.sdk.HeadObjectCommand({ Bucket: s3.bucket, Key: key });
+    const answer = await s3.client.send(command, { abortSignal });
+    const { ContentLength: length, ContentEncoding: coding, ETag: etag, LastModified, $metadata } = answer;
+    const head = { status: $metadata.httpStatusCode, length, etag, coding, range: undefined };
+    return aboutIn(head, LastModified?.getTime() ?? 0);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 function headOf(answer: Answer): Head {
@@ -203,7 +207,7 @@ function headOf(answer: Answer): Head {
     status: answer.statusCode,
     length: length === undefined ? undefined : Number(length),
     range: answer.header('content-range'),
-    etag: answer.header('etag'),
+    etag: markOf('GET', answer.headers),
     coding: answer.header('content-encoding'),
   };
 }

@@ -4,7 +4,7 @@ import { GatewayError } from '../../gateway/errors.js';
 import type { ResumableWriter, ResumableWrites } from '../../gateway/ports/object-store.js';
 import type { Connection } from './s3-connection.js';
 import { isMissing } from './s3-errors.js';
-import { put } from './s3-put.js';
+import { putObject } from './s3-put.js';
 import { readObject } from './s3-read.js';
 import { type BegunUpload, S3Writer, type UploadedPart } from './s3-writer.js';
 
@@ -56,8 +56,8 @@ export function s3Resumable(s3: Connection, prefix: string, partSize: number): R
         if (PartNumber !== parts.length + 1 || Size !== partSize) return undefined;
         parts.push({ PartNumber, ETag });
       }
-      // S3 always says so: a page of a proxy does not mean that the upload is gone
-      if (page && page.IsTruncated === undefined)
+      // S3 always says both, and a few stores the first only if there is more: a page of a proxy does not mean that the upload is gone
+      if (page && page.IsTruncated === undefined && page.UploadId !== UploadId)
         throw new GatewayError(
           'store_unavailable',
           {},
@@ -185,7 +185,7 @@ class S3ResumableWriter implements ResumableWriter {
 
   async #put(key: string, bytes: Buffer): Promise<void> {
     const { s3, prefix, signal } = this.#options;
-    await s3.run((abortSignal) => put(s3, { key: prefix + key, bytes }, abortSignal), signal);
+    await s3.run((abortSignal) => putObject(s3, { key: prefix + key, bytes }, abortSignal), signal);
   }
 
   #removeRests(): Promise<void> {

@@ -2,6 +2,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { PresignOptions } from '../../gateway/ports/object-store.js';
 import type { Answer } from '../http/answer.js';
 import { drain } from '../http/drain.js';
+import { markOf } from './s3-answers.js';
 import { type ConnectionLimits, Requests } from './s3-requests.js';
 
 /** The packages' modules, loaded when the adapter is made. */
@@ -19,8 +20,6 @@ interface SignedRequest {
   body?: Buffer;
   /** SHA-256 of the body, hex, if it is signed. */
   sha256?: string | undefined;
-  /** A header, in lower case, that S3's success always has. */
-  mark?: string;
 }
 
 /** Where the keys of a bucket begin, and how requests for them are sent and signed. */
@@ -80,7 +79,7 @@ export class SignedRequests {
       const place = await this.#find();
       if (!place || this.#isClosed) return undefined;
       const { signer, address, requests, host, path } = place;
-      const { method, key, body, sha256 = UNSIGNED, mark } = request;
+      const { method, key, body, sha256 = UNSIGNED } = request;
       const query = { ...request.query, ...operationOf(request) };
       const plain = {
         ...address,
@@ -97,7 +96,7 @@ export class SignedRequests {
       };
       const { headers } = await signer.sign(plain, { signingDate: this.#now() });
       const answer = await requests.send({ method, path: targetOf(plain), headers, body }, abortSignal);
-      const isMarked = mark === undefined || answer.header(mark) !== undefined;
+      const isMarked = markOf(method, answer.headers) !== undefined;
       if (answer.statusCode >= 200 && answer.statusCode < 300 && isMarked) return answer;
       // the body may be still on its way, from memory that is used again once this is over
       if (answer.socket?.writableLength) answer.destroy();

@@ -1,8 +1,9 @@
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectWriter } from '../../gateway/ports/object-store.js';
 import type { Connection } from './s3-connection.js';
-import { isCode, isMissing, statusOf } from './s3-errors.js';
-import { marked, put } from './s3-put.js';
+import { isCode, statusOf } from './s3-errors.js';
+import { putObject, putPart, unmarked } from './s3-put.js';
+import { look } from './s3-read.js';
 
 /** "Part numbers can be any number from 1 to 10,000, inclusive." (S3, UploadPart) */
 const MAX_PARTS = 10_000;
@@ -43,6 +44,8 @@ export class S3Writer implements ObjectWriter {
   #stored = false;
   #committed = false;
   #isCertain = true;
+  /** The store has told the ETag of each part, and so has them. */
+  #areTold = true;
 
   /** @param begun what it goes on with, if it does */
   constructor(
@@ -102,7 +105,7 @@ export class S3Writer implements ObjectWriter {
   async #put(bytes: Buffer, sha256: string | undefined): Promise<void> {
     this.#mayExist = true;
     const object = { key: this.#key, bytes, sha256 };
-    await this.#s3.run((abortSignal) => put(this.#s3, object, abortSignal), this.#signal);
+    await this.#s3.run((abortSignal) => putObject(this.#s3, object, abortSignal), this.#signal);
     this.#stored = true;
   }
 
@@ -126,7 +129,8 @@ export class S3Writer implements ObjectWriter {
       });
     }
     const bytes = { key: this.#key, bytes: part, part: { uploadId, number } };
-    const ETag = await this.#s3.run((abortSignal) => put(this.#s3, bytes, abortSignal), this.#signal);
+    const { ETag, isTold } = await this.#s3.run((abortSignal) => putPart(this.#s3, bytes, abortSignal), this.#signal);
+    this.#areTold &&= isTold;
     this.#parts.push({ PartNumber: number, ETag });
     this.#size += part.length;
   }
@@ -145,7 +149,7 @@ export class S3Writer implements ObjectWriter {
         (abortSignal) => this.#s3.client.send(command, { abortSignal }),
         this.#signal,
       );
-      marked(ETag, 'CompleteMultipartUpload');
+      if (ETag === undefined || !this.#areTold) throw unmarked('a part, or the end of an upload,');
     } catch (error) {
       this.#signal.throwIfAborted();
       // The answer may be lost, or a repeated Complete refused because the first one succeeded. Only this writer uses
@@ -159,20 +163,8 @@ export class S3Writer implements ObjectWriter {
   }
 
   async #exists(ms: number): Promise<boolean> {
-    const command = new this.#s3.sdk.HeadObjectCommand(this.#target);
-    const size = await this.#s3.run(
-      async (abortSignal) => {
-        try {
-          return (await this.#s3.client.send(command, { abortSignal })).ContentLength;
-        } catch (error) {
-          if (isMissing(error)) return undefined;
-          throw error;
-        }
-      },
-      this.#signal,
-      ms,
-    );
-    return size === this.#size;
+    const found = await this.#s3.run((abortSignal) => look(this.#s3, this.#key, abortSignal), this.#signal, ms);
+    return found?.size === this.#size;
   }
 
   /**
