@@ -7,7 +7,7 @@ import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.j
 import type { Besides } from './texts.js';
 
 /** A file that is asked for. */
-interface AskedFile {
+interface FileRequest {
   /** What its field is called. */
   field: string;
   way: Way;
@@ -23,7 +23,7 @@ interface AskedFile {
  * Asks again, as often as `elicitation.rounds` allows and with the same link, if the file that was given cannot be used.
  * Meanwhile every replica can find the link by the call, to revoke it when the client cancels.
  */
-export async function askUntilGiven(file: AskedFile, call: WaitingCall, deps: AskingDeps): Promise<StreamOutcome> {
+export async function askUntilGiven(file: FileRequest, call: WaitingCall, deps: AskingDeps): Promise<StreamOutcome> {
   const { server, questions, timeouts, log } = deps;
   const { principal, call: name } = call;
   if (name === undefined) return askInRounds(file, call, deps);
@@ -36,7 +36,7 @@ export async function askUntilGiven(file: AskedFile, call: WaitingCall, deps: As
 }
 
 async function askInRounds(
-  { field, way, offered, message, widen, isOptional }: AskedFile,
+  { field, way, offered, message, widen, isOptional }: FileRequest,
   call: WaitingCall,
   deps: AskingDeps,
 ): Promise<StreamOutcome> {

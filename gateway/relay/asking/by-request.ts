@@ -13,12 +13,13 @@ import type { Course, OpenCall } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { takeGiven } from './given-file.js';
 import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
-import { wayFor } from './means.js';
+import { type Way, wayFor } from './means.js';
 import { noPlaceIn, type OpenQuestions } from './open-questions.js';
 import { answerIn, nameOfCall, problemOfOthers, type Question, type Said } from './questions.js';
 import { ServerQuestions } from './server-questions.js';
 import type { SessionCalls } from './session-questions.js';
 import { type Besides, notGivenResult, questionText, UNASKED_TEXT, unopenedText } from './texts.js';
+import type { Waited } from './wait.js';
 
 /** Asks clients of the revisions with sessions: by requests of Wharf's own on the streams of their calls. */
 export class AskingByRequest {
@@ -154,70 +155,88 @@ export class AskingByRequest {
   async #fill(
     lacking: Lacking,
     refusal: GatewayError,
-    { asked, request, reply, ended }: OpenCall,
-    { refuse }: Course,
+    call: OpenCall,
+    course: Course,
   ): Promise<ClientMessages | undefined> {
-    const { server, uploads, waiting, limits, timeouts, log, metrics } = this.#deps;
-    const { exchange, messages } = asked;
-    const { principal, signal } = exchange;
+    const { server, waiting, limits, log } = this.#deps;
+    const { asked } = call;
+    const { principal } = asked.exchange;
     const owner = { principal, server };
     const way = wayFor(fieldOf(lacking, mostInAnswer(limits)), asked.client, this.#deps);
     const why = way && noPlaceIn(waiting, owner);
     if (!way || why !== undefined) {
       if (why !== undefined) log.info({ principal, limit: waiting.limit, why }, 'a user was not asked for a file');
-      await refuse(missing(refusal, why === undefined ? {} : { why }), asked);
+      await course.refuse(missing(refusal, why === undefined ? {} : { why }), asked);
       return undefined;
     }
     try {
-      const offered = await uploads.authorize(uploadFor(lacking, owner, way));
-      const session = asked.session?.id;
-      const name = nameOfCall(owner, session, request.id);
-      const { params } = request;
-      const call = { principal, call: name, session, params, reply, signal: AbortSignal.any([signal, ended]) };
-      const { name: field } = fieldOf(lacking, 0);
-      const message = (besides: Besides) => questionText(lacking, server, way.means, besides);
-      const { waited, problem } = await askUntilGiven({ field, way, offered, message }, call, this.#deps);
-      metrics.count('wharf_questions_total', { outcome: waited });
-      const { tool, argument } = lacking;
-      log.info({ principal, tool, argument, means: way.means, outcome: waited }, 'a file was asked for');
-      // a person cannot use a link that only the client could use
-      const link = way.form?.asks.isCallersUpload ? undefined : offered;
-      switch (waited) {
-        case 'stored':
-          return await withParams(messages, [inPlace(lacking, offered.uri)], limits);
-        case 'declined':
-        case 'cancelled':
-          answerLocally(exchange, messages, { result: notGivenResult(lacking, waited) });
-          return undefined;
-        case 'ending':
-          await refuse(
-            missing(refusal, { why: 'The call does not wait for it: Wharf is shutting down.' }),
-            asked,
-            link,
-          );
-          return undefined;
-        case 'unopened':
-          await refuse(missing(refusal, { why: unopenedText(timeouts.elicitationNotice) }), asked, link);
-          return undefined;
-        case 'late':
-          await refuse(missing(refusal, { waited: timeouts.elicitation }), asked, link);
-          return undefined;
-        case 'unable':
-          await refuse(missing(refusal, { why: UNASKED_TEXT, ...(problem !== undefined && { problem }) }), asked, link);
-          return undefined;
-        case 'invalid':
-          await refuse(missing(refusal, problem === undefined ? {} : { problem }), asked, link);
-          return undefined;
-        case 'withdrawn':
-        case 'left':
-          // a client that has left without a word may have lost its connection: its page still takes the file
-          if (waited === 'withdrawn' || ended.aborted) await uploads.revoke(offered.ticket);
-          reply.dismiss();
-          return undefined;
-      }
+      return await this.#askFor({ lacking, way, refusal }, call, course);
     } finally {
       waiting.give(1, owner);
     }
+  }
+
+  async #askFor(
+    { lacking, way, refusal }: { lacking: Lacking; way: Way; refusal: GatewayError },
+    { asked, request, reply, ended }: OpenCall,
+    { refuse }: Course,
+  ): Promise<ClientMessages | undefined> {
+    const { server, uploads, limits, timeouts, log, metrics } = this.#deps;
+    const { exchange, messages } = asked;
+    const { principal, signal } = exchange;
+    const owner = { principal, server };
+    const offered = await uploads.authorize(uploadFor(lacking, owner, way));
+    const session = asked.session?.id;
+    const name = nameOfCall(owner, session, request.id);
+    const { params } = request;
+    const call = { principal, call: name, session, params, reply, signal: AbortSignal.any([signal, ended]) };
+    const { name: field } = fieldOf(lacking, 0);
+    const message = (besides: Besides) => questionText(lacking, server, way.means, besides);
+    const { waited, problem } = await askUntilGiven({ field, way, offered, message }, call, this.#deps);
+    metrics.count('wharf_questions_total', { outcome: waited });
+    const { tool, argument } = lacking;
+    log.info({ principal, tool, argument, means: way.means, outcome: waited }, 'a file was asked for');
+    switch (waited) {
+      case 'stored':
+        return await withParams(messages, [inPlace(lacking, offered.uri)], limits);
+      case 'declined':
+      case 'cancelled':
+        answerLocally(exchange, messages, { result: notGivenResult(lacking, waited) });
+        return undefined;
+      case 'withdrawn':
+      case 'left':
+        // a client that has left without a word may have lost its connection: its page still takes the file
+        if (waited === 'withdrawn' || ended.aborted) await uploads.revoke(offered.ticket);
+        reply.dismiss();
+        return undefined;
+      default: {
+        // a person cannot use a link that only the client could use
+        const link = way.form?.asks.isCallersUpload ? undefined : offered;
+        await refuse(missing(refusal, whyMissing(waited, problem, timeouts)), asked, link);
+        return undefined;
+      }
+    }
+  }
+}
+
+/** What a refusal says of a question that has brought no file. */
+function whyMissing(
+  waited: Extract<Waited, 'ending' | 'unopened' | 'late' | 'unable' | 'invalid'>,
+  problem: string | undefined,
+  { elicitation, elicitationNotice }: AskingDeps['timeouts'],
+): ErrorFacts {
+  const given = problem === undefined ? {} : { problem };
+  switch (waited) {
+    case 'ending':
+      return { why: 'The call does not wait for it: Wharf is shutting down.' };
+    case 'unopened':
+      return { why: unopenedText(elicitationNotice) };
+    case 'late':
+      return { waited: elicitation };
+    case 'unable':
+      return { why: UNASKED_TEXT, ...given };
+    case 'invalid':
+      return given;
   }
 }
 

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { type ErrorFacts, GatewayError } from '../../errors.js';
-import type { Authorization } from '../../files/upload.js';
+import { GatewayError } from '../../errors.js';
 import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { type Asked, withEdits } from '../caller.js';
@@ -16,20 +14,31 @@ import {
 } from './consent/consent.js';
 import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
-import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
+import {
+  factsOfLack,
+  fieldOf,
+  inPlace,
+  type Lacking,
+  lackingIn,
+  mostInAnswer,
+  uploadFor,
+  withParams,
+} from './lacking.js';
 import { wayFor } from './means.js';
 import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds/answer-questions.js';
-import { hear } from './rounds/hear.js';
+import { type Hearing, hear } from './rounds/hear.js';
 import { askedFor, takeQuestions } from './rounds/take-questions.js';
 import { INPUT_REQUIRED, inputRequired, mayWantInput } from './rounds/wants-input.js';
 import {
   type AskedFile,
-  type AskedUpload,
   argumentsDigest,
+  askedUpload,
   type Bound,
   closeState,
+  offeredFor,
   openState,
   type State,
+  type TakenQuestion,
 } from './sealed-state.js';
 import { type HandOver, putOffAnswer } from './server-file.js';
 import { notGivenResult, questionText } from './texts.js';
@@ -125,59 +134,93 @@ export class AskingByResult {
 
   /** The call with the files that were asked for; undefined where it is answered already. */
   async #filled(round: Round, hold: HandOver['hold'], { refuse }: Course): Promise<Asked | undefined> {
-    const { asked, answers, bound } = round;
-    const { limits, timeouts, clock, rounds } = this.#deps;
-    const { messages, exchange } = asked;
-    const { principal } = bound;
-    const { signal } = exchange;
+    const { timeouts, clock } = this.#deps;
+    const { principal } = round.bound;
+    const { signal } = round.asked.exchange;
     const hearing = { principal, signal, until: clock.now() + timeouts.elicitationRound };
+    const given = await this.#hearFiles(round, hearing, refuse);
+    const heard = given && (await this.#hearQuestions(round, hearing));
+    if (!heard) return undefined;
+    const { files, missing } = given;
+    const kept = keptIn(round);
+    const questions = heard.map(({ question }) => question);
+    if (missing.length === 0 && heard.every(isComplete)) {
+      return this.#complete(round, { files, questions, kept }, { signal, hold });
+    }
+    const state = { ...round.state, files, ...(questions.length > 0 && { questions, kept }) };
+    await this.#answer(round, state, { files: missing, heard }, refuse);
+    return undefined;
+  }
+
+  /** What has become of the files that the call lacked; undefined where it is answered already. */
+  async #hearFiles(
+    round: Round,
+    hearing: Hearing,
+    refuse: Course['refuse'],
+  ): Promise<{ files: AskedFile[]; missing: AskedFile[] } | undefined> {
+    const { asked, answers, state } = round;
+    const { principal } = hearing;
     const files: AskedFile[] = [];
     const missing: AskedFile[] = [];
-    for (const file of round.state.files) {
+    for (const file of state.files) {
       const answer = answers[file.key];
       const outcome = await hear(file, isObject(answer) ? answer : undefined, hearing, this.#deps);
       if (outcome === 'declined' || outcome === 'cancelled') {
         this.#note(principal, file, outcome);
         await this.#revoke(round);
-        answerLocally(exchange, messages, { result: notGivenResult(file, outcome) });
+        answerLocally(asked.exchange, asked.messages, { result: notGivenResult(file, outcome) });
         return undefined;
       }
       if ('why' in outcome) {
-        await refuse(new GatewayError('file_missing', { ...factsOf(file), ...outcome }), asked, offeredFor(file));
+        await refuse(new GatewayError('file_missing', { ...factsOfLack(file), ...outcome }), asked, offeredFor(file));
         return undefined;
       }
       const { problem, tries = 0 } = outcome.file;
       if (problem !== undefined && !outcome.isThere) this.#note(principal, file, 'invalid');
-      if (problem !== undefined && tries >= rounds) {
+      if (problem !== undefined && tries >= this.#deps.rounds) {
         await this.#revoke(round);
-        await refuse(new GatewayError('file_missing', { ...factsOf(file), problem }), asked);
+        await refuse(new GatewayError('file_missing', { ...factsOfLack(file), problem }), asked);
         return undefined;
       }
       files.push(outcome.file);
       if (!outcome.isThere) missing.push(outcome.file);
     }
+    return { files, missing };
+  }
+
+  /** What has become of the server's own questions; undefined where the call is answered already. */
+  async #hearQuestions(round: Round, hearing: Hearing): Promise<HeardQuestion[] | undefined> {
+    const { asked, answers, state, request } = round;
+    const { exchange, messages } = asked;
     const heard: HeardQuestion[] = [];
-    for (const question of round.state.questions ?? [])
+    for (const question of state.questions ?? [])
       heard.push(await hearQuestion(question, answers, hearing, this.#deps));
-    if (signal.aborted) {
+    if (hearing.signal.aborted) {
       exchange.reply.end();
       return undefined;
     }
     const closed = heard.find(({ unopened }) => unopened);
-    if (closed?.unopened) {
-      await this.#putOff(round, heard);
-      const { message } = closed.question;
-      answerLocally(exchange, messages, putOffAnswer(round.request, message, offeredFor(closed.unopened), this.#deps));
-      return undefined;
-    }
-    const kept = keptIn(round);
-    const questions = heard.map(({ question }) => question);
-    const state = { ...round.state, files, ...(questions.length > 0 && { questions, kept }) };
-    if (missing.length > 0 || !heard.every(isComplete)) {
-      await this.#answer(round, state, { files: missing, heard }, refuse);
-      return undefined;
-    }
-    const context = { deps: this.#deps, principal, identity: exchange.identity, signal, hold };
+    if (!closed?.unopened) return heard;
+    await this.#putOff(round, heard);
+    const { message } = closed.question;
+    answerLocally(exchange, messages, putOffAnswer(request, message, offeredFor(closed.unopened), this.#deps));
+    return undefined;
+  }
+
+  /** The call with all that was asked for in its place. */
+  async #complete(
+    round: Round,
+    { files, questions, kept }: { files: AskedFile[]; questions: TakenQuestion[]; kept: JsonObject },
+    { signal, hold }: { signal: AbortSignal; hold: HandOver['hold'] },
+  ): Promise<Asked> {
+    const { asked, bound, state } = round;
+    const context = {
+      deps: this.#deps,
+      principal: bound.principal,
+      identity: asked.exchange.identity,
+      signal,
+      hold,
+    };
     const responses: [string, JsonValue][] = Object.entries(kept);
     for (const question of questions) responses.push([question.key, await answerTo(question, context)]);
     const changes = [
@@ -185,7 +228,7 @@ export class AskingByResult {
       { path: ['requestState'], value: state.inner },
       { path: ['inputResponses'], value: responses.length === 0 ? undefined : Object.fromEntries(responses) },
     ];
-    const filled = await withParams(messages, changes, limits);
+    const filled = await withParams(asked.messages, changes, this.#deps.limits);
     const only = filled.requests[0] as PendingRequest;
     return withEdits({ ...asked, messages: filled }, new Map([[only, this.#wrap(round)]]));
   }
@@ -234,20 +277,8 @@ export class AskingByResult {
     const way = wayFor(fieldOf(lacking, mostInAnswer(limits)), asked.client, this.#deps);
     if (!way) return refuse(refusal, asked);
     const upload = uploadFor(lacking, { principal: bound.principal, server }, way);
-    const { id: fileId, uri, ticket, url, code, expiresAt } = await uploads.authorize(upload);
-    const { name: field } = fieldOf(lacking, 0);
-    const file: AskedFile = {
-      ...lacking,
-      key: `${KEY}${state.files.length + 1}`,
-      means: way.means,
-      fileId,
-      uri,
-      ticket,
-      url,
-      ...(code !== undefined && { code }),
-      expiresAt: Date.parse(expiresAt),
-      ...(way.form && { form: { dialect: way.form.dialect, field, uploadId: randomUUID() } }),
-    };
+    const about = { key: `${KEY}${state.files.length + 1}`, field: fieldOf(lacking, 0).name };
+    const file: AskedFile = { ...lacking, ...askedUpload(await uploads.authorize(upload), way, about) };
     this.#note(bound.principal, file, 'asked');
     await this.#answer(round, { ...state, files: [...state.files, file] }, { files: [file], heard: [] }, refuse);
   }
@@ -265,7 +296,7 @@ export class AskingByResult {
       const { means, url, code, fileId, form, problem } = file;
       const way = wayFor(fieldOf(file, mostInAnswer(limits)), asked.client, { order: [means], dialects });
       // it has declared less than before
-      if (!way) return refuse(new GatewayError('file_missing', factsOf(file)), asked);
+      if (!way) return refuse(new GatewayError('file_missing', factsOfLack(file)), asked);
       const message = questionText(file, server, means, { problem, code });
       const params = way.params(message, { url, id: form?.uploadId ?? fileId });
       questions.push([file.key, { method: 'elicitation/create', params }]);
@@ -343,21 +374,6 @@ export class AskingByResult {
 function keptIn({ state, answers }: Round): JsonObject {
   const own = Object.entries(answers).filter(([key]) => !key.startsWith(KEY));
   return Object.fromEntries([...Object.entries(state.kept ?? {}), ...own]);
-}
-
-/** The right to the upload that a client was asked for. */
-function offeredFor({ fileId, uri, ticket, url, code, expiresAt }: AskedUpload): Authorization {
-  const until = new Date(expiresAt).toISOString();
-  return { id: fileId, uri, ticket, url, expiresAt: until, ...(code !== undefined && { code }) };
-}
-
-function factsOf({ tool, argument, at, maxSize, maxSizeBy, accept, several }: Lacking): ErrorFacts {
-  const counts = several && { minFiles: several.least, maxFiles: several.most };
-  const { bytes, limit } = several?.together ?? {};
-  const together = bytes !== undefined && limit !== undefined && { maxTogether: bytes, togetherLimit: limit };
-  const { limit: sizeLimit, source: sizeSource } = maxSizeBy ?? {};
-  const by = { ...(sizeLimit !== undefined && { sizeLimit }), ...(sizeSource !== undefined && { sizeSource }) };
-  return { tool, argument, at, maxSize, ...by, ...(accept && { accept }), ...counts, ...together };
 }
 
 function paramsInvalid(text: string): GatewayError {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.js';
+import { type ErrorFacts, GatewayError } from '../../errors.js';
 import { severalIn } from '../../files/bundles/several.js';
 import { sizeByIn, type UploadIntent } from '../../files/upload-intent.js';
 import { JsonDocument } from '../../json/document.js';
@@ -37,6 +37,16 @@ export function lackingIn(error: unknown): Lacking | undefined {
     ...(Array.isArray(accept) && { accept: accept as string[] }),
     ...(several && { several }),
   };
+}
+
+/** What a refusal says of it: the reverse of `lackingIn`. */
+export function factsOfLack({ tool, argument, at, maxSize, maxSizeBy, accept, several }: Lacking): ErrorFacts {
+  const counts = several && { minFiles: several.least, maxFiles: several.most };
+  const { bytes, limit } = several?.together ?? {};
+  const together = bytes !== undefined && limit !== undefined && { maxTogether: bytes, togetherLimit: limit };
+  const { limit: sizeLimit, source: sizeSource } = maxSizeBy ?? {};
+  const by = { ...(sizeLimit !== undefined && { sizeLimit }), ...(sizeSource !== undefined && { sizeSource }) };
+  return { tool, argument, at, maxSize, ...by, ...(accept && { accept }), ...counts, ...together };
 }
 
 /** The field of a question for the file. @param maxInline bytes of a file that may be in an answer */

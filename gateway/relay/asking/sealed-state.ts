@@ -1,12 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { breathe } from '../../budget/turn.js';
 import type { Seal } from '../../files/seal.js';
+import type { Authorization } from '../../files/upload.js';
 import { isObject } from '../../json/value.js';
 import type { Means } from '../../policy/means.js';
 import type { OtherFields, ServerFile } from '../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Lacking } from './lacking.js';
+import type { Way } from './means.js';
 import type { AskedFor } from './questions.js';
 
 /** Where it is kept, for the seal: at the client. */
@@ -31,6 +33,31 @@ export interface AskedUpload extends AskedFor {
   /** Why what was given last could not be used, and how often that was so. */
   problem?: string;
   tries?: number;
+}
+
+/** @param about the question's key, and the name of its field */
+export function askedUpload(
+  { id: fileId, uri, ticket, url, code, expiresAt }: Authorization,
+  { means, form }: Way,
+  { key, field }: { key: string; field: string },
+): AskedUpload {
+  return {
+    key,
+    means,
+    fileId,
+    uri,
+    ticket,
+    url,
+    ...(code !== undefined && { code }),
+    expiresAt: Date.parse(expiresAt),
+    ...(form && { form: { dialect: form.dialect, field, uploadId: randomUUID() } }),
+  };
+}
+
+/** The right to the upload that a client was asked for: the reverse of `askedUpload`. */
+export function offeredFor({ fileId, uri, ticket, url, code, expiresAt }: AskedUpload): Authorization {
+  const until = new Date(expiresAt).toISOString();
+  return { id: fileId, uri, ticket, url, expiresAt: until, ...(code !== undefined && { code }) };
 }
 
 /** A file that a call lacks. */

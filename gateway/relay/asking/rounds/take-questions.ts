@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../json/value.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
@@ -6,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import { calledName, type PendingRequest } from '../../pending-request.js';
 import type { AskingDeps } from '../deps.js';
 import { showsForms, type Way } from '../means.js';
-import type { TakenFile, TakenQuestion } from '../sealed-state.js';
+import { askedUpload, type TakenFile, type TakenQuestion } from '../sealed-state.js';
 import {
   type FoundQuestion,
   formForOthers,
@@ -110,21 +109,13 @@ async function authorized(
   const about = { principal, server, call, message, field: wanted.name };
   const before = way.form ? undefined : await takenUp(about, deps);
   const upload = uploadForServer({ wanted, message, tool, principal }, way, deps);
-  const { id: fileId, uri, ticket, url, code, expiresAt } = before?.offered ?? (await uploads.authorize(upload));
+  const offered = before?.offered ?? (await uploads.authorize(upload));
   metrics.count('wharf_questions_total', { outcome: 'asked' });
   log.info({ principal, tool, argument: wanted.name, means: way.means }, 'a server asked for a file');
   return {
     wanted,
-    key: asker.nextKey(),
-    means: way.means,
-    fileId,
-    uri,
-    ticket,
-    url,
-    ...(code !== undefined && { code }),
-    expiresAt: Date.parse(expiresAt),
+    ...askedUpload(offered, way, { key: asker.nextKey(), field: wanted.name }),
     ...(before?.records && { isThere: true }),
-    ...(way.form && { form: { dialect: way.form.dialect, field: wanted.name, uploadId: randomUUID() } }),
     ...(way.form && !wanted.isRequired && { isOptional: true }),
   };
 }
