@@ -8,7 +8,10 @@ import { UNSHARED } from './budget/ledger.js';
 import { giveBackWhenQuiet } from './budget/quiet-memory.js';
 import { freeWhatWasRead } from './budget/read-memory.js';
 import { allocateYoung } from './budget/young-memory.js';
-import { type Action, type ExplainAccess, type ExplainClient, parseCommandLine } from './cli.js';
+import { parseCommandLine } from './cli.js';
+import type { AuditVerifyAction } from './commands/audit-command.js';
+import type { DoctorAction } from './commands/doctor-command.js';
+import type { ExplainAccess, ExplainClient } from './commands/explain-command.js';
 import type { AdapterDeps } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { type LoadResult, loadConfig } from './config/load.js';
@@ -17,6 +20,7 @@ import { configMarkdown } from './config/reference/markdown.js';
 import { configJsonSchema } from './config/reference/reference.js';
 import { formatAddress } from './config/schema/fields.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
+import type { FilesAction } from './control/files-command.js';
 import { fitting } from './descriptors.js';
 import { createLog } from './log.js';
 import { print, printError } from './print.js';
@@ -131,7 +135,7 @@ async function explain(code: string | undefined): Promise<number> {
   return 0;
 }
 
-async function runDoctor({ load, isJson, isOffline, only }: Extract<Action, { kind: 'doctor' }>): Promise<number> {
+async function runDoctor({ load, isJson, isOffline, only }: DoctorAction): Promise<number> {
   const { doctor, GROUPS } = await import('./doctor/doctor.js');
   const { checkToken } = await import('./control/check-token.js');
   const { doctorJson, doctorText, unread } = await import('./doctor/report.js');
@@ -175,7 +179,7 @@ function interruptSignal(): AbortSignal {
   return interrupt.signal;
 }
 
-async function manageFiles({ from, ...asked }: Extract<Action, { kind: 'files' }>): Promise<number> {
+async function manageFiles({ from, ...asked }: FilesAction): Promise<number> {
   const { runFiles, whyUnreachable } = await import('./control/run-files.js');
   let base = 'admin' in from ? from.admin : '';
   if ('file' in from) {
@@ -198,7 +202,7 @@ async function manageFiles({ from, ...asked }: Extract<Action, { kind: 'files' }
   }
 }
 
-async function verifyAudit({ files, file, points }: Extract<Action, { kind: 'audit-verify' }>): Promise<number> {
+async function verifyAudit({ files, file, points }: AuditVerifyAction): Promise<number> {
   const { filesOf, verifyCommand } = await import('./audit/verify-command.js');
   try {
     const { text, isWhole } = await verifyCommand(file === undefined ? files : await filesIn(file), points);

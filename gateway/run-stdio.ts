@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { giveBackWhenQuiet } from './budget/quiet-memory.js';
 import { freeWhatWasRead } from './budget/read-memory.js';
-import type { StdioAction } from './cli.js';
+import type { StdioAction } from './commands/stdio-command.js';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';

@@ -150,7 +150,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     ...[
       'boot',
       'cli',
-      'cli-servers',
+      'commands/',
       'compiled-code',
       'control/',
       'descriptors',
@@ -469,7 +469,7 @@ describe('hosts', () => {
       ...match.names.map((pattern) => pattern.replaceAll('*', '')).filter((text) => text.length > 3),
     ]);
     // a page that says what to paste into which host names them, and so do the examples of the command
-    const core = gateway.filter(({ path }) => !/^gateway\/(?:http\/pages\/|cli\.ts)/.test(path));
+    const core = gateway.filter(({ path }) => !/^gateway\/(?:http\/pages\/|commands\/explain-command\.ts)/.test(path));
     const said = core.flatMap(({ path, text }) =>
       words.filter((word) => withoutComments(text).includes(word)).map((word) => `${path} says ${word}`),
     );
@@ -565,7 +565,7 @@ describe('libraries stay in their place', () => {
     ['child processes', /^node:child_process$/, /^adapters\/(upstream\/stdio|previews\/local\/)/],
     ['prom-client', /^prom-client$/, /^gateway\/http\/metrics/],
     ['OpenTelemetry', /^@opentelemetry\//, /^adapters\/telemetry\/otlp\//],
-    ['commander', /^commander$/, /^gateway\/(?:cli|control\/files-command)/],
+    ['commander', /^commander$/, /^gateway\/(?:cli|commands\/|control\/files-command)/],
     ['yaml', /^yaml$/, /^gateway\/config\//],
     ['ipaddr.js', /^ipaddr\.js$/, /^gateway\/policy\/addresses/],
   ])('%s', (_name, library, place) => {

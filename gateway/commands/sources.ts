@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { LoadOptions } from './config/load.js';
-import { nameOfCommand, nameOfUrl } from './config/server-name.js';
-import { whyNoVariables } from './unknown-words.js';
+import type { LoadOptions } from '../config/load.js';
+import { nameOfCommand, nameOfUrl } from '../config/server-name.js';
+import { whyNoVariables } from '../unknown-words.js';
 
 /** What a command line says of the servers to front: exactly one of a config, a URL, and a command behind `--`. */
 export interface Sources {
@@ -33,7 +33,7 @@ export function append(value: string, before: readonly string[] = []): string[] 
  */
 export function serversOf(
   { upstream, config, env = [] }: Sources,
-  command: string[],
+  command: readonly string[],
   line: Command,
   help: string,
 ): LoadOptions {
