@@ -17,10 +17,10 @@ const REDACTED = '[redacted]';
 const HIDDEN = JSON.stringify(REDACTED);
 
 /** Most texts are names of methods and tools, which need only this test. */
-const MAY_HOLD_SECRET = /[:=?#]|(?:\/|2f)[du][\\/%]|bearer|basic/i;
+const MAY_HOLD_SECRET = /[:=?#]|(?:\/|2f)(?:[du]|login)[\\/%]|bearer|basic/i;
 
 /** Short, without what JSON escapes and without what MAY_HOLD_SECRET finds: most texts, written as they are. */
-const PLAIN = /^(?!.*(?:\/[du]\/|bearer|basic))[\w ./()+,-]{0,100}$/i;
+const PLAIN = /^(?!.*(?:\/(?:[du]|login)\/|bearer|basic))[\w ./()+,-]{0,100}$/i;
 
 /** A possible URI or path. Every pattern here takes linear time on any text, because peers choose the texts. */
 const WORD = /[^\s"'<>]+/g;
@@ -30,11 +30,12 @@ const PARAMETER = /(?<![\w-])([\w-]{1,64})=[^&\s"'<>]+/g;
 const SECRET_PARAMETER = /^sig$|signature|credential|token|secret|passw|api[_-]?key|access[_-]?key/i;
 
 /**
- * A link's ticket, also where a proxy, a chat or a program has written the link in another way: with two slashes, with
- * `%2F` or `\/`, or in capitals. A secret that was cut is not followed by what ends one, but by the text's length.
+ * The ticket of a link (`/d/`, `/u/`, `/oauth/login/`), also where a proxy, a chat or a program has written the link in
+ * another way: with two slashes, with `%2F` or `\/`, or in capitals. A secret that was cut is not followed by what ends
+ * one, but by the text's length.
  */
 const TICKET =
-  /((?:\/|2f)[du](?:\\?\/|%(?:25){0,3}2f){1,4}[^\w\s"'<>-]{0,3})(?:[\w%-]{16,}|[\w%-]+(?=… \(\d+ characters\)$))/gi;
+  /((?:\/|2f)(?:[du]|login)(?:\\?\/|%(?:25){0,3}2f){1,4}[^\w\s"'<>-]{0,3})(?:[\w%-]{16,}|[\w%-]+(?=… \(\d+ characters\)$))/gi;
 
 /**
  * A secret as headers, JSON and programs write it: servers print what they send on standard error. Without quotes a digit

@@ -48,6 +48,8 @@ describe('what never reaches a log', () => {
     ['a ticket in a path', 'GET /d/AbCdEf0123456789_-xyz HTTP', 'AbCdEf0123456789'],
     ['a ticket in a URL', 'http://h:1/wharf/d/AbCdEf0123456789_-xyz?x', 'AbCdEf0123456789'],
     ['an upload ticket', '/u/AbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
+    ['the ticket of a login', 'GET /oauth/login/AbCdEf0123456789_-xyz HTTP', 'AbCdEf0123456789'],
+    ['the ticket of a login in a URL with escapes', 'h%2Foauth%2Flogin%2FAbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
     ['a ticket behind two slashes', 'GET /wharf//d//AbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
     ['a ticket in capitals', 'GET /D/AbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
     ['a ticket in a path with escapes', 'GET /d%2fAbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
@@ -82,8 +84,15 @@ describe('what never reaches a log', () => {
     expect(redactText(text)).not.toContain(secret);
   });
 
+  it('the ticket of a login, in the path of a request', () => {
+    const { lines, log } = capture();
+    log.warn({ path: '/oauth/login/AbCdEf0123456789_-xyz' }, 'refused');
+    expect(lines[0]).toContain('"path":"/oauth/login/[redacted]"');
+  });
+
   it.each([
     'GET /u/about and /d/files',
+    'GET /login/github',
     'Unexpected token: } at 5',
     'the token: expired yesterday',
     'auth.apiKeys: must be a list',
@@ -170,6 +179,7 @@ describe('what never reaches a log', () => {
       '://',
       'sig',
       '/d/',
+      '/login/',
       'data:',
       'bearer ',
       'token',
