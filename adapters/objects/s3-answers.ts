@@ -71,6 +71,28 @@ export function boundAnswers(client: S3Client): void {
   );
 }
 
+/** The SDK waits at most so long before an attempt because a store asks for it (`Retry-After`). */
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * Leaves out the pauses that a store asks for, where those before all attempts take what a step may take: the step ended with
+ * a store that "did not answer", although it has refused each attempt at once. The SDK's own pauses remain.
+ * @param attempts of each step
+ * @param stepMs what they may take together
+ */
+export function passOverLongPauses(client: S3Client, attempts: number, stepMs: number): void {
+  if (stepMs > attempts * LONGEST_PAUSE_MS) return;
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const { headers } = result.response as { headers?: Record<string, string> };
+      if (headers) delete headers['retry-after'];
+      return result;
+    },
+    { step: 'deserialize', name: 'passOverLongPauses', priority: 'low' },
+  );
+}
+
 function bounded(body: Readable, most: number): Readable {
   let left = most;
   const limit = new Transform({

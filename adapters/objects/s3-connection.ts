@@ -1,5 +1,5 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { boundAnswers } from './s3-answers.js';
+import { boundAnswers, passOverLongPauses } from './s3-answers.js';
 import { statusOf, storeTimeout, toStoreError } from './s3-errors.js';
 import type { ConnectionLimits } from './s3-requests.js';
 import type { SignedRequests } from './s3-signed.js';
@@ -88,6 +88,7 @@ export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: nu
   }
   const client = new sdk.S3Client(config);
   boundAnswers(client);
+  passOverLongPauses(client, MAX_ATTEMPTS, timeoutMs);
   if (!settings.signPayload) leavePayloadUnsigned(client);
   return client;
 }

@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
@@ -55,6 +56,18 @@ describe('an S3 that answers otherwise than it should', () => {
   ])('as one that ignores ranges: only the bytes of %j are read', async (range, text) => {
     answer = whole;
     expect(await read(range)).toMatchObject({ size: 10, text });
+  });
+
+  it('as one that asks for pauses longer than a step: it is not called silent', async () => {
+    const hasty = await openStore(
+      'odd-answers',
+      { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+      9000,
+    );
+    const text = '<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>';
+    answer = (response) => response.writeHead(503, { 'content-type': 'application/xml', 'retry-after': 10 }).end(text);
+    await expect(hasty.remove('f/x')).rejects.toMatchObject({ code: 'store_unavailable', cause: { name: 'SlowDown' } });
+    await hasty.close();
   });
 
   it('as one that ignores ranges: no range begins behind the end', async () => {
