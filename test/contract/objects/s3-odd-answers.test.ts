@@ -65,7 +65,8 @@ describe('an S3 that answers otherwise than it should', () => {
       9000,
     );
     const text = '<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>';
-    answer = (response) => response.writeHead(503, { 'content-type': 'application/xml', 'retry-after': 10 }).end(text);
+    answer = (response) =>
+      response.writeHead(503, { 'content-type': 'application/xml', 'retry-after': '10' }).end(text);
     await expect(hasty.remove('f/x')).rejects.toMatchObject({ code: 'store_unavailable', cause: { name: 'SlowDown' } });
     await hasty.close();
   });
