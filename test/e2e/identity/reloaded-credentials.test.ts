@@ -171,7 +171,7 @@ describe.each(Object.entries(STATES))("a person's own login, while the config ch
     expect(await tryCall(client)).toBe(true);
     await gateway.reload(configOf({ upstreamAuth: { perUser: grant(second) } }), OVER);
     const back = await followLogin(others.href, callback);
-    const text = expect.stringContaining('How people log in for the server crm has changed');
+    const text = expect.stringContaining('How people log in for the server <b>crm</b> has changed');
     expect(await comeBack(back, others.cookie)).toMatchObject({ status: 409, text });
     await until(() => gateway.logged().includes('a login at a server was given up'));
     await until(async () => (await readFile(path, 'utf8')).includes('a reload has changed how people log in there'));
