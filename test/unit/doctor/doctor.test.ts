@@ -30,7 +30,7 @@ describe('the doctor', () => {
       proof: () => undefined,
     });
     interrupt.abort();
-    expect((await examined).map(({ text }) => text)).toEqual(['interrupted', 'interrupted']);
+    expect((await examined).map(({ text }) => text)).toEqual(['interrupted', 'interrupted', 'interrupted']);
     open();
     await new Promise((resolve) => setImmediate(resolve));
     expect(closed).toBe(1);
