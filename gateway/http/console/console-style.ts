@@ -43,7 +43,9 @@ button { min-height: 2rem; padding: .25rem .875rem; border: 1px solid var(--sea)
 button:hover { background: var(--deep); border-color: var(--deep) }
 .second { border-color: var(--soft); background: transparent; color: var(--ink) }
 .second:hover { background: var(--ground) }
-td form { display: flex; flex-wrap: wrap; gap: .25rem; margin: 0 }
+td form { display: flex; flex-wrap: wrap; gap: .25rem .75rem; margin: 0 }
+td details { margin: 0 }
+td details[open] { width: 100% }
 .search { display: flex; flex-wrap: wrap; align-items: end; gap: .75rem; margin: 0 0 1rem }
 .search label { flex: 1 1 10rem; font-weight: 600 }
 .search input, .search select { display: block; width: 100%; min-height: 2.25rem; padding: .25rem .625rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--paper); color: inherit; font: inherit }

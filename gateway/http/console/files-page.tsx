@@ -9,10 +9,18 @@ import { timeOf } from './overview-page.js';
 export const FILE_ACTIONS = ['revoke', 'hold', 'release', 'remove'] as const;
 export type FileAction = (typeof FILE_ACTIONS)[number];
 
+/** What nothing undoes asks twice, without a script: what is gone then. */
+const FOR_GOOD: Readonly<Partial<Record<FileAction, string>>> = {
+  revoke: 'Its links and its handle stop working.',
+  remove: 'Its bytes are gone.',
+};
+
 interface Props {
   user: ConsoleUser;
   filter: Pick<FileFilter, 'principal' | 'server' | 'digest'>;
   found: FilePage;
+  /** The query of this page, to which a change leads back. */
+  query: string;
   /** Address of the next page. */
   next: string | undefined;
 }
@@ -31,7 +39,7 @@ function stateOf({ revokedAt, heldAt, scan }: FileRecord): string {
 }
 
 /** Stored files: searched by what is known of them; an operator may end their links, keep them, or remove them. */
-export function FilesPage({ user, filter, found, next }: Props) {
+export function FilesPage({ user, filter, found, query, next }: Props) {
   return (
     <ConsoleLayout place="/stored" user={user}>
       <form method="get" action="/stored" class="search">
@@ -51,7 +59,9 @@ export function FilesPage({ user, filter, found, next }: Props) {
         name="Files"
         heads={['Stored', 'File', 'Who', 'From', 'State', ...(mayAct(user) ? ['Action'] : [])]}
         none="There is none."
-        rows={found.files.map((file) => <FileRow file={file} canAct={mayAct(user)} />)}
+        rows={found.files.map((file) => (
+          <FileRow file={file} change={mayAct(user) ? `/stored/change?${query}` : undefined} />
+        ))}
       />
       {next !== undefined && (
         <p>
@@ -62,7 +72,8 @@ export function FilesPage({ user, filter, found, next }: Props) {
   );
 }
 
-function FileRow({ file, canAct }: { file: FileRecord; canAct: boolean }) {
+/** @param change where the form leads of one who may act */
+function FileRow({ file, change }: { file: FileRecord; change: string | undefined }) {
   const { id, name, size, mimeType, principal, server, tool, createdAt } = file;
   const stored = new Date(createdAt).toISOString();
   return (
@@ -89,18 +100,33 @@ function FileRow({ file, canAct }: { file: FileRecord; canAct: boolean }) {
         )}
       </td>
       <td>{stateOf(file)}</td>
-      {canAct && (
+      {change !== undefined && (
         <td>
-          <form method="post" action="/stored/change">
+          <form method="post" action={change}>
             <input type="hidden" name="id" value={id} />
             {actionsFor(file).map((action) => (
-              <button type="submit" name="action" value={action} class="second" aria-label={`${action} ${name}`}>
-                {action}
-              </button>
+              <Action action={action} name={name} />
             ))}
           </form>
         </td>
       )}
     </tr>
+  );
+}
+
+function Action({ action, name }: { action: FileAction; name: string }) {
+  const gone = FOR_GOOD[action];
+  const button = (text: string) => (
+    <button type="submit" name="action" value={action} class="second" aria-label={`${text} ${name}`}>
+      {text}
+    </button>
+  );
+  if (gone === undefined) return button(action);
+  return (
+    <details>
+      <summary aria-label={`${action} ${name} …`}>{action} …</summary>
+      <p class="soft">{gone}</p>
+      {button(`${action} for good`)}
+    </details>
   );
 }

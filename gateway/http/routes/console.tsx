@@ -70,26 +70,20 @@ export function consoleRoutes({
   const access = new ConsoleAccess(logins);
   const shown = access.shown.bind(access);
   const told = access.told.bind(access);
-  const act = (work: (form: URLSearchParams, user: ConsoleUser) => Promise<string>) => async (c: ConsoleContext) => {
-    const user = access.operatorOf(c);
-    try {
-      return moved(await work(await formOf(c), user));
-    } catch (error) {
-      return problemPage(error, user, c);
-    }
-  };
+  const act =
+    (work: (form: URLSearchParams, user: ConsoleUser, c: ConsoleContext) => Promise<string>) =>
+    async (c: ConsoleContext) => {
+      const user = access.operatorOf(c);
+      try {
+        return moved(await work(await formOf(c), user, c));
+      } catch (error) {
+        return problemPage(error, user, c);
+      }
+    };
   const sessions = () => sessionsOf(sources, sessionTag);
   const filesFor = async ({ req }: ConsoleContext) => {
-    const { after = '', ...given } = req.query();
-    const filter = Object.fromEntries(
-      ['principal', 'server', 'digest'].flatMap((name) =>
-        given[name] ? [[name, given[name].slice(0, MAX_NAME)]] : [],
-      ),
-    );
-    return {
-      filter,
-      found: await sources.files.list(filter, { after: FILE_ID.test(after) ? after : '', limit: ON_PAGE }),
-    };
+    const { filter, after } = searchIn(req.query());
+    return { filter, found: await sources.files.list(filter, { after, limit: ON_PAGE }) };
   };
   const more = () => Math.max(0, sources.sessions().length - MAX_SESSIONS);
 
@@ -128,19 +122,18 @@ export function consoleRoutes({
     '/stored',
     shown(async (user, c) => {
       const { filter, found } = await filesFor(c);
-      const query = new URLSearchParams(Object.entries(filter));
-      if (found.next !== undefined) query.set('after', found.next);
-      const next = found.next === undefined ? undefined : `/stored?${query}`;
-      return <FilesPage user={user} filter={filter} found={found} next={next} />;
+      const next = found.next === undefined ? undefined : `/stored?${queryOf({ filter, after: found.next })}`;
+      const query = queryOf(searchIn(c.req.query()));
+      return <FilesPage user={user} filter={filter} found={found} query={query} next={next} />;
     }),
   );
   app.post(
     '/stored/change',
-    act(async (form, { name }) => {
+    act(async (form, { name }, { req }) => {
       const [id = '', action = ''] = [form.get('id') ?? '', form.get('action') ?? ''];
       if (!FILE_ID.test(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });
       await (action === 'remove' ? sources.files.remove(id, name) : sources.files.change(id, action, name));
-      return '/stored';
+      return `/stored?${queryOf(searchIn(req.query()))}`;
     }),
   );
   app.get('/login', () => consolePage(<KeyPage />));
@@ -190,6 +183,23 @@ export function consoleRoutes({
   );
   app.route('/', tryRoutes({ access, sources, ...trying }));
   return app;
+}
+
+/** Which files are looked for, and the id behind which they begin. */
+interface Search {
+  filter: Record<string, string>;
+  after: string;
+}
+
+function searchIn({ after = '', ...given }: Record<string, string>): Search {
+  const named = ['principal', 'server', 'digest'].flatMap((name) =>
+    given[name] ? [[name, given[name].slice(0, MAX_NAME)]] : [],
+  );
+  return { filter: Object.fromEntries(named), after: FILE_ID.test(after) ? after : '' };
+}
+
+function queryOf({ filter, after }: Search): string {
+  return String(new URLSearchParams({ ...filter, ...(after !== '' && { after }) }));
 }
 
 /** To another page, with GET. */

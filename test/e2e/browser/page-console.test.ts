@@ -215,8 +215,11 @@ describe('the console', () => {
     await page.getByText('There is none.').waitFor();
     await page.getByLabel('Who').fill('ci');
     await page.getByRole('button', { name: 'Search' }).click();
-    await page.getByRole('button', { name: `revoke ${file?.name}` }).click();
+    await page.locator('summary', { hasText: 'revoke' }).first().click();
+    await look(watched, 'console-revoke');
+    await page.getByRole('button', { name: `revoke for good ${file?.name}` }).click();
     await page.getByText('revoked').first().waitFor();
+    expect(new URL(page.url()).searchParams.get('principal')).toBe('ci');
     expect((await fetch(String(file?.url))).status).not.toBe(200);
     expect(audit.entries.at(-2)).toMatchObject({ what: 'control', actor: 'ann', subject: 'revoke', principal: 'ci' });
   });

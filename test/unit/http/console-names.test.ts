@@ -38,7 +38,7 @@ describe('the tool that has given a file, in the console', () => {
   it('hides nothing, turns nothing around, and has an end', () => {
     const file = { id: 'f_1', name: 'a.png', size: 1, mimeType: 'image/png', principal: 'ada', createdAt: 0 };
     const files = [TURNED, 'long'.repeat(10_000)].map((tool) => ({ ...file, server: 'hr', tool }));
-    const page = textOf(FilesPage({ user: USER, filter: {}, found: { files } as never, next: undefined }));
+    const page = textOf(FilesPage({ user: USER, filter: {}, found: { files } as never, query: '', next: undefined }));
     expect(page).not.toMatch(/[\u202e\u200b]/);
     expect(page).toContain('hr.<bdi>x\ufffd</bdi>');
     expect(page.length).toBeLessThan(15_000);
