@@ -5,7 +5,8 @@ import { addAll } from '../wire/add-all.js';
 import { argumentOf, EACH, isEach } from './argument-path.js';
 import { Budget } from './budget.js';
 import { pointed } from './reference.js';
-import { below, isSpecial } from './segments.js';
+import { isSpecial } from './segments.js';
+import { stepOf, stepsOf } from './steps.js';
 import { followed, UNIONS } from './walk.js';
 
 /** A chain of local references may refer to itself, and each target may be a large object that is copied. */
@@ -82,7 +83,7 @@ export function typesOf(tool: JsonObject, slot: readonly string[]): ReadonlySet<
     for (const type of own) types.add(String(type));
     return schema.type !== undefined;
   };
-  return isKnown(below(parent, last).inner) ? types : undefined;
+  return isKnown(stepOf(last).below(parent).inner) ? types : undefined;
 }
 
 /**
@@ -130,8 +131,8 @@ export function placeOf(tool: JsonObject, slot: readonly string[], last?: string
     }
   };
   if (!resolve(slot[0] ?? last)) return undefined;
-  for (const [index, segment] of slot.entries()) {
-    const { key, inner } = below(schema, segment);
+  for (const [index, step] of stepsOf(slot).entries()) {
+    const { key, inner } = step.below(schema);
     if (!enter(key, inner, slot[index + 1] ?? last)) return undefined;
   }
   return { at, schema, copies, beside };
@@ -165,10 +166,11 @@ export function isString({ type }: JsonObject): boolean {
  * file; otherwise the first that is not null.
  */
 function branchFor(next: string | undefined, branches: readonly JsonValue[], root: JsonObject): number {
+  const special = next !== undefined && isSpecial(next) ? stepOf(next) : undefined;
   const leads = (schema: JsonValue | undefined): boolean => {
     if (!isObject(schema)) return false;
     if (next === undefined) return schema.type === 'string';
-    if (isSpecial(next)) return isObject(below(schema, next).inner);
+    if (special) return isObject(special.below(schema).inner);
     return isObject(schema.properties) && Object.hasOwn(schema.properties, next);
   };
   const union = unionOf(branches, root);

@@ -1,9 +1,6 @@
-import { jsonIn } from '../json/text.js';
-import { isObject, own } from '../json/value.js';
-import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
+import { isObject } from '../json/value.js';
+import type { JsonObject, JsonValue } from '../ports/json.js';
 import { EACH, MEMBERS } from './argument-path.js';
-import { Budget } from './budget.js';
-import { Patterns } from './pattern.js';
 
 /** Most characters of the names and patterns beside some members: each slot below them keeps these. */
 const MAX_RULE = 4096;
@@ -11,11 +8,8 @@ const MAX_RULE = 4096;
 /** Most patterns that one object may have. */
 const MAX_PATTERNS = 20;
 
-/** Attempts at patterns for one object of a call: some milliseconds. */
-const MAX_TRIES = 1_000_000;
-
 /** Which members of an object have one schema: those that match a pattern, or those that have no schema of their own. */
-interface MemberRule {
+export interface MemberRule {
   like?: string;
   /** Names with a schema of their own. */
   but?: readonly string[];
@@ -75,67 +69,4 @@ function segmentOf({ like, but = [], unlike = [] }: MemberRule): string | undefi
 export function itemsIn({ prefixItems, items }: JsonObject): Unnamed[] {
   const own = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : [];
   return own.map((schema, index) => ({ segment: `${EACH}${index}`, schema }));
-}
-
-/** Where a schema has that of a slot's next segment. */
-export function below(schema: JsonObject, segment: string): { key: JsonPath; inner: JsonValue | undefined } {
-  const { items, prefixItems, properties, patternProperties, additionalProperties } = schema;
-  if (segment === EACH) return { key: ['items'], inner: items };
-  const item = itemIn(segment);
-  if (item !== undefined) {
-    const by = Array.isArray(prefixItems) ? 'prefixItems' : 'items';
-    const listed = schema[by];
-    return { key: [by, item], inner: Array.isArray(listed) ? listed[item] : undefined };
-  }
-  if (!isMembers(segment))
-    return { key: ['properties', segment], inner: isObject(properties) ? own(properties, segment) : undefined };
-  const { like } = ruleOf(segment);
-  if (like === undefined) return { key: ['additionalProperties'], inner: additionalProperties };
-  return {
-    key: ['patternProperties', like],
-    inner: isObject(patternProperties) ? own(patternProperties, like) : undefined,
-  };
-}
-
-/** Tells which members a segment means. A pattern that could take long to try is not tried: it decides nothing. */
-export class MemberNames {
-  readonly #rule: MemberRule;
-  readonly #but: ReadonlySet<string>;
-  readonly #patterns = new Patterns();
-
-  constructor(segment: string) {
-    this.#rule = ruleOf(segment);
-    this.#but = new Set(this.#rule.but);
-  }
-
-  /** The members of one object, without `__proto__`, which cannot be replaced by its path. */
-  *in(object: JsonObject): Generator<[string, JsonValue]> {
-    const budget = new Budget(MAX_TRIES);
-    for (const [name, value] of Object.entries(object)) {
-      if (name !== '__proto__' && this.#means(name, budget)) yield [name, value];
-    }
-  }
-
-  #means(name: string, budget: Budget): boolean {
-    const { like, unlike = [] } = this.#rule;
-    if (this.#but.has(name)) return false;
-    const has = (pattern: string) => this.#patterns.has(pattern, name, (tries) => budget.take(tries));
-    return (like === undefined || has(like) === true) && unlike.every((pattern) => has(pattern) === false);
-  }
-}
-
-function ruleOf(segment: string): MemberRule {
-  // an operator's path may have such a name, with something else behind it
-  const rule = segment.length > MEMBERS.length ? jsonIn(segment.slice(MEMBERS.length)) : {};
-  if (!isObject(rule)) return {};
-  const texts = (list: JsonValue | undefined) => listOf(list).filter((text) => typeof text === 'string');
-  return {
-    ...(typeof rule.like === 'string' && { like: rule.like }),
-    but: texts(rule.but),
-    unlike: texts(rule.unlike),
-  };
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

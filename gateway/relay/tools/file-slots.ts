@@ -1,7 +1,8 @@
-import { isObject, own } from '../../json/value.js';
+import { own } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { EACH } from '../../schema/argument-path.js';
-import { isMembers, isSpecial, itemIn, MemberNames } from '../../schema/segments.js';
+import { argumentOf, isEach } from '../../schema/argument-path.js';
+import { isSpecial } from '../../schema/segments.js';
+import { stepsOf } from '../../schema/steps.js';
 import type { ToolSlot } from '../../tools/tool.js';
 
 /** A value in a slot of a call. */
@@ -35,57 +36,38 @@ function valueAtTop(args: JsonObject, key: string, slot: ToolSlot): SlotUse[] {
 }
 
 function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
+  const steps = stepsOf(slot.path);
+  const isList = isEach(slot.path);
   function* walk(value: JsonValue | undefined, at: number, path: JsonPath): Generator<SlotUse> {
     if (value === undefined || value === null) return;
-    const segment = slot.path[at];
-    if (segment === undefined) {
+    const step = steps[at];
+    if (step === undefined) {
       if (!isOther(value, slot)) yield { slot, path, value, wrap: false };
-    } else if (segment === EACH && Array.isArray(value)) {
-      const { before = 0 } = at === slot.path.length - 1 ? slot : {};
-      for (const [index, item] of value.entries()) if (index >= before) yield* walk(item, at + 1, [...path, index]);
-    } else if (segment === EACH && at === slot.path.length - 1) {
+      return;
+    }
+    const isOfFiles = isList && at === steps.length - 1;
+    if (isOfFiles && !step.fits(value)) {
       if (!slot.hasSingleForm && slot.before === undefined) yield { slot, path, value, wrap: true };
-    } else if (isSpecial(segment)) {
-      for (const [key, inner] of innerOf(value, segment, slot)) yield* walk(inner, at + 1, [...path, key]);
-    } else if (isObject(value) && Object.hasOwn(value, segment)) {
-      yield* walk(value[segment], at + 1, [...path, segment]);
+      return;
+    }
+    const { before = 0 } = isOfFiles ? slot : {};
+    for (const [key, inner] of step.in(value)) {
+      if (typeof key === 'string' || key >= before) yield* walk(inner, at + 1, [...path, key]);
     }
   }
   yield* walk(args, 0, []);
 }
 
-/** By slot and segment: it may have patterns, and each call asks three times. */
-const NAMES = new WeakMap<readonly string[], Map<string, MemberNames>>();
-
-/** What a segment that has no name means in a value: members, or one item. */
-function innerOf(value: JsonValue, segment: string, { path }: ToolSlot): Iterable<[string | number, JsonValue]> {
-  const item = itemIn(segment);
-  if (item !== undefined) return Array.isArray(value) && item < value.length ? [[item, value[item] ?? null]] : [];
-  if (!isMembers(segment) || !isObject(value)) return [];
-  const known = NAMES.get(path) ?? new Map<string, MemberNames>();
-  NAMES.set(path, known);
-  const names = known.get(segment) ?? new MemberNames(segment);
-  known.set(segment, names);
-  return names.in(value);
-}
-
 /** What stands in a call on the way to a slot in place of the object or the list that the way has: the slot is not in it. */
 export function* strayIn(args: JsonObject, slot: ToolSlot): Generator<{ path: JsonPath; value: JsonValue }> {
-  function* walk(
-    value: JsonValue | undefined,
-    at: number,
-    path: JsonPath,
-  ): Generator<{ path: JsonPath; value: JsonValue }> {
-    const segment = slot.path[at];
-    if (value === undefined || value === null || segment === undefined) return;
-    if (segment === EACH && Array.isArray(value)) {
-      for (const [index, item] of value.entries()) yield* walk(item, at + 1, [...path, index]);
-    } else if (segment !== EACH && isSpecial(segment)) {
-      const isFit = isMembers(segment) ? isObject(value) : Array.isArray(value);
-      if (!isFit) yield { path, value };
-      for (const [key, inner] of innerOf(value, segment, slot)) yield* walk(inner, at + 1, [...path, key]);
-    } else if (segment !== EACH && isObject(value)) yield* walk(own(value, segment), at + 1, [...path, segment]);
-    else if (segment !== EACH || at < slot.path.length - 1) yield { path, value };
+  const steps = stepsOf(slot.path);
+  // one file in place of the list is not stray
+  const end = argumentOf(slot.path).length;
+  function* walk(value: JsonValue | undefined, at: number, path: JsonPath): ReturnType<typeof strayIn> {
+    const step = steps[at];
+    if (value === undefined || value === null || step === undefined) return;
+    if (at < end && !step.fits(value)) yield { path, value };
+    for (const [key, inner] of step.in(value)) yield* walk(inner, at + 1, [...path, key]);
   }
   yield* walk(args, 0, []);
 }
