@@ -11,7 +11,7 @@ import { IssuerKeys } from './jose/issuer-keys.js';
 /** What OAuth is used for stands in `auth` and `upstreamAuth`; it has no settings of its own. */
 export const settings = z.strictObject({});
 
-export interface JoseDeps {
+interface JoseDeps {
   timeouts: Readonly<Pick<Timeouts, 'state'>>;
   clock: Clock;
   log: Log;

@@ -18,7 +18,7 @@ import { type HttpSettings, httpSettings } from './http/settings.js';
 
 export const settings = httpSettings;
 
-export interface LegacySseDeps {
+interface LegacySseDeps {
   /** The server's name in the config. */
   name: string;
   limits: Readonly<Pick<Limits, 'connections'>>;

@@ -33,7 +33,7 @@ const INHERITED = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER'] as const;
 /** The limit of the system that may leave room for fewer processes than `limits.processes`. */
 const OPEN_FILES = 'ulimit -n';
 
-export interface StdioDeps {
+interface StdioDeps {
   /** The server's name in the config. */
   name: string;
   limits: Readonly<Pick<Limits, 'processes'>>;

@@ -14,7 +14,7 @@ import { type HttpSettings, httpSettings, isOwnHeader } from './http/settings.js
 
 export const settings = httpSettings;
 
-export interface StreamableHttpDeps {
+interface StreamableHttpDeps {
   /** The server's name in the config. */
   name: string;
   limits: Readonly<Pick<Limits, 'connections' | 'codingRatio'>>;
