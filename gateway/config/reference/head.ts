@@ -56,7 +56,7 @@ readinessProbe: { httpGet: { path: /readyz, port: 9090 }, timeoutSeconds: 3 }
 \`\`\`
 
 The admin port accepts any IP address as Host; a name, such as \`wharf.monitoring.svc\`, must be in \`allowedHosts\`.
-\`/readyz\` is 503 only while the object store or the state store fails, which the process cannot work without, or while it
-drains. It also reports the state of each server and whether previews can be rendered, but these do not take a replica
-out of the load balancer; alert on \`wharf_server_up == 0\`, whose \`cause\` says why.
+\`/readyz\` is 503 only while the object store, the state store, the antivirus or the audit log fails, or while the process
+drains. It also reports the state of each server and issuer, and whether previews can be rendered, but these do not take a
+replica out of the load balancer; alert on \`wharf_server_up == 0\`, whose \`cause\` says why.
 `;
