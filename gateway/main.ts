@@ -11,11 +11,9 @@ import { allocateYoung } from './budget/young-memory.js';
 import { parseCommandLine } from './cli.js';
 import type { AuditVerifyAction } from './commands/audit-command.js';
 import type { DoctorAction } from './commands/doctor-command.js';
-import type { ExplainAccess, ExplainClient } from './commands/explain-command.js';
 import type { AdapterDeps } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { type LoadResult, loadConfig } from './config/load.js';
-import { nearest } from './config/mistakes/nearest.js';
 import { configMarkdown } from './config/reference/markdown.js';
 import { configJsonSchema } from './config/reference/reference.js';
 import { formatAddress } from './config/schema/fields.js';
@@ -56,11 +54,11 @@ async function main(argv: string[]): Promise<number> {
     case 'probe':
       return probe(action.port);
     case 'explain':
-      return explain(action.code);
     case 'explain-client':
-      return explainClient(action);
-    case 'explain-access':
-      return explainAccess(action);
+    case 'explain-access': {
+      const { runExplain } = await import('./commands/run-explain.js');
+      return runExplain(action, adapters);
+    }
     case 'doctor':
       return runDoctor(action);
     case 'files':
@@ -121,18 +119,6 @@ function probeText(url: string): string {
 Then ask its model: Call every tool of this server whose name begins with probe_, and then probe_report.
 The host's row is printed here. Ctrl-C ends.
 `;
-}
-
-async function explain(code: string | undefined): Promise<number> {
-  const { catalogueMarkdown, ERROR_CODES, explainError, isErrorCode } = await import('./explain/catalogue.js');
-  if (code !== undefined && !isErrorCode(code)) {
-    const near = nearest(code, ERROR_CODES);
-    const next = near === undefined ? '"wharf explain" tells of each.' : `Did you mean ${near}?`;
-    printError(`There is no error called ${JSON.stringify(code)}. ${next}\n`);
-    return 1;
-  }
-  print(code === undefined ? catalogueMarkdown() : explainError(code));
-  return 0;
 }
 
 async function runDoctor({ load, isJson, isOffline, only }: DoctorAction): Promise<number> {
@@ -220,69 +206,6 @@ async function verifyAudit({ files, file, points }: AuditVerifyAction): Promise<
     if (typeof path !== 'string') throw new Error(`audit.use is ${loaded.config.audit.use}, which has no file`);
     return filesOf(path);
   }
-}
-
-async function explainClient({ client, file, principal }: ExplainClient): Promise<number> {
-  const { clientOf, explainHost } = await import('./explain/host.js');
-  const { hostNamed, Hosts } = await import('./hosts/hosts.js');
-  const loaded = file === undefined ? undefined : await loadConfig({ file }, adapters);
-  if (loaded && !loaded.ok) {
-    printError(problemsText(loaded.problems));
-    return 1;
-  }
-  const hosts = new Hosts(adapters.hosts, loaded?.config.clients ?? []);
-  const found = hosts.find(clientOf(client), principal);
-  const isKnown = found.profile !== undefined || found.entry !== undefined;
-  print(explainHost(client, (isKnown ? undefined : hostNamed(client, adapters.hosts)) ?? found, adapters.hosts));
-  return 0;
-}
-
-async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise<number> {
-  const loaded = await loadConfig({ file }, adapters);
-  if (!loaded.ok) {
-    printError(problemsText(loaded.problems));
-    return 1;
-  }
-  const { config } = loaded;
-  const [found] = serversNamed(config.servers, server);
-  if (!found) {
-    printError(
-      `There is no server called ${JSON.stringify(server)}; the config has: ${writtenNames(config.servers)}\n`,
-    );
-    return 1;
-  }
-  const { callerOf, explainAccess: explained, ownNameOf, unknownCaller } = await import('./explain/access.js');
-  const { explainLimits } = await import('./explain/limits.js');
-  const { accessRulesOf, allowanceRulesOf, keysOf } = await import('./config/access.js');
-  const { limitRows } = await import('./config/limit-rows.js');
-  const { ToolLimits } = await import('./policy/tool-limits.js');
-  const question = { ...asked, server: found.name };
-  const keys = keysOf(config.auth).map((key) => key.name);
-  const unknown = unknownCaller(question, keys, config.auth.use);
-  if (unknown !== undefined) {
-    const near = nearest(unknown, keys);
-    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-    printError(`There is no key called ${JSON.stringify(unknown)} in auth.keys.${hint}\n`);
-    return 1;
-  }
-  const caller = callerOf(question, keys);
-  const host = asked.client === undefined ? undefined : await limitsOfHost(asked.client, caller.principal, config);
-  print(explained(question, caller, accessRulesOf(config), found.tools));
-  const limited = { name: found.name, limits: found.limits, global: config.limits };
-  const own = ownNameOf(asked.tool, found.tools);
-  const set = own === undefined ? undefined : new ToolLimits(found.name, found.tools).of(own);
-  const tool = own !== undefined && set ? { name: own, set } : undefined;
-  print(explainLimits(caller, allowanceRulesOf(config), limited, { host, tool }));
-  print(limitRows(found, config, own));
-  return 0;
-}
-
-/** What a config says about the limits of a client, by its name as on the command line. */
-async function limitsOfHost(client: string, principal: string | undefined, { clients }: Pick<Config, 'clients'>) {
-  const { clientOf } = await import('./explain/host.js');
-  const { Hosts } = await import('./hosts/hosts.js');
-  const { entry } = new Hosts(adapters.hosts, clients).find(clientOf(client), principal);
-  return entry?.limits && { limits: entry.limits, place: `clients[${clients.indexOf(entry)}].limits` };
 }
 
 async function inspectServers(config: Config, isWhole: boolean, only: string | undefined): Promise<number> {
