@@ -47,6 +47,7 @@ export function allowanceRulesOf({
     ceiling,
     base: Object.fromEntries(own.map((name) => [name, limits[name]])),
     callers,
-    keys: new Map(keys.flatMap((key) => (key.limits ? [[key.name, key.limits] as const] : []))),
+    // also those without limits of their own: `callers` may mean them
+    keys: new Map(keys.map(({ name, limits = {} }) => [name, limits])),
   };
 }

@@ -63,7 +63,7 @@ export interface AllowanceRules {
   readonly base: CallerSettings;
   /** `callers`, in order. */
   readonly callers: readonly { readonly match: CallerMatch; readonly limits: CallerSettings }[];
-  /** `auth.keys[].limits`, by the key's name. */
+  /** `auth.keys[].limits` of every key, by its name. */
   readonly keys: ReadonlyMap<string, CallerSettings>;
 }
 

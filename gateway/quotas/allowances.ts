@@ -106,7 +106,7 @@ export class Allowances {
     return text === undefined ? this.#byName(principal) : underCeiling(allowanceIn(text), this.#rules);
   }
 
-  /** A key's principal has its name. */
+  /** A principal of a key's name is that key's: a caller with a token has another form of name. */
   #byName(principal: string): Allowance {
     const key = this.#rules.keys.has(principal) ? principal : undefined;
     const allowance = allowanceOf(this.#rules, { principal, key, groups: [] });

@@ -5,7 +5,7 @@ import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
-const KEYS = { slow: 'slow-0123456789', full: 'full-0123456789', free: 'free-0123456789' };
+const KEYS = { slow: 'slow-0123456789', full: 'full-0123456789', free: 'free-0123456789', named: 'named-0123456789' };
 type Name = keyof typeof KEYS;
 
 /** Two hundred of these are forty times as much as may be kept. */
@@ -20,7 +20,7 @@ beforeAll(async () => {
   upstream = await RecordingUpstream.start({ tools: [{ name: 'ocr', inputSchema }] });
   const bucket = freshName('quotas');
   const keyPrefix = `${freshName('quotas')}:`;
-  const limits = { slow: { requestsPerMinute: 5 }, full: { storedBytes: MOST }, free: undefined };
+  const limits = { slow: { requestsPerMinute: 5 }, full: { storedBytes: MOST }, free: undefined, named: undefined };
   const keys = Object.entries(KEYS).map(([name, key]) => ({ name, hash: keyHash(key), limits: limits[name as Name] }));
   for (const _ of [1, 2]) {
     replicas.push(
@@ -29,7 +29,11 @@ beforeAll(async () => {
         stores: 's3+redis',
         bucket,
         keyPrefix,
-        config: { auth: { use: 'apiKeys', keys }, elicitation: { identity: 'none' } },
+        config: {
+          auth: { use: 'apiKeys', keys },
+          callers: [{ key: 'named', limits: { filesPerDay: 2 } }],
+          elicitation: { identity: 'none' },
+        },
       }),
     );
   }
@@ -100,5 +104,12 @@ describe('the quotas of a caller on two replicas', () => {
     });
     const [other] = [await link(0, 'free')];
     expect((await upload(other, SIZE)).status).toBeLessThan(300);
+  });
+
+  it('hold for files of a key that only an entry of callers gives limits', async () => {
+    for (const at of [0, 1]) await post(at, 'named', 'tools/list');
+    const stored: number[] = [];
+    for (const at of [0, 1, 0]) stored.push((await upload(await link(at, 'named'), SIZE)).status);
+    expect(stored).toEqual([201, 201, 429]);
   });
 });
