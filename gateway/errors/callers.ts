@@ -6,10 +6,12 @@ export const ERRORS_OF_CALLERS = {
     http: 401,
     jsonRpc: -32600,
     text: (f) => {
-      if (f.resourceMetadata === undefined && f.reason === undefined)
+      const { takes, reason, resourceMetadata } = f;
+      if (takes === undefined && resourceMetadata === undefined && reason === undefined)
         return 'A valid API key is required: Authorization: Bearer KEY.';
-      const where = f.resourceMetadata === undefined ? '' : ` ${f.resourceMetadata} says where clients log in.`;
-      return `A valid access token is required${f.reason === undefined ? '' : `: ${f.reason}`}.${where}`;
+      const where = resourceMetadata === undefined ? '' : ` ${resourceMetadata} says where clients log in.`;
+      const what = takes === 'tokens and keys' ? 'access token or API key' : 'access token';
+      return `A valid ${what} is required${reason === undefined ? '' : `: ${reason}`}.${where}`;
     },
   },
   credentials_invalid: { http: 400, jsonRpc: -32600, text: (f) => `The request is refused: ${f.reason}.` },

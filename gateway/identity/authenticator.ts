@@ -21,7 +21,8 @@ export function createAuthenticator({ keys, tokens }: WaysIn): Authenticate {
   const byKey = (key: string | undefined, request: CredentialRequest, server: string | undefined): Identity => {
     const identity = ownerOf(key);
     if (identity) return identity;
-    throw tokens ? tokens.missing(request, server) : new GatewayError('unauthorized');
+    const takes = keys ? 'tokens and keys' : 'tokens';
+    throw tokens ? tokens.missing(request, server, takes) : new GatewayError('unauthorized');
   };
   return (request, server) => {
     const own = request.headers[KEY_HEADER];

@@ -51,10 +51,10 @@ export class TokenAuthenticator {
     if (!holdsAll(scopes, needed)) throw withChallenge(lacking(tool), needed, metadataUrl ?? resource.metadataUrl);
   }
 
-  /** The error for a request without a token. */
-  missing({ url }: CredentialRequest, server: string | undefined): GatewayError {
+  /** The error for a request without a token. @param takes what it could have had */
+  missing({ url }: CredentialRequest, server: string | undefined, takes: 'tokens' | 'tokens and keys'): GatewayError {
     return this.#challenged(
-      new GatewayError('unauthorized'),
+      new GatewayError('unauthorized', { takes }),
       server === undefined ? undefined : this.#resources.of(server, url),
     );
   }

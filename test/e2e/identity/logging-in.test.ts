@@ -114,6 +114,17 @@ describe('where clients log in', () => {
     if (method === 'POST') expect(JSON.parse(text)).toMatchObject({ id: 5, error: { data: { code: 'unauthorized' } } });
   });
 
+  it('is told as one of two ways in where there are keys too', async () => {
+    const stranger = await send({ method: 'ping' }, {});
+    const wrong = await send({ method: 'ping' }, { 'x-wharf-key': 'wrong' });
+    for (const { text } of [stranger, wrong])
+      expect(JSON.parse(text).error.message).toBe(
+        `A valid access token or API key is required. ${metadataOf('hr')} says where clients log in.`,
+      );
+    const elsewhere = await send({ method: 'ping' }, {}, at('hr3'));
+    expect(JSON.parse(elsewhere.text).error.message).toBe('A valid access token or API key is required.');
+  });
+
   it('is told for a server alone by both of its paths, and at the root', async () => {
     const alone = await startWharf({
       servers: { hr: { url: fake.url } },
@@ -145,6 +156,10 @@ describe('where clients log in', () => {
       const answer = await fetch(`${whole.url}/.well-known/oauth-protected-resource`);
       expect(((await answer.json()) as Record<string, unknown>).resource).toBe(whole.url);
       expect((await fetch(`${whole.url}/.well-known/oauth-protected-resource/a/mcp`)).status).toBe(404);
+      // a path of no server does not ask for a key where there are none
+      expect((await send({ method: 'ping' }, {}, `${whole.url}/c/mcp`)).text).toContain(
+        'A valid access token is required.',
+      );
       const headers = bearer(await issuer.token({ aud: whole.url }));
       for (const server of ['a', 'b']) await RawClient.connect(`${whole.url}/${server}/mcp`, '2025-06-18', { headers });
     } finally {
