@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Log } from '../../../gateway/ports/log.js';
 import type { OutgoingMessage, SharedConnection, StreamedMessage } from '../../../gateway/ports/upstream.js';
@@ -69,6 +70,7 @@ export class Child implements SharedConnection {
   /** How the process ended, in words, once it has. */
   #exit: string | undefined;
   #end: Promise<void> | undefined;
+  readonly #exiting: Promise<void>;
   /** Resolves when the ending begins. */
   readonly #ending: Promise<undefined>;
   #beginEnding: () => void = () => undefined;
@@ -94,9 +96,12 @@ export class Child implements SharedConnection {
     child.stdin.on('error', () => undefined);
     child.on('error', () => undefined);
     const silent = setTimeout(() => this.#silent(options.log), options.silentMs ?? SILENT_MS).unref();
-    child.once('exit', (code, signal) => {
-      clearTimeout(silent);
-      this.#exited(code, signal);
+    this.#exiting = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        clearTimeout(silent);
+        this.#exited(code, signal);
+        resolve();
+      });
     });
   }
 
@@ -199,9 +204,13 @@ export class Child implements SharedConnection {
     this.#gone();
   }
 
-  /** A closed pipe is seen before the end of its process, and before what that has last written to stderr. */
+  /**
+   * A closed pipe is seen before the end of its process, on a busy machine by far, and before what that has last written
+   * to stderr.
+   */
   async #lastWords(error?: Error): Promise<GatewayError> {
-    await new Promise((resolve) => setTimeout(resolve, LAST_STDERR_MS));
+    await Promise.race([this.#exiting, this.#closing ? undefined : wait(AFTER_STDIN_MS, undefined, { ref: false })]);
+    await wait(LAST_STDERR_MS);
     return this.#failure(error);
   }
 

@@ -196,8 +196,8 @@ describe('stdio', () => {
     expect(message).not.toMatch(/^\s+at /m);
   });
 
-  it('says so too when the pipe breaks before the process has ended', async () => {
-    const script = 'exec <&-; sleep 0.03; echo no licence >&2; exit 7';
+  it('says so too when the pipe breaks some time before the process has ended', async () => {
+    const script = 'exec <&-; sleep 0.4; echo no licence >&2; exit 7';
     const connection = await open(['sh', '-c', script]);
     connection.body.on('error', () => undefined).resume();
     let failure: unknown;
