@@ -52,14 +52,20 @@ export function tellError(metrics: Metrics, facts: ExchangeFacts, error: Gateway
  * The error of an exchange for its client. It is also logged and counted, unless the exchange failed because the client
  * has gone.
  */
-export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts, signal }: Exchange): GatewayError {
+export function noteFailure(
+  { log, metrics }: Tellers,
+  thrown: unknown,
+  exchange: Exchange,
+  server: string,
+): GatewayError {
   const error = asGatewayError(thrown);
-  if (!noteOutcome(error, { facts, signal })) return error;
-  if (error.code === 'internal') log.error({ err: error.cause }, 'an exchange failed');
-  else if (error.cause) {
+  if (!noteOutcome(error, exchange)) return error;
+  const { code, cause } = error;
+  if (code === 'internal') log.error({ ...whose(exchange, server), err: cause }, 'an exchange failed');
+  else if (cause) {
     // a client's mistake is in its exchange's own line, and clients can cause it as often as they like
     const level = error.httpStatus >= 500 ? 'warn' : 'debug';
-    log[level]({ code: error.code, err: error.cause }, 'an exchange failed');
+    log[level]({ ...whose(exchange, server), code, err: cause }, 'an exchange failed');
   }
   metrics.count('wharf_errors_total', { code: error.code });
   return error;
@@ -99,6 +105,21 @@ export function sessionTag(id: string): string {
   return tag;
 }
 
+/** What the lines of one exchange have in common, by which they are found. */
+function whose({ facts, principal, address }: Exchange, server: string) {
+  return {
+    server,
+    principal: principal || undefined,
+    session: facts.session && sessionTag(facts.session),
+    client: facts.client?.slice(0, MAX_CLIENT),
+    address,
+    // the first one of a batch
+    id: facts.requests[0]?.id.slice(0, MAX_ID),
+    method: facts.method,
+    name: facts.name,
+  };
+}
+
 /** How an exchange ended. */
 interface ExchangeEnd {
   server: string;
@@ -115,21 +136,13 @@ export function logExchange(
   exchange: Exchange,
   { server, verb, status, startedAt }: ExchangeEnd,
 ): void {
-  const { facts, body, principal, address } = exchange;
+  const { facts, body } = exchange;
   const ms = Math.round((clock.ticks() - startedAt) * 10) / 10;
   const outcome = facts.error ?? (status < 400 ? 'ok' : `http_${status}`);
   log.info(
     {
-      server,
-      principal: principal || undefined,
-      session: facts.session && sessionTag(facts.session),
-      client: facts.client?.slice(0, MAX_CLIENT),
-      address,
+      ...whose(exchange, server),
       verb,
-      // the first one of a batch
-      id: facts.requests[0]?.id.slice(0, MAX_ID),
-      method: facts.method,
-      name: facts.name,
       status,
       bytesIn: body.length,
       bytesOut: facts.bytesOut,

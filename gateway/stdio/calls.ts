@@ -110,7 +110,7 @@ export class Calls {
       else await server.remove(exchange);
       reply.end();
     } catch (thrown) {
-      error = noteFailure(this.#deps, thrown, exchange);
+      error = noteFailure(this.#deps, thrown, exchange, server.name);
       reply.abort();
     }
     held.release();

@@ -67,8 +67,9 @@ export class Child implements SharedConnection {
   readonly #stderr: StderrLog;
   /** Set by close(), so that the exit that follows is not a failure. */
   #closing = false;
-  /** How the process ended, in words, once it has. */
+  /** How the process ended, in words, once it has, and whether by itself. */
   #exit: string | undefined;
+  #byItself = false;
   #end: Promise<void> | undefined;
   readonly #exiting: Promise<void>;
   /** Resolves when the ending begins. */
@@ -168,6 +169,7 @@ export class Child implements SharedConnection {
 
   #exited(code: number | null, signal: NodeJS.Signals | null): void {
     this.#exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
+    this.#byItself = !this.#closing;
     void this.#endGroup(0);
     this.#failSoon();
   }
@@ -227,7 +229,7 @@ export class Child implements SharedConnection {
 
   /** How the process ended, if that was by itself and before it wrote anything: so ends one that cannot work. */
   get silentEnd(): string | undefined {
-    return this.#closing || this.hasWritten ? undefined : this.#exit;
+    return this.#byItself && !this.hasWritten ? this.#exit : undefined;
   }
 }
 

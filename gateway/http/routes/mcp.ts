@@ -149,7 +149,7 @@ class McpRequest implements OpenExchange {
     const deps = this.#deps;
     try {
       const refusal = deps.shown?.(asGatewayError(thrown), incoming.url) ?? thrown;
-      const error = noteFailure(deps, refusal, exchange);
+      const error = noteFailure(deps, refusal, exchange, this.#server.name);
       if (exchange.identity === UNKNOWN) {
         const id = await idOfRefused(incoming);
         if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];

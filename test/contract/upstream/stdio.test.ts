@@ -199,12 +199,13 @@ describe('stdio', () => {
   it('says so too when the pipe breaks some time before the process has ended', async () => {
     const script = 'exec <&-; sleep 0.4; echo no licence >&2; exit 7';
     const connection = await open(['sh', '-c', script]);
-    connection.body.on('error', () => undefined).resume();
+    connection.body.on('error', () => void connection.close()).resume();
     let failure: unknown;
     for (let at = 0; failure === undefined; at++) {
       failure = await connection.send(request(at, 'ping')).catch((error: unknown) => error);
     }
     expect((failure as Error).cause).toHaveProperty('message', 'exit code 7; its last words: no licence');
+    expect(failure).toHaveProperty('facts.reason', 'exit code 7');
   });
 
   it('hands over all that a process wrote before it died, also to a slow reader', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
-import { noFacts } from '../../../gateway/relay/exchange.js';
-import { noteRefused } from '../../../gateway/relay/exchange-log.js';
+import { type Exchange, noFacts } from '../../../gateway/relay/exchange.js';
+import { noteFailure, noteRefused } from '../../../gateway/relay/exchange-log.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 describe('a request that Wharf itself could not answer', () => {
@@ -27,4 +27,21 @@ describe('a request that Wharf itself could not answer', () => {
   it('is not a fault of Wharf’s when its client has gone, which clients do as often as they like', () => {
     expect(refusal(AbortSignal.abort())).toEqual({ lines: [], counted: [], error: 'client_gone' });
   });
+});
+
+it('names in the line of a failure’s cause the server, the caller and the request, as the line of the exchange does', () => {
+  const lines: unknown[] = [];
+  const log = { ...silentLog, warn: (fields: unknown) => void lines.push(fields) };
+  const metrics = { count() {}, gauge() {}, observe() {} };
+  const facts = { ...noFacts(), method: 'tools/call', name: 'read', requests: [{ id: '7', base: [] }] };
+  const exchange: Partial<Exchange> = {
+    facts,
+    principal: 'ann',
+    address: '192.0.2.1',
+    signal: new AbortController().signal,
+  };
+  const cause = new Error('connect ECONNREFUSED');
+  noteFailure({ log, metrics }, new GatewayError('state_unavailable', {}, cause), exchange as Exchange, 'docs');
+  const whose = { server: 'docs', principal: 'ann', address: '192.0.2.1', id: '7', method: 'tools/call', name: 'read' };
+  expect(lines).toEqual([{ ...whose, code: 'state_unavailable', err: cause }]);
 });

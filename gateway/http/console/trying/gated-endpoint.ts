@@ -65,7 +65,7 @@ export class GatedEndpoint implements Endpoint {
     } catch (thrown) {
       // the stream of an answer that is there is not waited for
       if (hasAnswer(exchange)) return;
-      const error = noteFailure(this.#deps, thrown, exchange);
+      const error = noteFailure(this.#deps, thrown, exchange, server.name);
       status = error.httpStatus;
       throw error;
     } finally {
