@@ -138,7 +138,9 @@ export function logExchange(
 ): void {
   const { facts, body } = exchange;
   const ms = Math.round((clock.ticks() - startedAt) * 10) / 10;
-  const outcome = facts.error ?? (status < 400 ? 'ok' : `http_${status}`);
+  // by 405 a server says that it has no stream of its own, or does not end sessions: MCP's clients ask each one
+  const isWell = status < 400 || (status === 405 && verb !== 'POST');
+  const outcome = facts.error ?? (isWell ? 'ok' : `http_${status}`);
   log.info(
     {
       ...whose(exchange, server),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
 import { type Exchange, noFacts } from '../../../gateway/relay/exchange.js';
-import { noteFailure, noteRefused } from '../../../gateway/relay/exchange-log.js';
+import { logExchange, noteFailure, noteRefused } from '../../../gateway/relay/exchange-log.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 describe('a request that Wharf itself could not answer', () => {
@@ -45,3 +45,26 @@ it('names in the line of a failure’s cause the server, the caller and the requ
   const whose = { server: 'docs', principal: 'ann', address: '192.0.2.1', id: '7', method: 'tools/call', name: 'read' };
   expect(lines).toEqual([{ ...whose, code: 'state_unavailable', err: cause }]);
 });
+
+it.each([
+  ['GET', 405, 'ok'],
+  ['DELETE', 405, 'ok'],
+  ['POST', 405, 'http_405'],
+  ['GET', 404, 'http_404'],
+])(
+  'counts %s with %d as %s: a server without a stream of its own says so, and has not failed',
+  (verb, status, outcome) => {
+    const counted: unknown[] = [];
+    const metrics = { count: (...given: unknown[]) => void counted.push(given), gauge() {}, observe() {} };
+    const audit = { isOn: false, record: async () => undefined, note() {} };
+    const exchange: Partial<Exchange> = { facts: noFacts(), principal: '', body: Buffer.alloc(0) };
+    const tellers = { log: silentLog, metrics, clock: { ticks: () => 0 }, audit };
+    logExchange(tellers as unknown as Parameters<typeof logExchange>[0], exchange as Exchange, {
+      server: 'docs',
+      verb,
+      status,
+      startedAt: 0,
+    });
+    expect(counted).toEqual([['wharf_exchanges_total', { server: 'docs', outcome }]]);
+  },
+);
