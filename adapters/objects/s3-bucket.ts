@@ -38,7 +38,7 @@ export async function prepareBucket(s3: Connection, settings: BucketSettings): P
     'Check objects.endpoint, objects.region, the credentials, and that they allow s3:ListBucket.',
     async (abortSignal) => {
       try {
-        await s3.client.send(new s3.sdk.HeadBucketCommand({ Bucket: settings.bucket }), { abortSignal });
+        await askForBucket(s3, abortSignal);
         return true;
       } catch (error) {
         if (statusOf(error) === 404) return false;
@@ -59,6 +59,24 @@ export async function prepareBucket(s3: Connection, settings: BucketSettings): P
       'Give the credentials s3:GetLifecycleConfiguration and s3:PutLifecycleConfiguration, or set objects.lifecycle to false and add the rule yourself.',
       (abortSignal) => putLifecycle(s3, settings, abortSignal),
     );
+  }
+}
+
+/**
+ * The refusal of a HEAD has no body, and so no code: neither the operator nor the log could tell a wrong secret from a missing
+ * permission or another region. The same refusal of a list has one.
+ */
+export async function askForBucket(
+  { sdk, client, bucket: Bucket }: Connection,
+  abortSignal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.send(new sdk.HeadBucketCommand({ Bucket }), { abortSignal });
+  } catch (error) {
+    const status = statusOf(error);
+    const isRefusal = status >= 300 && status < 500 && status !== 404;
+    if (isRefusal) await client.send(new sdk.ListObjectsV2Command({ Bucket, MaxKeys: 1 }), { abortSignal });
+    throw error;
   }
 }
 
@@ -111,6 +129,6 @@ function reasonOf(error: unknown): string {
   if (cause === undefined) return message;
   const status = statusOf(cause);
   if (status === 0) return cause.code ?? cause.message;
-  // The answer to a HEAD has no body, and therefore no code.
+  // where the list was not refused
   return cause.name === 'Unknown' ? `HTTP ${status}` : `${cause.name}, HTTP ${status}`;
 }

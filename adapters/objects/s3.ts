@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
-import { prepareBucket } from './s3-bucket.js';
+import { askForBucket, prepareBucket } from './s3-bucket.js';
 import { connect, connectionLimits, makeClient } from './s3-connection.js';
 import { abortUploads, listObjects } from './s3-list.js';
 import { readObject, readWhole, statObject } from './s3-read.js';
@@ -193,7 +193,7 @@ export async function create(
     },
 
     async check() {
-      await s3.run((abortSignal) => client.send(new sdk.HeadBucketCommand({ Bucket: config.bucket }), { abortSignal }));
+      await s3.run((abortSignal) => askForBucket(s3, abortSignal));
     },
 
     async close() {

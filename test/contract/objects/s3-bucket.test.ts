@@ -39,8 +39,18 @@ describe('s3 bucket', () => {
     const objects = await openStore(bucket, { accessKeyId: 'nobody', secretAccessKey: 'not-the-secret' });
     const { endpoint } = s3Config(bucket);
     await expect(objects.prepare()).rejects.toThrow(
-      `The bucket "${bucket}" at ${endpoint} cannot be reached: HTTP 403. Check objects.endpoint, objects.region, the credentials`,
+      `The bucket "${bucket}" at ${endpoint} cannot be reached: InvalidAccessKeyId, HTTP 403. Check objects.endpoint, objects.region, the credentials`,
     );
+    await objects.close();
+  });
+
+  it('that is refused is so by the code of S3, which the answer to a HEAD lacks', async () => {
+    const { bucket, objects } = await freshBucket('refused');
+    const stranger = await openStore(bucket, { secretAccessKey: 'not-the-secret' });
+    const refusal = { code: 'store_unavailable', cause: { name: 'SignatureDoesNotMatch' } };
+    await expect(stranger.check()).rejects.toMatchObject(refusal);
+    await expect(stranger.prepare()).rejects.toThrow('cannot be reached: SignatureDoesNotMatch, HTTP 403.');
+    await stranger.close();
     await objects.close();
   });
 
