@@ -101,3 +101,9 @@ function spelled(seconds: number): string {
   if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`;
   return `${Math.round(seconds / 3600)} hours`;
 }
+
+/** A text of a server's as a sentence before others; an empty one stays empty. */
+export function sentence(text: string): string {
+  const trimmed = text.trim();
+  return /[.!?…]$/.test(trimmed) || trimmed === '' ? trimmed : `${trimmed}.`;
+}

@@ -5,6 +5,9 @@ import type { JsonObject, JsonValue } from './json.js';
 export interface FileQuestion {
   /** What its field is called. */
   name: string;
+  /** What the server says of this file, where it asks by itself. */
+  title?: string;
+  description?: string;
   /** Who asks, and for what. */
   message: string;
   accept?: readonly string[];
@@ -39,6 +42,9 @@ export interface UploadedFile {
 export interface ServerFile {
   /** What its field is called. */
   name: string;
+  /** The server's own words about this file. */
+  title?: string;
+  description?: string;
   accept?: readonly string[];
   /** Bytes. */
   maxSize?: number;

@@ -40,9 +40,3 @@ export function previewLines({ ref: { mimeType }, preview }: OutgoingFile): stri
   if (preview.image) return [previewLine(preview.image, preview.facts, 'below')];
   return preview.text ? textLines(preview.text, preview.facts) : [];
 }
-
-/** A text of a server's as a sentence before others; an empty one stays empty. */
-export function sentence(text: string): string {
-  const trimmed = text.trim();
-  return /[.!?…]$/.test(trimmed) || trimmed === '' ? trimmed : `${trimmed}.`;
-}

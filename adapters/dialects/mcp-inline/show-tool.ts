@@ -1,10 +1,10 @@
 import { encodingFacts } from '../../../gateway/encodings.js';
 import { isObject, valueAt } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
+import { sentence } from '../../../gateway/policy/file-words.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 import { UNIONS } from '../../../gateway/schema/walk.js';
-import { sentence } from '../common/words.js';
 import { readArgument } from './argument.js';
 
 /**

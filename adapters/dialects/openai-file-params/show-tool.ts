@@ -1,8 +1,8 @@
 import { isObject } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
+import { sentence } from '../../../gateway/policy/file-words.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
-import { sentence } from '../common/words.js';
 import { fileParamsOf } from './declared.js';
 import { FILE_PARAM, isSpokenBy, META_KEY, NAME } from './file-param.js';
 

@@ -13,15 +13,15 @@ const MOST_TYPES = 100;
 export const asks: FileAsking = {
   means: 'binary',
   isCallersUpload: true,
-  question: ({ name, message, accept, maxSize, several, upload }, client) => {
+  question: ({ name, title, description, message, accept, maxSize, several, upload }, client) => {
     const binary = binaryOf(client);
     const types = binary && common(accept ?? [ANY], supportedBy(binary));
     if (!binary || !types) return undefined;
     const most = mostOf(binary, maxSize);
     const field: JsonObject = {
       type: 'file',
-      title: name,
-      description: message,
+      title: title ?? name,
+      description: description ?? message,
       maxSize: most,
       ...(several && { multiple: true }),
       ...(!types.includes(ANY) && { accept: types }),

@@ -1,6 +1,7 @@
 import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { BadQuestion, ServerFile, ServerQuestion } from '../../../gateway/ports/file-question.js';
+import { wordsIn } from '../common/server-file.js';
 
 const NO_ENDPOINT: BadQuestion = { problem: 'each field of type "file" needs an entry in uploadEndpoints' };
 
@@ -24,6 +25,7 @@ export function fromServer(params: JsonObject): ServerQuestion | BadQuestion | u
     const accept = texts(field.accept);
     files.push({
       name,
+      ...wordsIn(field),
       ...(accept.length > 0 && { accept }),
       ...(typeof maxSize === 'number' && maxSize > 0 && { maxSize: Math.floor(maxSize) }),
       isRequired: required.includes(name),

@@ -11,13 +11,14 @@ export const asks: FileAsking = {
   means: 'form',
   isCallersUpload: false,
   mayNameUploads: uploads,
-  question: ({ name, message, accept, maxSize, maxInline, several, isServers }, client) => {
+  question: ({ name, title, description, message, accept, maxSize, maxInline, several, isServers }, client) => {
     if (!hasFileFields(client, isServers)) return undefined;
     const keyword = descriptorOf(accept, Math.min(maxSize, maxInline));
     const one = { type: 'string', format: 'uri', [KEYWORD]: keyword };
+    const words = { title: title ?? name, ...(description !== undefined && { description }) };
     const field = several
-      ? { type: 'array', title: name, items: one, minItems: several.least, maxItems: several.most }
-      : { ...one, title: name };
+      ? { type: 'array', ...words, items: one, minItems: several.least, maxItems: several.most }
+      : { ...one, ...words };
     // the first revision with forms knows no other mode
     const mode = eraOf(client.protocolVersion).hasUrlElicitation ? { mode: 'form' } : {};
     const requestedSchema = { type: 'object', properties: { [name]: field }, required: [name] };

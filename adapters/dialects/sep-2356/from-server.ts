@@ -1,6 +1,7 @@
 import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { ServerFile, ServerQuestion } from '../../../gateway/ports/file-question.js';
+import { wordsIn } from '../common/server-file.js';
 import { KEYWORDS, readDescriptor } from './keyword.js';
 
 /** Reads a server's form; undefined for one without a field for a file. */
@@ -35,6 +36,7 @@ function fileIn(name: string, field: JsonValue, isRequired: boolean): ServerFile
   const { minItems, maxItems } = isList ? field : {};
   return {
     name,
+    ...wordsIn(field),
     ...(accept && { accept }),
     ...(maxSize !== undefined && { maxSize }),
     isRequired,

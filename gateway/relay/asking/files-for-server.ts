@@ -147,7 +147,7 @@ export class FilesForServer {
       field: name,
       way,
       offered,
-      message: (told: Besides) => serverQuestionText(message, server, way.means, told),
+      message: (told: Besides) => serverQuestionText({ message, server, means: way.means, wanted }, told),
       isOptional,
       ...(way.form && { widen: (params: JsonObject) => withOthers(params, besides, isOptional ? [] : [name]) }),
     };

@@ -89,11 +89,12 @@ export function wayForServer(
   client: ClientFacts,
   deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts'>,
 ): Way | undefined {
-  const { name, accept } = wanted;
+  const { name, title, description, accept } = wanted;
+  const words = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
   const maxSize = largestFor(wanted, deps);
   const maxInline = Math.min(maxSize, mostInAnswer(deps.limits));
   const several = severalFor(wanted, deps);
-  const file = { name, maxSize, maxInline, ...(accept && { accept }), ...(several && { several }) };
+  const file = { name, ...words, maxSize, maxInline, ...(accept && { accept }), ...(several && { several }) };
   return wayFor({ ...file, isServers: true }, client, deps);
 }
 
@@ -114,7 +115,7 @@ export function uploadForServer(
 ): UploadIntent {
   const { server } = deps;
   const { name, accept } = wanted;
-  const question = serverAskedText(message, server).slice(0, MAX_QUESTION);
+  const question = serverAskedText(message, server, wanted).slice(0, MAX_QUESTION);
   const several = severalFor(wanted, deps);
   return {
     principal,
@@ -214,7 +215,7 @@ export function withOthers(params: JsonObject, besides: OtherFields, files: read
 export function formForOthers(message: string, { properties, required }: OtherFields, server: string): JsonObject {
   return {
     mode: 'form',
-    message: serverQuestionText(message, server, 'form', {}),
+    message: serverQuestionText({ message, server, means: 'form' }, {}),
     requestedSchema: { type: 'object', properties, required: [...required] },
   };
 }

@@ -1,6 +1,8 @@
 import type { Several } from '../../files/bundles/several.js';
 import { filesText, mostText, timeText } from '../../policy/amounts.js';
+import { sentence } from '../../policy/file-words.js';
 import type { Means } from '../../policy/means.js';
+import type { ServerFile } from '../../ports/file-question.js';
 import type { JsonObject } from '../../ports/json.js';
 
 /** A file that is asked for. */
@@ -28,6 +30,8 @@ export function askedText({ tool, argument, maxSize, accept, several }: WantedFi
   );
 }
 
+type ServerWords = Pick<ServerFile, 'title' | 'description'>;
+
 /** What is said besides a question. */
 export interface Besides {
   /** Why what was given before could not be used. */
@@ -45,17 +49,21 @@ export function questionText(wanted: WantedFile, server: string, means: Means, {
   return `${before}${askedText(wanted, server)}${then}`;
 }
 
-/** Who asks, where that is a server by itself, and its own words. */
-export function serverAskedText(message: string, server: string): string {
-  return `The server "${server}" asks: ${message}`;
+/** Who asks, where that is a server by itself, and its own words: of the whole, and of one file where no form has them. */
+export function serverAskedText(message: string, server: string, { title, description }: ServerWords = {}): string {
+  const file = [title, description].filter((words) => words !== undefined).join(': ');
+  return `The server "${server}" asks: ${sentence(message)}${file === '' ? '' : ` File: ${sentence(file)}`}`;
 }
 
 /** What the person reads where the server asks by itself, in its own words. */
-export function serverQuestionText(message: string, server: string, means: Means, { problem, code }: Besides): string {
+export function serverQuestionText(
+  { message, server, means, wanted }: { message: string; server: string; means: Means; wanted?: ServerWords },
+  { problem, code }: Besides,
+): string {
   const before = problem === undefined ? '' : `The file was not taken: ${problem} `;
+  if (means !== 'url') return `${before}${serverAskedText(message, server)}`;
   const asks = code === undefined ? '' : ` The page asks for this code: ${code}.`;
-  const then = means === 'url' ? ` Open the page to choose and upload the file.${asks}` : '';
-  return `${before}${serverAskedText(message, server)}${then}`;
+  return `${before}${serverAskedText(message, server, wanted)} Open the page to choose and upload the file.${asks}`;
 }
 
 /** What a client shows beside a call that waits. */

@@ -136,7 +136,7 @@ export function askedFor(
   for (const { wanted, key, means, url, code, fileId, form, problem, keepsBesides, isOptional } of missing) {
     const way = wayForServer(wanted, client, { ...deps, order: [means] });
     if (!way) return undefined;
-    const text = serverQuestionText(message, server, means, { problem, code });
+    const text = serverQuestionText({ message, server, means, wanted }, { problem, code });
     const params = way.params(text, { url, id: form?.uploadId ?? fileId });
     const fields = keepsBesides && !filled ? besides : NOTHING;
     asked.push([key, form ? withOthers(params, fields, isOptional ? [] : [wanted.name]) : params]);
