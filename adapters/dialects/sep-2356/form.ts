@@ -4,7 +4,7 @@ import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileAsking } from '../../../gateway/ports/file-question.js';
 import { fromServer } from './from-server.js';
-import { descriptorOf, KEYWORD } from './keyword.js';
+import { descriptorOf, FORM_SIDECAR, KEYWORD } from './keyword.js';
 
 /** Forms with a field for a file, which comes back as a data: URI. */
 export const asks: FileAsking = {
@@ -22,7 +22,8 @@ export const asks: FileAsking = {
     // the first revision with forms knows no other mode
     const mode = eraOf(client.protocolVersion).hasUrlElicitation ? { mode: 'form' } : {};
     const requestedSchema = { type: 'object', properties: { [name]: field }, required: [name] };
-    return { ...mode, message, requestedSchema };
+    const sidecar = declaresFileFields(client) ? { [FORM_SIDECAR]: { [name]: keyword } } : {};
+    return { ...mode, message, requestedSchema, ...sidecar };
   },
   answer: (content, name) => {
     const value = isObject(content) && Object.hasOwn(content, name) ? content[name] : undefined;
@@ -41,14 +42,18 @@ export const asks: FileAsking = {
 function hasFileFields(client: ClientFacts, isServers = false): boolean {
   const { capabilities, elicitation: configured } = client;
   if (configured?.includes('form')) return true;
-  const { elicitation, fileInputs } = capabilities;
+  const { elicitation } = capabilities;
   if (!isObject(elicitation)) return false;
   const { form } = elicitation;
   const declared = Object.keys(elicitation);
   const hasForms = form !== undefined || !declared.some((mode) => mode === 'url' || mode === 'binary');
-  const knowsFiles =
-    isDeclared(fileInputs) || (isObject(form) && isDeclared(form.fileInputs)) || (isServers && uploads(client));
-  return hasForms && knowsFiles;
+  return hasForms && (declaresFileFields(client) || (isServers && uploads(client)));
+}
+
+/** The early revisions have a capability for it, and know the fields by the sidecar alone. */
+function declaresFileFields({ capabilities: { elicitation, fileInputs } }: ClientFacts): boolean {
+  const form = isObject(elicitation) ? elicitation.form : undefined;
+  return isDeclared(fileInputs) || (isObject(form) && isDeclared(form.fileInputs));
 }
 
 /** SEP-2631 fills the fields of a server's form with the handle of a file that was uploaded before. */

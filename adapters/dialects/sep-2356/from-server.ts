@@ -1,8 +1,8 @@
-import { isObject, textIn } from '../../../gateway/json/value.js';
+import { isObject, own, textIn } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { ServerFile, ServerQuestion } from '../../../gateway/ports/file-question.js';
 import { wordsIn } from '../common/server-file.js';
-import { KEYWORDS, readDescriptor } from './keyword.js';
+import { FORM_SIDECAR, KEYWORDS, readDescriptor } from './keyword.js';
 
 /** Reads a server's form; undefined for one without a field for a file. */
 export function fromServer(params: JsonObject): ServerQuestion | undefined {
@@ -14,7 +14,7 @@ export function fromServer(params: JsonObject): ServerQuestion | undefined {
   const files: ServerFile[] = [];
   const others: JsonObject = {};
   for (const [name, field] of Object.entries(properties)) {
-    const file = fileIn(name, field, due.includes(name));
+    const file = fileIn(name, field, { isRequired: due.includes(name), sidecar: params[FORM_SIDECAR] });
     if (file) files.push(file);
     else others[name] = field;
   }
@@ -23,14 +23,20 @@ export function fromServer(params: JsonObject): ServerQuestion | undefined {
   return { message: textIn(params, 'message') ?? '', files, besides };
 }
 
-function fileIn(name: string, field: JsonValue, isRequired: boolean): ServerFile | undefined {
+function fileIn(
+  name: string,
+  field: JsonValue,
+  { isRequired, sidecar }: { isRequired: boolean; sidecar: JsonValue | undefined },
+): ServerFile | undefined {
   if (!isObject(field)) return undefined;
   const { items } = field;
   const isList = field.type === 'array';
   const holders = [field, ...(isObject(items) ? [items] : [])];
-  const [descriptor] = holders.flatMap((holder) =>
-    KEYWORDS.flatMap((keyword) => readDescriptor(holder[keyword]) ?? []),
-  );
+  const [keyword] = holders.flatMap((holder) => KEYWORDS.flatMap((key) => readDescriptor(holder[key]) ?? []));
+  const holder = isList ? items : field;
+  // "that property's schema MUST be" one for a URI: another entry of the sidecar means nothing
+  const isUri = isObject(holder) && holder.type === 'string' && holder.format === 'uri';
+  const descriptor = keyword ?? (isUri && isObject(sidecar) ? readDescriptor(own(sidecar, name)) : undefined);
   if (!descriptor) return undefined;
   const { accept, maxSize } = descriptor;
   const { minItems, maxItems } = isList ? field : {};

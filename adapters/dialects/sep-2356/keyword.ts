@@ -9,7 +9,10 @@ export const OLD_KEYWORD = 'mcpFile';
 
 export const KEYWORDS = [KEYWORD, OLD_KEYWORD] as const;
 
-/** A file's declaration; the same in the keyword and in `inputFiles`. */
+/** Member of a form that names its fields for files (2026-03-04 to 2026-03-26), as `inputFiles` of a tool does. */
+export const FORM_SIDECAR = 'requestedFiles';
+
+/** A file's declaration; the same in the keyword, in `inputFiles` and in `requestedFiles`. */
 export interface Descriptor {
   accept?: readonly string[];
   maxSize?: number;

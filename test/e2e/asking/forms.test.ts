@@ -44,6 +44,7 @@ describe('a client with forms that have fields for files', () => {
   it('gives the file in its answer (2356-13, 2356-28, K2)', async () => {
     const { call, answer, question } = await ask(FORMS);
     const { id, params } = await question();
+    const about = { accept: ['image/png'], maxSize: 1_048_576 };
     expect(params).toEqual({
       mode: 'form',
       message: expect.stringMatching(/'take' of the server "docs".*'file'.*image\/png.*1 MB\.$/),
@@ -54,11 +55,12 @@ describe('a client with forms that have fields for files', () => {
             type: 'string',
             format: 'uri',
             title: 'file',
-            'x-mcp-file': { accept: ['image/png'], maxSize: 1_048_576 },
+            'x-mcp-file': about,
           },
         },
         required: ['file'],
       },
+      requestedFiles: { file: about },
     });
     const uri = PNG_URI.replace(';base64', ';name=a.png;base64');
     expect((await answer(id, { action: 'accept', content: { file: uri } })).status).toBe(202);

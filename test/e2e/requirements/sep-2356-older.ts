@@ -36,6 +36,9 @@ export const SEP_2356_OLDER: Rows = together(
     '2356o-16': 'Wharf refuses values of other schemes.',
   }),
   from(`${SIDECARS}#elicitation-file-inputs`, {
+    '2356o-27': 'Wharf names the fields of its forms in requestedFiles, for clients that declare fileInputs.',
+    '2356o-28':
+      "Wharf asks for the files that a server's form names in requestedFiles, in a way that its client knows.",
     '2356o-22': ['Wharf splits a list in a form for clients without lists in forms.', 'elicitation'],
   }),
   from(`${SIDECARS}#error-handling`, {

@@ -49,15 +49,11 @@ describe('how a client is asked', () => {
     expect(means(undefined, true)).toBeUndefined();
   });
 
-  it('by a form where it knows fields for files (2356-13)', () => {
-    const field = {
-      type: 'string',
-      format: 'uri',
-      title: 'scan',
-      'x-mcp-file': { accept: ['image/*', 'application/pdf'], maxSize: 300 },
-    };
+  it('by a form where it knows fields for files, by the keyword or the early sidecar (2356-13)', () => {
+    const about = { accept: ['image/*', 'application/pdf'], maxSize: 300 };
+    const field = { type: 'string', format: 'uri', title: 'scan', 'x-mcp-file': about };
     const requestedSchema = { type: 'object', properties: { scan: field }, required: ['scan'] };
-    const form = { message: 'Give it', requestedSchema };
+    const form = { message: 'Give it', requestedSchema, requestedFiles: { scan: about } };
     const capabilities = { elicitation: {}, fileInputs: {} };
     expect(asked('2025-06-18', capabilities)?.params).toEqual(form);
     expect(asked('2025-11-25', capabilities)?.params).toEqual({ mode: 'form', ...form });
