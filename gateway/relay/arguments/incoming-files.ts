@@ -8,6 +8,7 @@ import type { Flow } from '../../files/flow/flow.js';
 import type { Library, Resolved } from '../../files/library.js';
 import { cleanFileName } from '../../files/names/file-name.js';
 import {
+  extensionOf,
   mediaTypeOf,
   OCTET_STREAM,
   SNIFF_BYTES,
@@ -303,10 +304,12 @@ export class IncomingFiles {
       digest,
     };
     await this.#deps.antivirus?.scan(scanned, bytes.length, () => [bytes]);
-    const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, SNIFF_BYTES)));
+    const sniffed = await sniff(bytes.subarray(0, SNIFF_BYTES));
+    const mimeType = mediaTypeOf(claims.mimeType, sniffed);
     const name = claims.name === undefined ? undefined : cleanFileName(claims.name);
     return {
-      name: name ?? 'file',
+      // many servers choose by a path's ending how they read it
+      name: name ?? `file.${extensionOf(claims.mimeType, sniffed)}`,
       hasName: name !== undefined,
       mimeType,
       size: bytes.length,

@@ -138,6 +138,22 @@ describe('a file as a path of a stdio server', () => {
     }
   });
 
+  it.each([
+    ['data:application/pdf;base64,JVBERi0xLjQK', /\/file\.pdf$/],
+    ['data:;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ', /\/file\.png$/],
+    ['data:text/csv,a;b', /\/file\.csv$/],
+    ['data:application/octet-stream;base64,AAEC/f7/', /\/file\.bin$/],
+  ])('the path of a file without a name has the ending of its type: %s', async (file, ending) => {
+    const wharf = await start('localPath');
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const { result } = await client.call('take', { file });
+      expect(JSON.parse(String(result?.content?.[0]?.text)).path).toMatch(ending);
+    } finally {
+      await wharf.stop();
+    }
+  });
+
   it('a path that the caller wrote is not a file of Wharf and goes as it came', async () => {
     const wharf = await start('localPath');
     try {
