@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../ports/json.js';
 import { EACH } from '../schema/argument-path.js';
 import { Budget } from '../schema/budget.js';
 import { meaningsOf } from '../schema/meanings.js';
+import { wordsOf } from './words.js';
 
 /** A value in a tool's arguments that may be a file. */
 export interface Argument {
@@ -14,7 +15,7 @@ export interface Argument {
   shape: 'text' | 'bytes';
   /** Without references and unions; for `bytes` the items' schema. */
   schema: JsonObject;
-  /** Its own description, and that of the list that it is an item of. */
+  /** Its own description, and that of the list that it is an item of; without the names of its siblings. */
   description: string;
   /** The other values in the same object. */
   siblings: Readonly<Record<string, JsonObject>>;
@@ -77,11 +78,16 @@ export function argumentsOf(tool: JsonObject): Arguments {
   }
 
   function add(shape: Argument['shape'], { path, name, said, siblings }: Place, schema: JsonObject): void {
-    found.values.push({ path, name, shape, schema, description: said, siblings, tool: facts });
+    found.values.push({ path, name, shape, schema, description: withoutNames(said, siblings), siblings, tool: facts });
   }
 
   visit({ path: [], name: '', said: '', siblings: {} }, { ...root, description: '', title: '' }, 0);
   return found;
+}
+
+/** "Alternative to localPath" says nothing of the argument itself. A name of one word may be a word of the sentence. */
+function withoutNames(said: string, siblings: Argument['siblings']): string {
+  return said.replace(/[\w-]+/g, (word) => (Object.hasOwn(siblings, word) && wordsOf(word).length > 1 ? '…' : word));
 }
 
 interface Place {

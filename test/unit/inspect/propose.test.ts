@@ -160,3 +160,23 @@ describe('a hostile schema', () => {
     expect(() => propose(tool({ x: { type: 'string', description } }), [])).not.toThrow();
   });
 });
+
+describe('arguments beside one that is a file', () => {
+  it('are not ways to fill it because its description names them', () => {
+    const { proposals } = propose(
+      tool({
+        localPath: {
+          type: 'string',
+          description: 'Absolute path of the file. Provide either localPath or contentBase64.',
+        },
+        contentBase64: { type: 'string', description: 'Base64-encoded content. Alternative to localPath.' },
+        content: { type: 'string', description: 'Raw CSV text. Use one of localPath and contentBase64 instead.' },
+      }),
+      [],
+    );
+    expect(proposals.map(({ file, otherWays }) => ({ path: file.path, otherWays }))).toEqual([
+      { path: 'localPath', otherWays: expect.any(String) },
+      { path: 'contentBase64', otherWays: undefined },
+    ]);
+  });
+});
