@@ -10,11 +10,20 @@ const ADDRESS =
 const FILE_PATH =
   /\b(?:file|local|absolute|relative|full)[- ]?(?:system )?paths?\b|\bpaths? (?:to|of)\b|\bpath\b(?= or\b)|\bor (?:a |the )?(?:file ?)?path\b/i;
 
+/** Encodings of text, as the other choices beside base64. */
+const TEXT = /^(?:utf-?8|utf-?16(?:le)?|text|plain|plaintext|ascii|latin-?1|raw|none|identity)$/i;
+const OUTPUT = /output|response|return|result/;
+
 /**
- * Why a file argument also takes something that a model can write by itself: an address, or a path on the server. As a
- * configured file argument it would no longer accept that.
+ * Why a file argument also takes something that a model can write by itself: an address, a path on the server, or text. As
+ * a configured file argument it would no longer accept that.
  */
-export function otherWays({ name, description, schema }: Argument): string | undefined {
+export function otherWays({ name, description, schema, siblings }: Argument): string | undefined {
+  const choice = Object.entries(siblings).find(([other, { enum: values }]) => {
+    if (!Array.isArray(values) || OUTPUT.test(joined(other))) return false;
+    return values.includes('base64') && values.some((value) => TEXT.test(textOf(value)));
+  });
+  if (choice) return `${JSON.stringify(choice[0].slice(0, 60))} beside it says whether it is base64`;
   const said = description.replace(NO_ADDRESS, ' ').replace(DENIED, ' ');
   const hit = ADDRESS.exec(said) ?? FILE_PATH.exec(said);
   if (hit) return `its description says ${JSON.stringify(hit[0].trim())}`;

@@ -16,7 +16,7 @@ export interface Proposal {
   file: FileArgument;
   confidence: Confidence;
   reasons: string[];
-  /** Why it also takes addresses or paths, which a configured file argument would not. */
+  /** Why it also takes addresses, paths or text, which a configured file argument would not. */
   otherWays?: string;
   /** A name on its path reads as several names in a config. */
   isAmbiguous: boolean;

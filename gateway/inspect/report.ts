@@ -14,8 +14,8 @@ export interface Inspected {
 
 const HEAD = [
   'What "wharf inspect" makes of the tools. Read each line before it goes into wharf.yaml: an argument that is listed',
-  'there is shown to clients as a file. What is only possible, or would take paths and URLs away from the model, is a',
-  'comment.',
+  'there is shown to clients as a file. What is only possible, or would take paths, URLs and text away from the',
+  'model, is a comment.',
 ];
 
 /**
@@ -88,7 +88,7 @@ function fileNode({ file: { path, ...settings }, confidence, reasons, otherWays 
   const isAddress = encodingFacts(settings.encoding).address !== undefined;
   const takesAway = isAddress ? undefined : otherWays;
   const lost =
-    takesAway === undefined ? [] : [`it takes addresses or paths too (${takesAway}), and would not as a file`];
+    takesAway === undefined ? [] : [`it takes addresses, paths or text too (${takesAway}), and would not as a file`];
   return {
     comments: [`${confidence}: ${reasons.join('; ')}`, ...lost],
     line: `${yamlText(path)}: ${yamlFlow(settings)}`,

@@ -168,7 +168,7 @@ describe('the tools of', () => {
         err: expect.stringMatching(/1[0-9] tools, 1 argument /),
       });
       expect(out).toMatch(
-        /# +gzip-file-as-resource:\n +# +files:\n +# +# likely: .*data URI.*\n +# +# it takes addresses or paths too .*\n +# +data: \{ encoding: dataUri \}\n/,
+        /# +gzip-file-as-resource:\n +# +files:\n +# +# likely: .*data URI.*\n +# +# it takes addresses, paths or text too .*\n +# +data: \{ encoding: dataUri \}\n/,
       );
       expect(await wharf('check', '-c', await file(`${transport}.yaml`, out))).toMatchObject({ code: 0 });
     }

@@ -179,4 +179,12 @@ describe('arguments beside one that is a file', () => {
       { path: 'contentBase64', otherWays: undefined },
     ]);
   });
+
+  it('say that it takes text too, where one chooses between base64 and text', () => {
+    const content = { type: 'string', description: "Content. Base64-encoded when encoding is 'base64'." };
+    const ways = (more: JsonObject) => propose(tool({ content, ...more }), []).proposals[0]?.otherWays;
+    expect(ways({ encoding: { enum: ['text', 'base64'] } })).toBe('"encoding" beside it says whether it is base64');
+    expect(ways({ encoding: { enum: ['base64'] } })).toBeUndefined();
+    expect(ways({ output_format: { enum: ['text', 'base64'] } })).toBeUndefined();
+  });
 });

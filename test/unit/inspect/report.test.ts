@@ -56,7 +56,7 @@ describe('the report', () => {
   ])('shows %j, which a model can fill with an address or a path, as a comment', async (description, more) => {
     const text = report([tool('t', { data: { type: 'string', format: 'uri', description, ...more } })]);
     expect(text).toMatch(/^ +# +data: \{ encoding: \w+ \}$/m);
-    expect(text).toMatch(/# it takes addresses or paths too \(/);
+    expect(text).toMatch(/# it takes addresses, paths or text too \(/);
     expect((await configOf(text)).servers[0]?.tools).toEqual({});
   });
 
