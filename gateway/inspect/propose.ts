@@ -31,6 +31,8 @@ export interface ToolProposals {
   unknown: UnknownArgument[];
 }
 
+const STRENGTH: Record<Confidence, number> = { certain: 3, likely: 2, possible: 1 };
+
 /**
  * Proposes `files:` for a tool. Pure: the same tool always gives the same proposals.
  * @param configured what the config already says
@@ -50,7 +52,11 @@ export function propose(
       return judgement === undefined ? [] : [{ argument, judgement }];
     });
   const proposals = judged.map((one) => {
-    const isAlone = judged.every(
+    // a weaker proposal is another way to give the same file more often than a second one
+    const rivals = judged.filter(
+      ({ judgement }) => STRENGTH[judgement.confidence] >= STRENGTH[one.judgement.confidence],
+    );
+    const isAlone = rivals.every(
       (other) => other === one || parentOf(other.argument.path) !== parentOf(one.argument.path) || same(one, other),
     );
     const map = maps.find(({ path }) => path.length > 0 && joinPath(path) === parentOf(one.argument.path));
@@ -128,8 +134,6 @@ function also(argument: Argument): Pick<Proposal, 'otherWays'> {
 function isPlaceholder(value: JsonValue): boolean {
   return typeof value === 'string' && value.startsWith('$');
 }
-
-const STRENGTH: Record<Confidence, number> = { certain: 3, likely: 2, possible: 1 };
 
 /** The strongest proposal for each path, and none inside another. */
 function withoutOverlap(proposals: readonly Proposal[]): Proposal[] {

@@ -187,4 +187,21 @@ describe('arguments beside one that is a file', () => {
     expect(ways({ encoding: { enum: ['base64'] } })).toBeUndefined();
     expect(ways({ output_format: { enum: ['text', 'base64'] } })).toBeUndefined();
   });
+
+  it('get its name and its type although it may be given by a path instead', () => {
+    const properties = {
+      filename: { type: 'string' },
+      filePath: { type: 'string', description: 'Local file path to attach' },
+      url: { type: 'string', description: 'URL where the file is' },
+      content: { type: 'string', description: 'Base64-encoded content' },
+      contentType: { type: 'string' },
+    };
+    const { proposals } = propose(tool({ attachments: { type: 'array', items: { type: 'object', properties } } }), []);
+    expect(proposals.map(({ file }) => file)).toContainEqual({
+      path: 'attachments[].content',
+      encoding: 'base64',
+      name: 'filename',
+      mimeType: 'contentType',
+    });
+  });
 });
