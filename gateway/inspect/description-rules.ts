@@ -22,6 +22,12 @@ const EITHER =
 const PATH =
   /\b(?:file|local|absolute|relative|full|filesystem|disk)[- ]?(?:system )?paths?\b|\bpaths? (?:to|of|for)\b[^.;]{0,40}\b(?:files?|images?|photos?|pictures?|pdfs?|documents?|audio|videos?|recordings?|spreadsheets?)\b/i;
 const OUTPUT = /\b(?:output|destination|target|save|saved|write|written|export|create|directory|directories|folder)\b/i;
+/** True when a description says that the tool writes there. */
+export function speaksOfOutput(description: string): boolean {
+  // a path relative to it is an input as often
+  return OUTPUT.test(description.replace(/\bworking (?:directory|folder)\b/gi, ' '));
+}
+
 const REMOTE =
   /\burls? (?:of|to|for|pointing to)\b[^.;]{0,30}\b(?:images?|photos?|pictures?|files?|pdfs?|documents?|audio|videos?)\b|\b(?:image|file|pdf|document|audio|video) urls?\b/i;
 
@@ -69,7 +75,8 @@ export const DESCRIPTION_RULES: readonly Rule[] = [
     name: 'hex',
     test: ({ description }) => {
       const hit = /\bhex(?:adecimal)?[- ]?(?:encoded|string|encoding|dump|bytes|data)\b/i.exec(description);
-      if (!hit || /\bcolou?r|\bhash|\bdigest|\bchecksum|\bid\b/i.test(description)) return undefined;
+      if (!hit || /\bcolou?r|\bhash|\bdigest|\bchecksum|\bid\b|\bkey\b|\b\d+[- ]?(?:char|digit)/i.test(description))
+        return undefined;
       return likely('hex', `its description says ${quoted(hit[0])}`);
     },
   },
@@ -88,7 +95,7 @@ export const DESCRIPTION_RULES: readonly Rule[] = [
     name: 'path',
     test: ({ description }) => {
       const hit = PATH.exec(description);
-      if (!hit || OUTPUT.test(description)) return undefined;
+      if (!hit || speaksOfOutput(description)) return undefined;
       return possible('localPath', `its description says ${quoted(hit[0])}`);
     },
   },
@@ -97,7 +104,7 @@ export const DESCRIPTION_RULES: readonly Rule[] = [
     name: 'address',
     test: ({ description }) => {
       const hit = REMOTE.exec(description);
-      return hit && !OUTPUT.test(description)
+      return hit && !speaksOfOutput(description)
         ? possible('httpsUrl', `its description says ${quoted(hit[0])}`)
         : undefined;
     },

@@ -1,6 +1,7 @@
 import { type Argument, textOf } from './argument.js';
 import { likely, never, possible, type Rule } from './clue.js';
 import { companionKind } from './companions.js';
+import { speaksOfOutput } from './description-rules.js';
 import { isHolder, isMedia, joined, wordsOf } from './words.js';
 
 /** Last words of names that are about a file without being one: `image_id`, `file_format`, `photo_caption`. */
@@ -62,9 +63,10 @@ export const NAME_RULES: readonly Rule[] = [
   {
     source: 'name',
     name: 'path of a file',
-    test: ({ name }) => {
+    test: ({ name, description }) => {
       const words = wordsOf(name);
       const kind = joined(name);
+      if (speaksOfOutput(description)) return undefined;
       if (!/(path|filepath)$/.test(kind) || /output|dest|target|save|dir|folder|root|base|work|log|config/.test(kind))
         return undefined;
       return words.some((word) => isMedia(word) || isHolder(word) || word === 'input')

@@ -205,3 +205,12 @@ describe('arguments beside one that is a file', () => {
     });
   });
 });
+
+it.each([
+  ['filePath', 'The absolute path, or one relative to the working directory, to save the screenshot to', []],
+  ['filePath', 'The file, relative to the current working directory', ['filePath']],
+  ['pdf', 'Path to the PDF file, relative to the working directory', ['pdf']],
+  ['componentKey', 'The component key (40-char hex string)', []],
+])('what %s with the description %j is', (name, description, paths) => {
+  expect(pathsOf(tool({ [name]: { type: 'string', description } }))).toEqual(paths);
+});
