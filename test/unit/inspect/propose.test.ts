@@ -214,3 +214,9 @@ it.each([
 ])('what %s with the description %j is', (name, description, paths) => {
   expect(pathsOf(tool({ [name]: { type: 'string', description } }))).toEqual(paths);
 });
+
+it('nothing is proposed for a tool that only the view of an app calls', () => {
+  const properties = { data: { type: 'string', description: 'Base64-encoded bytes' } };
+  expect(pathsOf(tool(properties, { _meta: { ui: { visibility: ['app'] } } }))).toEqual([]);
+  expect(pathsOf(tool(properties, { _meta: { ui: { visibility: ['model', 'app'] } } }))).toEqual(['data']);
+});
