@@ -29,7 +29,7 @@ export interface AdapterDeps {
   inheritedEnv: Readonly<Record<string, string>>;
 }
 
-export interface UpstreamDeps extends AdapterDeps {
+export interface UpstreamAdapterDeps extends AdapterDeps {
   /** The server's name in the config, for errors and logs. */
   name: string;
   /** Processes of each stdio server for which the system allows enough open files now. */
@@ -73,7 +73,7 @@ export interface AdapterList {
   readonly antivirus: Readonly<Record<string, Adapter<Antivirus, AdapterDeps>>>;
   readonly audit: Readonly<Record<string, AuditAdapter>>;
   readonly telemetry: Readonly<Record<string, Adapter<Telemetry, AdapterDeps>>>;
-  readonly upstream: Readonly<Record<TransportName, Adapter<Upstream, UpstreamDeps>>>;
+  readonly upstream: Readonly<Record<TransportName, Adapter<Upstream, UpstreamAdapterDeps>>>;
   /** Always present: the config cannot choose it, and its settings exist for tests only. */
   readonly transfer: Readonly<Record<'https', Adapter<Transfer, AdapterDeps>>>;
   /** Created only where tokens are verified or asked for. */

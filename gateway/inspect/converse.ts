@@ -1,4 +1,4 @@
-import type { UpstreamDeps } from '../config/adapter-list.js';
+import type { UpstreamAdapterDeps } from '../config/adapter-list.js';
 import { GatewayError } from '../errors.js';
 import { NEWEST, NEWEST_WITH_SESSIONS } from '../mcp/era.js';
 import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../mcp/meta-keys.js';
@@ -10,7 +10,7 @@ import { HttpConversation } from './http-conversation.js';
 import { SharedConversation } from './shared-conversation.js';
 
 interface Conversing {
-  deps: Pick<UpstreamDeps, 'name' | 'limits' | 'timeouts'>;
+  deps: Pick<UpstreamAdapterDeps, 'name' | 'limits' | 'timeouts'>;
   capabilities: JsonObject;
   clientInfo: { name: string; version: string };
   signal: AbortSignal;

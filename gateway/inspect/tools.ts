@@ -1,4 +1,4 @@
-import type { AdapterList, UpstreamDeps } from '../config/adapter-list.js';
+import type { AdapterList, UpstreamAdapterDeps } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
 import { transportsToTry } from '../config/transports.js';
 import { GatewayError } from '../errors.js';
@@ -14,7 +14,7 @@ const CLIENT_INFO = { name: 'wharf-inspect', version: '1' };
 
 export interface Asking {
   adapters: AdapterList;
-  deps: UpstreamDeps;
+  deps: UpstreamAdapterDeps;
   signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-import type { AdapterList, UpstreamDeps } from '../config/adapter-list.js';
+import type { AdapterList, UpstreamAdapterDeps } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
 import { transportsToTry } from '../config/transports.js';
 import type { Upstream } from '../ports/upstream.js';
@@ -16,7 +16,7 @@ type Authorize = (server: ServerConfig, upstreams: readonly Upstream[]) => Promi
 /** Makes servers that share their parts. None is contacted, and no process is started, before a client asks. */
 export function serverMaker(
   adapters: AdapterList,
-  deps: Omit<UpstreamDeps, 'name'>,
+  deps: Omit<UpstreamAdapterDeps, 'name'>,
   parts: SharedParts & { authorize: Authorize },
 ): MakeServer {
   return async (server) => {

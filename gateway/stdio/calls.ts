@@ -15,7 +15,7 @@ import type { LineOutput } from './output.js';
 
 const CLIENT_GONE = new GatewayError('internal', {}, 'the client no longer wants an answer');
 
-export interface CallDeps {
+export interface LineDeps {
   server: Server;
   output: LineOutput;
   /** The one caller: the program at the other end. */
@@ -54,10 +54,10 @@ export interface CallRequest {
 
 /** The running exchanges. For the relay they are ordinary exchanges with another kind of reply. */
 export class Calls {
-  readonly #deps: CallDeps;
+  readonly #deps: LineDeps;
   readonly #open = new Set<LineReply>();
 
-  constructor(deps: CallDeps) {
+  constructor(deps: LineDeps) {
     this.#deps = deps;
   }
 

@@ -9,7 +9,7 @@ import { idIn } from '../mcp/request-id.js';
 import { knownId } from '../mcp/responses.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { OpenedSession } from '../relay/reply.js';
-import { type CallDeps, type CallEnd, type CallRequest, Calls } from './calls.js';
+import { type CallEnd, type CallRequest, Calls, type LineDeps } from './calls.js';
 import { inputLines, type MessageLine } from './input.js';
 import type { LineReply } from './line-reply.js';
 import { pause } from './pause.js';
@@ -33,7 +33,7 @@ const INITIALIZED = 'notifications/initialized';
 /** Why it ended: the client closed its end, or the server forgot the session, from which a client cannot recover. */
 type FaceEnd = 'input ended' | 'session lost';
 
-interface FaceOptions extends CallDeps {
+interface FaceOptions extends LineDeps {
   input: Readable;
 }
 

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { ANONYMOUS } from '../identity/identities.js';
 import type { Server } from '../relay/server.js';
-import type { CallDeps } from './calls.js';
+import type { LineDeps } from './calls.js';
 import { StdioFace } from './face.js';
 import { LineOutput } from './output.js';
 
@@ -9,7 +9,7 @@ import { LineOutput } from './output.js';
 export function faceOver(
   servers: ReadonlyMap<string, Server>,
   { input, output }: { input: Readable; output: Writable },
-  deps: Pick<CallDeps, 'publicBase' | 'held' | 'timeouts' | 'clock' | 'log' | 'metrics' | 'audit'>,
+  deps: Pick<LineDeps, 'publicBase' | 'held' | 'timeouts' | 'clock' | 'log' | 'metrics' | 'audit'>,
 ): StdioFace | undefined {
   const [server] = servers.values();
   return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), identity: ANONYMOUS });

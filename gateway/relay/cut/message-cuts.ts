@@ -322,7 +322,7 @@ export class MessageCuts {
   }
 
   /** A stored file has got a record, so this message must no longer remove it. */
-  settled(stored: Stored): void {
+  recorded(stored: Stored): void {
     this.#kept.delete(stored.digest);
   }
 

@@ -6,7 +6,7 @@ import type { SlotSink } from '../../wire/json/reader.js';
 import { type WeightLimits, weigh } from '../../wire/json/weigh.js';
 import type { Cut } from './cut.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
-import { type NestedPlace, placesOf, stringsOf } from './nested-places.js';
+import { markedPlaces, type NestedPlace, stringsOf } from './nested-places.js';
 import { shortStrings } from './short-strings.js';
 
 const BACKSLASH = 0x5c;
@@ -118,7 +118,7 @@ export class NestedCuts implements SlotSink {
     const mark = randomUUID();
     const value = this.#parse(new Map(whole.map((part, index) => [part, `${mark}${index}`])));
     if (value === undefined) return [];
-    const places = placesOf(value, mark);
+    const places = markedPlaces(value, mark);
     return whole.map((nested, index) => ({ nested, place: places.get(String(index)) }));
   }
 

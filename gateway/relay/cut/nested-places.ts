@@ -22,7 +22,7 @@ export function* stringsOf(value: JsonValue): Generator<readonly [text: string, 
 }
 
 /** The places of strings that begin with a mark, by what follows the mark. A mark is unguessable. */
-export function placesOf(value: JsonValue, mark: string): Map<string, NestedPlace> {
+export function markedPlaces(value: JsonValue, mark: string): Map<string, NestedPlace> {
   const places = new Map<string, NestedPlace>();
   for (const [text, place] of stringsOf(value)) {
     if (text.startsWith(mark)) places.set(text.slice(mark.length), place);

@@ -7,7 +7,7 @@ import { OWN_VERSION } from '../../mcp/era.js';
 import type { Limits, Timeouts } from '../../policy/limits.js';
 import type { JsonObject } from '../../ports/json.js';
 import { deadline } from '../upstream/deadline.js';
-import { type Endpoint, type OwnAnswer, OwnSession } from './own-session.js';
+import { type Endpoint, OwnSession, type SessionAnswer } from './own-session.js';
 
 const CLIENT = { name: 'wharf', version: '1' };
 
@@ -60,7 +60,7 @@ export class OwnClient {
       },
       held,
     });
-    let answer: OwnAnswer | undefined;
+    let answer: SessionAnswer | undefined;
     try {
       answer = await session.ask(request, signal);
       // the time-out does not include the use of the answer
@@ -76,7 +76,7 @@ export class OwnClient {
 }
 
 /** @throws GatewayError */
-function resultOf({ message, content, status, failure, thrown }: OwnAnswer, method: string): OwnResult {
+function resultOf({ message, content, status, failure, thrown }: SessionAnswer, method: string): OwnResult {
   if (failure) throw failure;
   if (isObject(message?.result)) return { result: message.result, content };
   // the server has nothing to do with what Wharf's own parts refuse

@@ -33,7 +33,8 @@ interface OwnSessionDeps {
   held: HeldBudget;
 }
 
-export interface OwnRequest {
+/** A request in a session of Wharf's own. */
+export interface SessionRequest {
   method: string;
   params: JsonObject;
   /** What `Mcp-Name` repeats. */
@@ -45,7 +46,7 @@ export interface OwnRequest {
 }
 
 /** The answer to an exchange of Wharf's own. It counts against `limits.held` until it is released. */
-export interface OwnAnswer {
+export interface SessionAnswer {
   status: number;
   message: JsonObject | undefined;
   /** The file that Wharf has made of the first content of a resource. */
@@ -57,7 +58,7 @@ export interface OwnAnswer {
   release(): void;
 }
 
-interface Posted extends OwnAnswer {
+interface Posted extends SessionAnswer {
   session: string | undefined;
 }
 
@@ -67,7 +68,7 @@ interface Opened {
   /** Of every request in it; undefined for a server without sessions. */
   headers: Record<string, string> | undefined;
   /** What the server answered instead of opening a session, until it answers something else. */
-  refusal: OwnAnswer | undefined;
+  refusal: SessionAnswer | undefined;
 }
 
 /**
@@ -93,7 +94,7 @@ export class OwnSession {
    * Sends a request, after opening the session where that has not been done.
    * @throws GatewayError and the reason of the signal
    */
-  async ask(request: OwnRequest, signal: AbortSignal): Promise<OwnAnswer> {
+  async ask(request: SessionRequest, signal: AbortSignal): Promise<SessionAnswer> {
     const { address, method, params } = request;
     const { headers, refusal } = await this.#open(signal, address);
     const id = ++this.#lastId;
@@ -142,7 +143,11 @@ export class OwnSession {
   }
 
   /** For a server without sessions. */
-  #stateless({ method, params, name, headers, address }: OwnRequest, id: number, signal: AbortSignal): Promise<Posted> {
+  #stateless(
+    { method, params, name, headers, address }: SessionRequest,
+    id: number,
+    signal: AbortSignal,
+  ): Promise<Posted> {
     const { version } = NEWEST;
     const _meta = { [META_VERSION]: version, [META_CAPABILITIES]: {}, [META_CLIENT]: this.#deps.clientInfo };
     const repeated = {

@@ -140,7 +140,7 @@ export class OutgoingFiles {
     // the answer may be one that was sent before, when it was known what it answers
     const isNameless = subject === NO_SUBJECT && !isNamed(claims);
     const record = await this.#deps.library.publish(stored, about, { subject, actor: this.#actor, isNameless });
-    this.#cuts.settled(stored);
+    this.#cuts.recorded(stored);
     return this.#refer(record, stored.head, stored.preview);
   }
 

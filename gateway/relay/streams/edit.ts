@@ -46,7 +46,7 @@ export function linkInstead(
     try {
       const item = await contentOf(answer, sender.order, remote, deps);
       const { stored } = item;
-      const kept = () => stored && cuts.settled(stored);
+      const kept = () => stored && cuts.recorded(stored);
       if (take) {
         take(item);
         // the taker removes it

@@ -174,7 +174,7 @@ export class LiveResource {
     });
     const { stored } = item;
     // what has become a file is no longer the message's to remove
-    await this.#sender.send(item, () => stored && cuts.settled(stored));
+    await this.#sender.send(item, () => stored && cuts.recorded(stored));
   }
 }
 

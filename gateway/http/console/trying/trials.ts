@@ -7,7 +7,7 @@ import { paramHeadersFor } from '../../../mcp/param-headers.js';
 import type { Timeouts } from '../../../policy/limits.js';
 import type { Identity } from '../../../ports/identity.js';
 import type { JsonObject } from '../../../ports/json.js';
-import { type OwnAnswer, type OwnRequest, OwnSession } from '../../../relay/local/own-session.js';
+import { OwnSession, type SessionAnswer, type SessionRequest } from '../../../relay/local/own-session.js';
 import type { KnownTool } from '../../../relay/server.js';
 import { deadline } from '../../../relay/upstream/deadline.js';
 import { type EndpointDeps, GatedEndpoint } from './gated-endpoint.js';
@@ -176,9 +176,9 @@ export class Trials {
   /** Asks in the user's session at the server, or in another one where that has ended. */
   async #ask(
     { user, server, address }: Visit,
-    said: Omit<OwnRequest, 'address'>,
+    said: Omit<SessionRequest, 'address'>,
     signal: AbortSignal,
-  ): Promise<{ answer: OwnAnswer; session: OwnSession }> {
+  ): Promise<{ answer: SessionAnswer; session: OwnSession }> {
     const key = keyOf(user, server);
     const request = { ...said, address };
     const kept = this.#sessions.get(key);
@@ -238,7 +238,7 @@ function isOver(error: unknown): boolean {
 }
 
 /** @throws GatewayError when the server did not answer */
-function outcomeOf({ message, failure, status }: OwnAnswer): Pick<Tried, 'result' | 'error'> {
+function outcomeOf({ message, failure, status }: SessionAnswer): Pick<Tried, 'result' | 'error'> {
   if (failure) throw failure;
   if (isObject(message?.result)) return { result: message.result, error: undefined };
   const error = isObject(message?.error) ? message.error : {};

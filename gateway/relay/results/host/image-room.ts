@@ -51,7 +51,7 @@ export class ImageRoom {
   static of(message: HeldMessage, cuts: MessageCuts, client: ClientFacts, limits: Pick<Limits, 'values'>): ImageRoom {
     const room = new ImageRoom(client);
     if (!hasImageRoom(client.host)) return room;
-    const lengths = new Map(cuts.cuts.map(({ value, inline }) => [pointer(value.path), inline && lengthOf(inline)]));
+    const lengths = new Map(cuts.cuts.map(({ value, inline }) => [pointer(value.path), inline && sizeOf(inline)]));
     const copies = copiesIn(cuts, client);
     for (const range of message.ranges) {
       if (range.name !== RANGE.content) continue;
@@ -101,7 +101,7 @@ function copiesIn({ cuts }: MessageCuts, { host }: ClientFacts): Lengths['copies
   for (const cut of cuts) {
     const at = cut.value.path.indexOf('structuredContent');
     if (!cut.inline || !isStructured(cut) || at < 0) continue;
-    const key = copyOf(cut.value.path.slice(0, at), lengthOf(cut.inline));
+    const key = copyOf(cut.value.path.slice(0, at), sizeOf(cut.inline));
     copies.set(key, (copies.get(key) ?? 0) + 1);
   }
   return copies;
@@ -112,6 +112,6 @@ function copyOf(result: JsonPath, length: number): string {
 }
 
 /** Bytes of a string in pieces. */
-export function lengthOf(pieces: readonly Buffer[]): number {
+export function sizeOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }

@@ -15,11 +15,19 @@ import type { CutDeps, MessageCuts } from '../../cut/message-cuts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { TranslateContext } from '../translate-context.js';
-import { hasImageRoom, type ImageRoom, lengthOf, mostImages } from './image-room.js';
+import { hasImageRoom, type ImageRoom, mostImages, sizeOf } from './image-room.js';
 import { shortened } from './shortened-text.js';
 import { isErrorAt, resultOf } from './shown-file.js';
 import { TextRoom } from './text-room.js';
-import { HEAD_LENGTH, limitOfTool, textIn, textLimit, type Unshown, unshownBytes, unshownText } from './unshown.js';
+import {
+  HEAD_LENGTH,
+  limitOfTool,
+  textLimit,
+  textOfBlock,
+  type Unshown,
+  unshownBytes,
+  unshownText,
+} from './unshown.js';
 
 /** A block like any other, but never one of a slot. */
 const BLOCK: SlotPlace = { name: 'block', path: 'content[]', holder: 'content[]', kind: 'content', encoding: 'base64' };
@@ -103,7 +111,7 @@ export async function storeUnshown(
     const type = cut.dataUri ? { type: 'image', mimeType: cut.dataUri.mimeType, data } : { ...holder, data };
     const { most = Number.POSITIVE_INFINITY } = textLimit(client.host, isError) ?? {};
     // a data: URI in a text would be cut off in its midst
-    const isLong = place.encoding === 'dataUri' && lengthOf(cut.inline) > most;
+    const isLong = place.encoding === 'dataUri' && sizeOf(cut.inline) > most;
     const isBeyond = isLong || images.isBeyond(cut.value.path.slice(0, -1));
     if (unshownBytes(type, client.host, { isError, isBeyond })?.kind !== 'bytes') continue;
     cut.storeLate();
@@ -177,7 +185,7 @@ function unshownIn(
       limit &&
       new TextRoom(
         limitOfTool(limit, context.longestText(range.path)),
-        blocks.flatMap(({ block }) => textIn(block) ?? []),
+        blocks.flatMap(({ block }) => textOfBlock(block) ?? []),
         mostImages(content, client.host, isError),
       );
     return blocks.flatMap(({ path, block }): FoundBlock[] => {

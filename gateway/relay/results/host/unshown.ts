@@ -70,14 +70,14 @@ export function limitOfTool(limit: ShownText, longestText: number | undefined): 
 }
 
 /** The text of a text block, or of an embedded resource. */
-export function textIn({ type, text, resource }: JsonObject): string | undefined {
+export function textOfBlock({ type, text, resource }: JsonObject): string | undefined {
   if (type === 'text') return typeof text === 'string' ? text : undefined;
   return type === 'resource' && isObject(resource) && typeof resource.text === 'string' ? resource.text : undefined;
 }
 
 /** A text that is longer than the host shows. */
 export function unshownText(block: JsonObject, room: TextRoom | undefined): Unshown | undefined {
-  const text = textIn(block);
+  const text = textOfBlock(block);
   const limit = text === undefined ? undefined : room?.limitFor(text);
   if (text === undefined || limit === undefined) return undefined;
   const claims = isObject(block.resource) ? claimsOf(block.resource) : { mimeType: 'text/plain' };

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../errors.js';
 import { SCANNED_FROM } from '../../cut/places.js';
 import type { Work } from '../work.js';
 import { noteOrigins } from './note-origins.js';
-import { isHex, wordsOf } from './words.js';
+import { areHex, wordsOf } from './words.js';
 
 /**
  * Gives the antivirus what is short enough to stay in the message: what has become a file it has seen on its way into
@@ -25,7 +25,7 @@ export async function lookInside({ cuts, deps, to }: Work): Promise<void> {
     const wait = breathe();
     if (wait) await wait;
     const found = cut.inspect();
-    if (found && !seen.has(found.digest) && !isHex(pieces)) {
+    if (found && !seen.has(found.digest) && !areHex(pieces)) {
       seen.add(found.digest);
       const digest = () => found.digest;
       await antivirus.scan({ owner, path: cut.path, signal, digest }, found.size, () => cut.decoded());

@@ -8,7 +8,7 @@ import type { Cut } from '../../cut/cut.js';
 import type { NestedCuts } from '../../cut/nested-cuts.js';
 import { createMarks } from '../nested-marks.js';
 import type { Work } from '../work.js';
-import { isHex, wordsOf } from './words.js';
+import { areHex, wordsOf } from './words.js';
 
 /** Bytes from which a string is taken for a file where nothing says that it is one: shorter ones are ids and tokens. */
 const UNMARKED_FROM = 1024;
@@ -62,7 +62,7 @@ export async function noteOrigins({ cuts, deps, to }: Facts, origins: Noting): P
 
 function inlineDigest(cut: Cut, isFile: boolean): string | undefined {
   const pieces = cut.inlineBody;
-  if (!pieces || (!isFile && isHex(pieces))) return undefined;
+  if (!pieces || (!isFile && areHex(pieces))) return undefined;
   const found = cut.inspect();
   return found && found.size >= (isFile ? 1 : UNMARKED_FROM) ? found.digest : undefined;
 }
@@ -91,7 +91,7 @@ function fileIn(text: string): { bytes: Buffer; mimeType?: string } | undefined 
     const read = readDataUri(text);
     return typeof read === 'string' ? undefined : read;
   }
-  const bytes = isHex([Buffer.from(text, 'latin1')]) ? undefined : decodeTolerantBase64(text);
+  const bytes = areHex([Buffer.from(text, 'latin1')]) ? undefined : decodeTolerantBase64(text);
   return bytes && { bytes };
 }
 

@@ -11,7 +11,7 @@ const SLICE = 64 * 1024;
 const HEX = /^[0-9a-fA-F]+$/;
 
 /** True for hexadecimal, in which digests and ids are written. */
-export function isHex(pieces: readonly Buffer[]): boolean {
+export function areHex(pieces: readonly Buffer[]): boolean {
   return pieces.every((piece) => HEX.test(piece.toString('latin1')));
 }
 
