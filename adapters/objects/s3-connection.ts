@@ -57,6 +57,7 @@ export function connectionLimits(timeoutMs: number): ConnectionLimits {
   return { maxSockets: MAX_SOCKETS, connectMs: Math.min(LONGEST_CONNECT_MS, timeoutMs) };
 }
 
+/** @param timeoutMs `timeouts.store` */
 export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: number): S3Client {
   const { maxSockets, connectMs } = connectionLimits(timeoutMs);
   const agent = { keepAlive: true, maxSockets };
@@ -111,6 +112,7 @@ function leavePayloadUnsigned(client: S3Client): void {
   );
 }
 
+/** Adds `run`, which ends a step of the SDK in time and gives each failure its code. */
 export function connect(parts: Omit<Connection, 'run'>): Connection {
   const { timeoutMs } = parts;
   return {

@@ -25,6 +25,7 @@ export function toStoreError(error: unknown, timeoutMs: number): GatewayError {
   return new GatewayError('store_unavailable', {}, cause);
 }
 
+/** @param timeoutMs `timeouts.store` */
 export function storeTimeout(timeoutMs: number, cause?: unknown): GatewayError {
   return new GatewayError('store_timeout', { limit: 'timeouts.store', allowed: timeoutMs }, cause);
 }

@@ -91,6 +91,7 @@ function branchOf(issue: z.core.$ZodIssueInvalidUnion, value: unknown): z.core.$
   return inside.length === 1 && inside[0]?.length !== 0 ? inside[0] : undefined;
 }
 
+/** @param value as written; it is shown unless it may be a secret */
 export function problem(path: Path, message: string, value?: unknown): ConfigProblem {
   const shown = showValue(path, value);
   return { path: formatPath(path), message, ...(shown === undefined ? {} : { value: shown }) };

@@ -80,6 +80,7 @@ interface Beside {
   issuers: () => readonly (Checked & { issuer: string })[];
 }
 
+/** Each part keeps its state for as long as it is the same object, over reloads too. */
 export function partsBeside({ previewer, servers, issuers }: Beside, clock: Stopwatch): PartsBeside {
   const states = new WeakMap<Checked, PartState>();
   const stateOf = (part: Checked) => {

@@ -160,6 +160,7 @@ export function encodeHeaderValue(value: string): string {
   return plain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
 }
 
+/** A header that came several times, as HTTP joins its values. */
 export function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }

@@ -90,6 +90,7 @@ export function refuseLongBatch(actual: number, { batch: allowed }: Pick<Limits,
   if (actual > allowed) throw new GatewayError('batch_too_long', { limit: 'limits.batch', allowed, actual });
 }
 
+/** @param reason what is wrong with the message, for the caller */
 export function invalid(reason: string): GatewayError {
   return new GatewayError('request_invalid', { reason });
 }

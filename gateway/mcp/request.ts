@@ -208,6 +208,7 @@ export function capabilitiesOf(params: JsonObject): JsonObject | undefined {
   return isObject(declared) ? declared : undefined;
 }
 
+/** The `_meta` of a request; empty without one. */
 export function metaOf(params: JsonObject): JsonObject {
   return isObject(params._meta) ? params._meta : {};
 }

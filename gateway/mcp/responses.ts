@@ -87,6 +87,7 @@ function outcomesIn(message: HeldMessage): Set<string> {
   return outcomes;
 }
 
+/** Which message of a batch a member at its top is in, as text; empty for a single message. */
 export function elementOf(path: readonly (string | number)[]): string {
   return path.slice(0, -1).join('/');
 }

@@ -46,6 +46,7 @@ interface Parts {
 /** A length at which no two tokens share a name. */
 const NAME_LENGTH = 22;
 
+/** Opens what `auth` names. With tokens it loads OAuth, but waits for no authorization server. */
 export async function openWaysIn({ auth, servers }: Config, parts: Parts): Promise<OpenWaysIn> {
   const none = {
     resources: undefined,

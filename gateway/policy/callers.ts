@@ -24,6 +24,7 @@ export interface CallerMatch {
   readonly claim?: Readonly<Record<string, ClaimValue>> | undefined;
 }
 
+/** True when everything that a match gives fits the caller; an empty one means every caller. */
 export function meansCaller(match: CallerMatch, { principal, key, groups, claims }: KnownCaller): boolean {
   const { group, claim } = match;
   return (

@@ -83,6 +83,7 @@ export function at(value: Instance, path: JsonPath): Instance | undefined {
   return found;
 }
 
+/** The member or item of a value; undefined where it has none. */
 export function member(value: Instance, key: string | number): Instance | undefined {
   if (Array.isArray(value)) return typeof key === 'number' ? value[key] : undefined;
   return typeof key === 'string' && isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -23,6 +23,7 @@ export interface Step {
 /** By the path: its rules may have patterns, and each call asks three times. */
 const READ = new WeakMap<readonly string[], readonly Step[]>();
 
+/** The steps of a slot's path. */
 export function stepsOf(path: readonly string[]): readonly Step[] {
   const steps = READ.get(path) ?? path.map(stepOf);
   READ.set(path, steps);

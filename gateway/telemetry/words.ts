@@ -76,6 +76,7 @@ export function operationsOf({ requests, firstMethod }: ClientMessages): Operati
   });
 }
 
+/** The method, and the tool or prompt that it names. */
 export function spanName({ method, tool, prompt }: Operation): string {
   const target = tool ?? prompt;
   return (target === undefined ? method : `${method} ${target}`).slice(0, MAX_NAME);

@@ -87,6 +87,7 @@ function base64Bytes(data: string): Buffer | undefined {
   return decoded && decodeStrictBase64(decoded.toString('latin1'));
 }
 
+/** The bytes of a percent-encoded text; undefined when it is malformed, or could be read in two ways. */
 export function percentBytes(data: string): Buffer | undefined {
   if (AMBIGUOUS.test(data)) return undefined;
   const bytes = Buffer.from(data, 'utf8');
@@ -158,6 +159,7 @@ export function readHead(head: string): { type: string; name: string; base64: bo
   };
 }
 
+/** True when a text ends inside quotes. */
 export function hasOpenQuote(head: string): boolean {
   return head.split('"').length % 2 === 0;
 }

@@ -19,6 +19,7 @@ export function factLines({ ref, preview }: OutgoingFile): string[] {
   return [fileLine(ref, [...(image || !facts.pixels ? [] : [pixelsText(facts.pixels)]), ...contentFacts(facts)])];
 }
 
+/** What a model reads about a link: its address, that the file is complete, and when the link ends. */
 export function linkLines({ ref: { name, link } }: OutgoingFile, { host }: Pick<ClientFacts, 'host'>): string[] {
   return [link.url, COMPLETE_LINE, lifeLine(link), ...(host?.curl ? [curlSave(name, link.url)] : [])];
 }

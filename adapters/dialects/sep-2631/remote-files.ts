@@ -26,6 +26,7 @@ const MARKS: Readonly<Record<string, readonly string[]>> = {
 /** Every object that names a file has a URI. */
 const MARKS_OF_RESULTS = ['"uri"'];
 
+/** Texts of which a result of this method has at least one if it names files. */
 export function marks(method: string): readonly string[] {
   return MARKS[method] ?? MARKS_OF_RESULTS;
 }

@@ -18,6 +18,7 @@ export function kindOf(mimeType: string): PreviewKind | undefined {
   return isTextual(mimeType) ? 'text' : undefined;
 }
 
+/** True for a kind of which the process needs every byte. */
 export function needsAll(kind: PreviewKind): boolean {
   return WHOLE.has(kind);
 }

@@ -16,6 +16,7 @@ export function isOff(signal: Signal): boolean {
   return isDisabled || getStringFromEnv(`OTEL_${signal.toUpperCase()}_EXPORTER`) === 'none';
 }
 
+/** The protocol that the environment names for a signal; any that Wharf does not speak counts as the default. */
 export function protocolOf(signal: Signal): 'http/protobuf' | 'http/json' {
   const own = getStringFromEnv(`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_PROTOCOL`);
   return (own ?? getStringFromEnv('OTEL_EXPORTER_OTLP_PROTOCOL')) === 'http/json' ? 'http/json' : 'http/protobuf';

@@ -19,6 +19,7 @@ export function isMapOfMaps(node: SchemaNode): boolean {
   return typeof node.additionalProperties === 'object' && branchesOf(node).length > 0;
 }
 
+/** The column `default` of the reference, in Markdown; empty without one. */
 export function defaultOf(node: SchemaNode): string {
   if (node.default === undefined) return '';
   if (node.default === '') return '`""`';
@@ -28,6 +29,7 @@ export function defaultOf(node: SchemaNode): string {
   return pairs.length === 0 ? '' : `\`{ ${pairs.join(', ')} }\``;
 }
 
+/** The column `value` of the reference, in Markdown. */
 export function typeOf(node: SchemaNode): string {
   if (node.const !== undefined) return `\`${String(node.const)}\``;
   if (node.enum !== undefined) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
@@ -64,6 +66,7 @@ function isTime(node: SchemaNode): boolean {
   return node.pattern?.includes('ms|s|m') ?? false;
 }
 
+/** Escapes a text for a cell of a table in Markdown. */
 export function cell(text: string): string {
   return text.replace(/\|/g, '\\|').replace(/\n/g, ' ');
 }

@@ -18,6 +18,7 @@ export function checkSeveral({ least, most, together }: Several, files: readonly
     throw severalRefused('maxSizeExceeded', together.bytes, bytes, together.limit);
 }
 
+/** @param allowed files, or bytes with `maxSizeExceeded`; so is `actual` */
 export function severalRefused(
   reason: 'tooManyFiles' | 'tooFewFiles' | 'maxSizeExceeded' | 'uploadIncomplete',
   allowed: number,

@@ -176,6 +176,7 @@ export class GatheredString {
   }
 }
 
+/** @throws whatever is not a fault of the string */
 export function wireErrorOrThrow(error: unknown): WireError {
   if (error instanceof WireError) return error;
   throw error;
