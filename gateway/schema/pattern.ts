@@ -25,7 +25,7 @@ interface Part {
   empty: Truth;
   /** It consists only of characters, classes and their repetitions. */
   plain: boolean;
-  /** Repetitions whose number depends on the text: each multiplies the attempts by the text's length. */
+  /** Repetitions whose number depends on the text: each multiplies the attempts. To compile them takes their cube. */
   loops: number;
   /** Characters that one attempt reads besides. */
   width: number;
@@ -53,7 +53,8 @@ export class Patterns {
     if (!known) return undefined;
     const { part, expression } = known;
     if (text === '') return part.empty;
-    const tries = text.length ** (part.loops + (pattern.startsWith('^') ? 0 : 1));
+    // each loop can take any number of the text's characters, also none
+    const tries = (text.length + 1) ** (part.loops + (pattern.startsWith('^') ? 0 : 1));
     const width = Math.min(part.width, text.length);
     const isShort = tries * Math.ceil(width / FREE_WIDTH) <= MAX_TRIES;
     return part.plain && isShort && look(tries * Math.ceil(width / WIDTH_OF_TRY)) ? expression.test(text) : undefined;
