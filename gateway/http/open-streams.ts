@@ -20,6 +20,8 @@ export interface OpenExchange {
   /** Name of the server. */
   readonly server: string;
   readonly exchange: Pick<Exchange, 'principal' | 'identity' | 'facts'>;
+  /** Whether it is at this server, which a reload may have replaced under its name. */
+  isAt(server: Server): boolean;
 }
 
 /** Who is let in now, by the config of now. */
@@ -59,6 +61,22 @@ export class OpenStreams {
       log.info({ principal, server }, 'a stream was ended: its caller is no longer let in');
       outgoing.end();
     }
+  }
+
+  /**
+   * Ends streams of a server that a reload has replaced or removed: their clients hear the new one when they ask anew.
+   * @param are `listens` while calls go on whose messages may come by GET; `all` after the last of them
+   */
+  endAt(server: Server, are: 'listens' | 'all', log: Log): void {
+    const ended = this.#endless().filter(
+      (one) => one.isAt(server) && (are === 'all' || one.exchange.facts.method === LISTEN),
+    );
+    if (ended.length === 0) return;
+    log.info(
+      { server: server.name, streams: ended.length },
+      'streams were ended: their server was replaced or removed',
+    );
+    for (const { outgoing } of ended) outgoing.end();
   }
 
   #endless(): OpenExchange[] {

@@ -115,6 +115,7 @@ export async function openFaces(
     adminFace?.closeAll();
   });
   if (adminFace) serving.ownPorts.push(adminFace.port);
+  serving.running.endStreams = (server, are) => open.streams.endAt(server, are, log);
   return {
     open,
     /** Ends the streams of callers that the config of now lets in no longer. */

@@ -95,6 +95,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit });
   return {
     servers: running.byName,
+    running,
     present,
     sessions,
     waysIn,

@@ -1,4 +1,4 @@
-/** Counts the POSTs under way at one server, so that it can end after the last of them. */
+/** Counts the POSTs, or the GETs, under way at one server, so that it can end after the last of them. */
 export class OpenPosts {
   #open = 0;
   #onIdle: (() => void) | undefined;

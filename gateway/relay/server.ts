@@ -55,6 +55,7 @@ export interface KnownTool extends Pick<ToolFacts, 'paramHeaders'> {
 export class Server {
   readonly name: string;
   readonly posts = new OpenPosts();
+  readonly gets = new OpenPosts();
   readonly #deps: RelayDeps;
   readonly #transports: Transports;
   readonly #byLimits: ByLimits<Server> | undefined;

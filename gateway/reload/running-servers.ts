@@ -1,8 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerConfig } from '../config/config.js';
 import { PROCESS_WIDE } from '../config/schema/limits.js';
 import type { Server } from '../relay/server.js';
 import type { LoginTarget } from '../upstream-auth/logins.js';
 import { same } from './same.js';
+
+/** For connections of clients to close, in milliseconds. */
+const LAST_STREAMS_MS = 1000;
 
 /** A server, and where people log in for it if they do. */
 interface Made {
@@ -32,6 +36,8 @@ export class RunningServers {
   /** Servers that finish their last exchanges. */
   readonly #retired = new Set<Server>();
   readonly #forget: (name: string) => void;
+  /** Ends streams of a replaced server, which never end by themselves: to be set by what has them. */
+  endStreams: (server: Server, are: 'listens' | 'all') => void = () => undefined;
 
   /** @param forget drops what is kept about a server's tools */
   constructor(forget: (name: string) => void) {
@@ -97,9 +103,13 @@ export class RunningServers {
   #retire(name: string, server: Server): void {
     this.#forget(name);
     this.#retired.add(server);
+    this.endStreams(server, 'listens');
     void server.posts.idle().then(async () => {
       // its last exchanges may have asked for the tools once more
       this.#forget(name);
+      this.endStreams(server, 'all');
+      // a stream that its server cuts off would be a failure of that server's
+      await Promise.race([server.gets.idle(), pause(LAST_STREAMS_MS, undefined, { ref: false })]);
       await server.close().catch(() => {});
       this.#retired.delete(server);
     });

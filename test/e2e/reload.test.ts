@@ -52,6 +52,31 @@ async function begin(config: object): Promise<void> {
 const reload = (config: object | string, told: RegExp) =>
   gateway.reload(typeof config === 'string' ? config : { ...base(), ...config }, told);
 
+/** What a server answers to what asks for a stream. */
+const endlessStream: FakeUpstream['respond'] = ({ body, method }) => {
+  if (method !== 'GET' && !body.includes('subscriptions/listen')) return undefined;
+  return { contentType: 'text/event-stream', body: ': here\n\n', framing: 'chunked', cutAfter: 8, cut: 'stall' };
+};
+
+/** A client's GET stream, or its `subscriptions/listen`. */
+async function openStream(method: 'GET' | 'POST', name: string) {
+  const version = '2026-07-28';
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': version };
+  const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: {}, _meta } };
+  const answer = await fetch(new URL('/mcp', gateway.url), {
+    method,
+    headers: {
+      authorization: `Bearer ${name}-0123456789`,
+      accept: 'application/json, text/event-stream',
+      ...(method === 'POST' && { 'content-type': 'application/json', 'mcp-protocol-version': version }),
+      ...(method === 'POST' && { 'mcp-method': 'subscriptions/listen' }),
+    },
+    ...(method === 'POST' && { body: JSON.stringify(listen) }),
+  });
+  expect(answer.status).toBe(200);
+  return heard(answer);
+}
+
 async function connect(path: string, key?: string): Promise<Client> {
   const client = new Client({ name: 'desk', version: '1.0.0' });
   const requestInit = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } };
@@ -115,33 +140,29 @@ describe('a config that takes the place of another', () => {
     });
     const servers = { a: { url: one.url } };
     await begin({ servers, auth: auth('ada', 'bob') });
-    one.respond = ({ body, method }) => {
-      if (method !== 'GET' && !body.includes('subscriptions/listen')) return undefined;
-      return { contentType: 'text/event-stream', body: ': here\n\n', framing: 'chunked', cutAfter: 8, cut: 'stall' };
-    };
-    const open = async (name: string, method: 'GET' | 'POST') => {
-      const version = '2026-07-28';
-      const _meta = { 'io.modelcontextprotocol/protocolVersion': version };
-      const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { notifications: {}, _meta } };
-      const answer = await fetch(new URL('/mcp', gateway.url), {
-        method,
-        headers: {
-          authorization: `Bearer ${name}-0123456789`,
-          accept: 'application/json, text/event-stream',
-          ...(method === 'POST' && { 'content-type': 'application/json', 'mcp-protocol-version': version }),
-          ...(method === 'POST' && { 'mcp-method': 'subscriptions/listen' }),
-        },
-        ...(method === 'POST' && { body: JSON.stringify(listen) }),
-      });
-      expect(answer.status).toBe(200);
-      return heard(answer);
-    };
-    const ofBob = [await open('bob', 'GET'), await open('bob', 'POST')];
-    const ofAda = [await open('ada', 'GET'), await open('ada', 'POST')];
+    one.respond = endlessStream;
+    const ofBob = [await openStream('GET', 'bob'), await openStream('POST', 'bob')];
+    const ofAda = [await openStream('GET', 'ada'), await openStream('POST', 'ada')];
     await reload({ servers, auth: auth('ada') }, DONE);
     await until(() => ofBob.every(({ isOver }) => isOver));
     expect(ofAda.map(({ isOver }) => isOver)).toEqual([false, false]);
     one.respond = undefined;
+  });
+
+  it('ends the streams of a server that is replaced, which is not a failure of the server', async () => {
+    await begin({ servers: { a: { url: one.url } } });
+    one.respond = endlessStream;
+    const streams = [await openStream('GET', 'ada'), await openStream('POST', 'ada')];
+    await reload({ servers: { a: { url: other.url } } }, DONE);
+    await until(() => streams.every(({ isOver }) => isOver));
+    one.respond = undefined;
+    const lines = () => gateway.logged().match(/.*"text":"exchange".*/g) ?? [];
+    await until(() => lines().length === 2);
+    expect(lines().join()).not.toContain('"error"');
+    expect(gateway.logged()).not.toContain('broke off');
+    expect(gateway.logged().match(/"streams":1,"text":"streams were ended: their server was replaced/g)).toHaveLength(
+      2,
+    );
   });
 
   it('takes over limits, of the process and of callers, and leaves sessions alone', async () => {

@@ -12,6 +12,7 @@ import type { Heartbeats } from '../../relay/client/heartbeats.js';
 import { HttpReply } from '../../relay/client/http-reply.js';
 import { type Exchange, noFacts } from '../../relay/exchange.js';
 import { logExchange, noteFailure } from '../../relay/exchange-log.js';
+import type { OpenPosts } from '../../relay/open-posts.js';
 import type { Server } from '../../relay/server.js';
 import { readBody } from '../body.js';
 import { CLIENT_GONE } from '../client-gone.js';
@@ -118,11 +119,19 @@ class McpRequest implements OpenExchange {
     });
     deps.open.count += 1;
     this.#place = deps.open.streams.add(this);
-    if (incoming.method !== 'GET') server.posts.begin();
+    this.#counted.begin();
   }
 
   get server(): string {
     return this.#server.name;
+  }
+
+  isAt(server: Server): boolean {
+    return this.#server === server;
+  }
+
+  get #counted(): OpenPosts {
+    return this.incoming.method === 'GET' ? this.#server.gets : this.#server.posts;
   }
 
   async begin(): Promise<void> {
@@ -168,7 +177,7 @@ class McpRequest implements OpenExchange {
     this.#entered?.leave();
     deps.open.count -= 1;
     deps.open.streams.delete(this.#place);
-    if (incoming.method !== 'GET') this.#server.posts.end();
+    this.#counted.end();
     const { method: verb = '' } = incoming;
     deps.lately.note(server, exchange);
     logExchange(deps, exchange, { server, verb, status: outgoing.statusCode, startedAt: this.#startedAt });
