@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CallerMatch } from '../policy/callers.js';
 import { type LimitsOfSide, MESSAGE_LIMITS, type MessageLimits } from '../policy/message-limits.js';
-import { fitsAny } from '../policy/pattern.js';
+import { fits, fitsAny } from '../policy/pattern.js';
 import type { ToolSettings } from '../ports/file-slot.js';
 import { keyNamesOf, keysOf } from './access.js';
 import type { ApiKey, Config, ServerConfig } from './config.js';
@@ -33,7 +33,6 @@ export function accessProblems({ auth, servers, ...rules }: Rules, serverNames: 
 /** A match that no caller can have under this `auth`. */
 export function callerProblems(match: CallerMatch, path: Path, auth: Config['auth'] | undefined): ConfigProblem[] {
   if (auth === undefined) return [];
-  const { key } = match;
   if (auth.use === 'none') {
     const text = 'never matches with auth none, where all callers are one';
     // operators who try tools have names all the same
@@ -42,34 +41,50 @@ export function callerProblems(match: CallerMatch, path: Path, auth: Config['aut
     );
   }
   if (auth.use === 'passthrough') return problemsOfPassing(match, path);
-  if (auth.use !== 'apiKeys') return problemsWithTokens(match, path, auth);
-  const none = (['group', 'claim'] as const).filter((member) => match[member] !== undefined);
-  const problems = none.map((member) => problem([...path, member], 'never matches: callers with API keys have none'));
-  if (key === undefined || fitsAny(key, keyNamesOf(auth))) return problems;
-  return [...problems, problem([...path, 'key'], 'is the name of none of auth.keys', key)];
+  return [...keyAndTokenProblems(match, path, auth), ...principalProblems(match, path, auth)];
 }
 
-function problemsWithTokens(
-  { key, principal }: CallerMatch,
-  path: Path,
-  auth: Extract<Config['auth'], { use: 'jwt' | 'both' }>,
-): ConfigProblem[] {
-  const names = keyNamesOf(auth);
-  const { issuers } = auth.jwt;
+type Told = Extract<Config['auth'], { use: 'apiKeys' | 'jwt' | 'both' }>;
+
+/** A caller has either a key or what a token says. */
+function keyAndTokenProblems(match: CallerMatch, path: Path, auth: Told): ConfigProblem[] {
+  const { key } = match;
   const problems: ConfigProblem[] = [];
-  if (key !== undefined && !fitsAny(key, names))
+  if (key !== undefined && !fitsAny(key, keyNamesOf(auth)))
     problems.push(
       auth.use === 'jwt'
         ? problem([...path, 'key'], 'never matches: callers with tokens have none')
         : problem([...path, 'key'], 'is the name of none of auth.keys', key),
     );
-  if (principal === undefined || fitsAny(principal, names)) return problems;
-  const beginnings = [...issuers.map(({ issuer }) => `${issuer}|`), 'console:'];
-  if (!beginnings.some((beginning) => mayBeginWith(principal, beginning))) {
-    const text = `never matches: a caller with a token is its issuer and its name, as in "${beginnings[0]}ada"`;
-    problems.push(problem([...path, 'principal'], text, principal));
+  if (auth.use === 'jwt' || (auth.use === 'both' && key === undefined)) return problems;
+  const none = (['group', 'claim'] as const).filter((member) => match[member] !== undefined);
+  const beside = auth.use === 'both' ? ' beside "key"' : '';
+  const text = `never matches${beside}: callers with API keys have none`;
+  return [...problems, ...none.map((member) => problem([...path, member], text))];
+}
+
+function principalProblems({ key, principal }: CallerMatch, path: Path, auth: Told): ConfigProblem[] {
+  if (principal === undefined) return [];
+  const names = keyNamesOf(auth);
+  if (key !== undefined) {
+    if (!fitsAny(key, names) || areOneName(key, principal, names)) return [];
+    return [problem([...path, 'principal'], 'never matches beside "key": a caller with a key has its name', principal)];
   }
-  return problems;
+  if (fitsAny(principal, names)) return [];
+  const issuers = auth.use === 'apiKeys' ? [] : auth.jwt.issuers;
+  const beginnings = [...issuers.map(({ issuer }) => `${issuer}|`), 'console:'];
+  if (beginnings.some((beginning) => mayBeginWith(principal, beginning))) return [];
+  const text =
+    auth.use === 'apiKeys'
+      ? 'is the name of none of auth.keys'
+      : `never matches: a caller with a token is its issuer and its name, as in "${beginnings[0]}ada"`;
+  return [problem([...path, 'principal'], text, principal)];
+}
+
+/** Whether two patterns fit the same name. */
+function areOneName(one: string, other: string, names: ReadonlySet<string>): boolean {
+  if (!one.includes('*')) return fits(other, one);
+  return other.includes('*') ? [...names].some((name) => fits(one, name) && fits(other, name)) : fits(one, other);
 }
 
 /** Whether a pattern fits any name with this beginning. */

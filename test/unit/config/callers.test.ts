@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { problemsOf } from './load-text.js';
+
+const server = (rest: string) => `servers: { a: { url: "http://127.0.0.1:1/mcp", ${rest} } }\n`;
+const hash = (digit: number) => `"sha256:${String(digit).repeat(64)}"`;
+const KEYS = `keys: [{ name: ci, hash: ${hash(1)} }, { name: bob, hash: ${hash(2)} }]`;
+const JWT = 'jwt: { issuers: [{ issuer: "https://idp.example" }] }';
+const AUTH = {
+  none: 'auth: { use: none }\n',
+  apiKeys: `auth: { use: apiKeys, ${KEYS} }\n`,
+  jwt: `publicUrl: https://mcp.example.com\nauth: { use: jwt, ${JWT} }\n`,
+  both: `publicUrl: https://mcp.example.com\nauth: { use: [apiKeys, jwt], ${KEYS}, ${JWT} }\n`,
+  passthrough: 'auth: { use: passthrough }\n',
+};
+
+describe('a rule that can mean no caller', () => {
+  const allow = (match: string) => server(`allow: [${match}]`);
+
+  it.each([
+    ['apiKeys', '{ principal: bib }', 'principal', /is the name of none of auth.keys/],
+    ['apiKeys', '{ principal: "https://idp.example|ada" }', 'principal', /is the name of none of auth.keys/],
+    ['apiKeys', '{ key: ci, principal: bob }', 'principal', /never matches beside "key"/],
+    ['apiKeys', '{ key: "c*", principal: "b*" }', 'principal', /never matches beside "key"/],
+    ['both', '{ key: ci, principal: "https://idp.example|*" }', 'principal', /never matches beside "key"/],
+    ['both', '{ key: ci, group: staff }', 'group', /never matches beside "key": callers with API keys have none/],
+    ['both', '{ key: "*", claim: { mail: x } }', 'claim', /never matches beside "key"/],
+  ] as const)('is refused: with %s, %s', async (use, match, member, message) => {
+    const problems = await problemsOf(allow(match) + AUTH[use]);
+    expect(problems).toEqual([
+      expect.objectContaining({ path: `servers.a.allow[0].${member}`, message: expect.stringMatching(message) }),
+    ]);
+  });
+
+  it.each([
+    ['apiKeys', '{ principal: bob }'],
+    ['apiKeys', '{ principal: "*" }'],
+    ['apiKeys', '{ principal: "console:ann" }'],
+    ['apiKeys', '{ key: "c*", principal: ci }'],
+    ['both', '{ key: ci }, { group: staff }'],
+    ['both', '{ principal: ci }, { principal: "https://idp.example|ada", group: staff }'],
+  ] as const)('is another than one that means some: with %s, %s', async (use, match) => {
+    expect(await problemsOf(allow(match) + AUTH[use])).toEqual([]);
+  });
+});
