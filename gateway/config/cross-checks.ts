@@ -20,6 +20,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...reachability(parsed),
     ...parsed.servers.flatMap((server) => ownPortProblems(server, parsed)),
     ...secrecy(parsed),
+    ...consolePlace(parsed),
     ...flowNames(parsed, serverNames),
     ...handoffNames(parsed, serverNames),
     ...clientPrincipals(parsed),
@@ -68,6 +69,12 @@ function secrecy({ state, secret }: Parsed): ConfigProblem[] {
   if (state === undefined || state.use === 'memory' || secret === undefined || secret.length > 0) return [];
   const text = `is required with state: { use: ${state.use} }, the same on every replica; make one with: openssl rand -base64 48`;
   return [problem(['secret'], text)];
+}
+
+/** The pages are on the admin port, which is not there by default where `listen` is a loopback address. */
+function consolePlace({ console: pages, listen, adminListen }: Parsed): ConfigProblem[] {
+  if (listen === undefined || adminListen !== undefined || (pages?.users ?? []).length === 0) return [];
+  return [problem(['adminListen'], 'is required with console.users: the pages are on the admin port')];
 }
 
 /** A server that may fetch from Wharf's own ports could read its metrics and trigger an operator's actions. */

@@ -55,6 +55,7 @@ describe('an example is a config without a problem', () => {
         servers: EXAMPLES.servers,
         auth: EXAMPLES.auth,
         secret: TOP_LEVEL_EXAMPLE.secret,
+        adminListen: TOP_LEVEL_EXAMPLE.adminListen,
         ...example,
       });
       expect({ example, ...(await loadText(text, environmentOf(text))) }).toMatchObject({ example, ok: true });
