@@ -1,4 +1,5 @@
 import { OWN_AMOUNTS } from '../policy/allowance.js';
+import { CALL_AMOUNTS } from '../policy/tool-limits.js';
 import type { Config, ServerConfig } from './config.js';
 import { type ConfigProblem, problem } from './problems.js';
 
@@ -36,16 +37,26 @@ export function passthroughProblems(
         problem([...path, 'headers'], 'sets Authorization, which comes from the caller with auth passthrough'),
       );
   }
-  return [...problems, ...limitProblems(rules)];
+  return [...problems, ...servers.flatMap(toolProblems), ...limitProblems(rules)];
 }
+
+/** What callers may use of a tool is counted by caller too. */
+function toolProblems({ name, tools }: ServerConfig): ConfigProblem[] {
+  return Object.entries(tools).flatMap(([tool, { limits }]) =>
+    CALL_AMOUNTS.filter((amount) => limits?.[amount] !== undefined).map((amount) =>
+      problem(['servers', name, 'tools', tool, 'limits', amount], BY_CALLER),
+    ),
+  );
+}
+
+const BY_CALLER = 'counts by caller, and with auth passthrough a person becomes another one by each login';
 
 /** A limit of a caller who can be another one at will limits nothing. */
 function limitProblems({ callers = [], ceiling = {}, limits = {} }: Omit<Facts, 'servers' | 'auth'>): ConfigProblem[] {
-  const text = 'counts by caller, and with auth passthrough a person becomes another one by each login';
   const ofCeiling = [...OWN_AMOUNTS, 'sessions', 'processes'] as const;
   return [
-    ...OWN_AMOUNTS.filter((name) => limits[name] !== undefined).map((name) => problem(['limits', name], text)),
-    ...ofCeiling.filter((name) => ceiling[name] !== undefined).map((name) => problem(['ceiling', name], text)),
-    ...(callers.length > 0 ? [problem(['callers'], text)] : []),
+    ...OWN_AMOUNTS.filter((name) => limits[name] !== undefined).map((name) => problem(['limits', name], BY_CALLER)),
+    ...ofCeiling.filter((name) => ceiling[name] !== undefined).map((name) => problem(['ceiling', name], BY_CALLER)),
+    ...(callers.length > 0 ? [problem(['callers'], BY_CALLER)] : []),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Config, ServerConfig } from './config.js';
-import { type ConfigProblem, problem } from './problems.js';
+import { type ConfigProblem, type Path, problem } from './problems.js';
 
 /** What they are about. A section with a problem of its own is missing. */
 interface Facts {
@@ -29,11 +29,31 @@ export function upstreamAuthProblems({ servers, auth, publicUrl }: Facts): Confi
       problems.push(
         problem([...path, 'perUser'], 'needs auth that tells callers apart: with none all of them are one'),
       );
+    if (own.perUser && own.perUser.clientId === undefined)
+      for (const member of ['clientSecret', 'privateKey'] as const)
+        if (own.perUser[member] !== undefined)
+          problems.push(
+            problem(
+              [...path, 'perUser', member],
+              'needs clientId: without one Wharf makes itself known, as a client that has none',
+            ),
+          );
+    problems.push(...twinHeaders(own.identityHeaders ?? {}, [...path, 'identityHeaders']));
     const sends = own.clientCredentials ?? own.tokenExchange ?? own.perUser ?? own.delegate;
     const taken = [...(sends ? ['authorization'] : []), ...Object.keys(own.identityHeaders ?? {})];
     for (const header of taken)
       if (fixed.includes(header.toLowerCase()))
         problems.push(problem(path, `sets the header ${header}, which this server's headers set already`));
     return problems;
+  });
+}
+
+/** Of one header that tells two things a server hears only one. */
+function twinHeaders(headers: Readonly<Record<string, string>>, path: Path): ConfigProblem[] {
+  const seen = new Map<string, string>();
+  return Object.keys(headers).flatMap((header) => {
+    const twin = seen.get(header.toLowerCase());
+    seen.set(header.toLowerCase(), header);
+    return twin === undefined ? [] : [problem([...path, header], `is the same header as "${twin}"`)];
   });
 }
