@@ -224,7 +224,8 @@ export const ERROR_TABLE = {
   remote_file_failed: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The file ${f.name} that the server "${f.server}" gave could not be fetched: ${f.detail}.`,
+    text: (f) =>
+      `The file ${f.name === undefined ? '' : `"${f.name}" `}that the server "${f.server}" gave could not be fetched: ${f.detail}.`,
   },
   file_not_base64: {
     http: 502,

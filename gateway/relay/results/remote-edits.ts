@@ -210,11 +210,11 @@ function failedBlock(
   { reason, detail }: RemoteFailure,
   { server }: RemoteEditContext,
 ): JsonObject {
-  const name = JSON.stringify(remote.claims.name ?? 'without a name');
+  const { name } = remote.claims;
   if (remote.kind === 'prompt' || remote.kind === 'resource') {
-    throw new GatewayError('remote_file_failed', { server, name, detail, reason });
+    throw new GatewayError('remote_file_failed', { server, ...(name !== undefined && { name }), detail, reason });
   }
-  const text = `The file ${name} of this result could not be fetched from the server "${server}": ${detail}.`;
+  const text = `The file ${name === undefined ? '' : `${JSON.stringify(name)} `}of this result could not be fetched from the server "${server}": ${detail}.`;
   return { type: 'text', text, _meta: { [FILE_ERROR_META_KEY]: { reason } } };
 }
 

@@ -323,12 +323,22 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     }
   });
 
-  it('and where they cannot be had, the request fails (2631-53)', async () => {
+  it('and where they cannot be had, the request fails with the name of the file, if it has one (2631-53)', async () => {
     const client = await open({
-      methods: { 'resources/read': ({ uri }) => ({ contents: [{ uri, content: { uri: 'mcp-file://server/gone' } }] }) },
+      methods: {
+        'resources/read': ({ uri }) => {
+          const [, name] = String(uri).split('?');
+          return { contents: [{ uri, content: { uri: 'mcp-file://server/gone' }, ...(name && { name }) }] };
+        },
+      },
     });
     const { error } = await client.request('resources/read', { uri: 'docs://a' });
     expect(error).toMatchObject({ code: -32603, data: { code: 'remote_file_failed', reason: 'fileNotFound' } });
+    expect(error?.message).toMatch(/^The file that the server "\w+" gave could not be fetched: /);
+    expect(error?.data).not.toHaveProperty('name');
+    const named = (await client.request('resources/read', { uri: 'docs://a?a.pdf' })).error;
+    expect(named?.message).toMatch(/^The file "a.pdf" that the server "\w+" gave could not be fetched: /);
+    expect(named?.data).toMatchObject({ name: 'a.pdf' });
   });
 
   it('a prompt message that is a file is one for every client', async () => {
