@@ -9,8 +9,15 @@ const COMMON: HostBehaviour = {
   },
   images: {
     // 25,000 tokens of a result hold seven previews of 3136 tokens
-    is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], edge: 2000, perResult: 7 },
-    source: `${SURVEY}; the 25,000 tokens of a result include its images`,
+    is: {
+      reach: 'model',
+      types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'],
+      edge: 2000,
+      // versions before those of the survey scaled nothing
+      mostEdge: 8000,
+      perResult: 7,
+    },
+    source: `${SURVEY}; the 25,000 tokens of a result include its images; the edge that is refused: anthropics/claude-code #5147`,
   },
   links: { is: 'text', source: `${SURVEY}: "[Resource link: name] uri"` },
   blobs: { is: 'saved', source: SURVEY },

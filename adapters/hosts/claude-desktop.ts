@@ -11,12 +11,13 @@ export const profiles: readonly HostProfile[] = [
         is: {
           reach: 'model',
           types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'],
+          mostEdge: 8000,
           // of 1 MiB of JSON, in base64, beside the longest text and what stands around the blocks
           bytesPerResult: 600_000,
         },
         source:
           'anthropics/claude-ai-mcp #643: in some versions not in the turn of the call; anthropics/claude-code #66519: ' +
-          'a local server’s result of more than 1 MB is refused',
+          'a local server’s result of more than 1 MB is refused; the edge: ChromeDevTools/chrome-devtools-mcp #879',
       },
       links: { is: 'unknown', source: 'nothing found' },
       blobs: { is: 'unknown', source: 'nothing found' },

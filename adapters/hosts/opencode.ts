@@ -10,8 +10,8 @@ export const profiles: readonly HostProfile[] = [
     behaviour: {
       structured: { is: 'without-content', source: `${SOURCE}: convertTool; #32074: the JSON replaces images too` },
       images: {
-        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
-        source: 'its source: attachments; the types that every model service takes',
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], mostEdge: 8000 },
+        source: 'its source: attachments; the types that every model service takes; SawyerHood/dev-browser #14',
       },
       links: { is: 'dropped', source: 'its source' },
       blobs: { is: 'shown', source: 'its source: every blob becomes an attachment' },

@@ -51,13 +51,16 @@ function structured({ structured: fact, images: { is: images }, text: limit }: H
 }
 
 function images({ images: fact, user }: HostBehaviour): Decision[] {
-  const { reach, types, perResult, bytesPerResult } = fact.is;
+  const { reach, types, mostEdge, perResult, bytesPerResult } = fact.is;
   // its user may see what its model does not
   if (reach === 'nothing' && user.is === 'blocks') return [];
   if (reach === 'json') return [decision('images', 'drop', 'images reach its model as base64 text', fact)];
   if (reach === 'nothing') return [decision('images', 'drop', 'images in results do not reach its model', fact)];
   return [
     ...(types ? [decision('imageTypes', types, 'its model sees only these', fact)] : []),
+    ...(mostEdge === undefined
+      ? []
+      : [decision('imageEdge', mostEdge, 'its model’s service refuses the whole request for a longer edge', fact)]),
     ...(perResult === undefined
       ? []
       : [decision('imagesPerResult', perResult, 'more do not fit into what one result may be', fact)]),

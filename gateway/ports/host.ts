@@ -50,6 +50,8 @@ interface HostImages {
   readonly types?: readonly string[];
   /** Longest edge in pixels; the host scales larger ones down. */
   readonly edge?: number;
+  /** Longest edge in pixels that its model's service takes; for a longer one it refuses the whole request. */
+  readonly mostEdge?: number;
   /** Most of them that fit into one result. */
   readonly perResult?: number;
   /** Most bytes of all of them in one result. */
@@ -105,6 +107,8 @@ export interface Host {
   readonly images?: 'keep' | 'drop';
   /** Media types of images that the model can be shown; any other is replaced like a large one. */
   readonly imageTypes?: readonly string[];
+  /** Longest edge in pixels of images that the model can be shown; a larger image is replaced like a large one. */
+  readonly imageEdge?: number;
   /** Most images in one result, previews among them. */
   readonly imagesPerResult?: number;
   /** Most bytes of all images in one result. */

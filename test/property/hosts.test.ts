@@ -45,6 +45,7 @@ const hosts: fc.Arbitrary<Host> = fc.record(
   {
     images: fc.constantFrom('keep' as const, 'drop' as const),
     imageTypes: fc.constantFrom(['image/png'], []),
+    imageEdge: fc.constantFrom(8000),
     imagesPerResult: fc.nat(2),
     imageBytesPerResult: fc.nat(400),
     errorImages: fc.constantFrom('keep' as const, 'drop' as const),

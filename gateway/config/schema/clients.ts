@@ -39,6 +39,14 @@ function hostSchema() {
       .max(100)
       .optional()
       .describe('Media types of images that the model is shown. Other images are replaced like large ones.'),
+    imageEdge: z
+      .int()
+      .min(100)
+      .max(100_000)
+      .optional()
+      .describe(
+        'Longest edge in pixels of images that the model is shown. Larger images are replaced like large ones.',
+      ),
     imagesPerResult: z.int().min(0).max(100).optional().describe('Most images in one result, previews among them.'),
     imageBytesPerResult: size({ min: 1, max: 100 * 1024 * 1024 })
       .optional()

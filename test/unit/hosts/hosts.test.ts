@@ -65,8 +65,8 @@ describe('what follows from how a host behaves', () => {
     ['images do not arrive', { images: known({ reach: 'nothing' }), user: known('text') }, { images: 'drop' }],
     [
       'some images arrive',
-      { images: known({ reach: 'model', types: ['image/png'], perResult: 7 }) },
-      { imageTypes: ['image/png'], imagesPerResult: 7 },
+      { images: known({ reach: 'model', types: ['image/png'], mostEdge: 8000, perResult: 7 }) },
+      { imageTypes: ['image/png'], imageEdge: 8000, imagesPerResult: 7 },
     ],
     ['errors are text', { errors: known('text') }, { errorImages: 'drop' }],
     ['errors become a string', { errors: known('string') }, { errorImages: 'drop' }],

@@ -23,6 +23,7 @@ const { imageTypes: _, ...FIRST_CODEX } = CODEX;
 const CLAUDE: Host = {
   structured: 'drop',
   imageTypes: USUAL,
+  imageEdge: 8000,
   imagesPerResult: 7,
   errorImages: 'drop',
   resourceLinks: 'drop',
@@ -30,7 +31,12 @@ const CLAUDE: Host = {
   errorText: chars(9000, 'result'),
   curl: true,
 };
-const DESKTOP: Host = { imageTypes: USUAL, imageBytesPerResult: 600_000, text: chars(135_000, 'result') };
+const DESKTOP: Host = {
+  imageTypes: USUAL,
+  imageEdge: 8000,
+  imageBytesPerResult: 600_000,
+  text: chars(135_000, 'result'),
+};
 const GOOSE: Host = {
   imageTypes: USUAL,
   imageBytesPerResult: 1_500_000,
@@ -98,6 +104,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     {
       structured: 'drop',
       imageTypes: USUAL,
+      imageEdge: 8000,
       errorImages: 'drop',
       text: { ...bytes(46_080, 'result'), lines: 2000 },
       curl: true,

@@ -15,11 +15,12 @@ import type { CutDeps, MessageCuts } from '../../cut/message-cuts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { TranslateContext } from '../translate-context.js';
-import { hasImageRoom, type ImageRoom, mostImages, sizeOf } from './image-room.js';
+import { type ImageRoom, mostImages, sizeOf } from './image-room.js';
 import { shortened } from './shortened-text.js';
 import { isErrorAt, resultOf } from './shown-file.js';
 import { TextRoom } from './text-room.js';
 import {
+  choosesImages,
   HEAD_LENGTH,
   limitOfTool,
   textLimit,
@@ -51,8 +52,7 @@ export function mayBeUnshown(message: HeldMessage, { host }: ClientFacts): boole
     if (name !== RANGE.content) return false;
     const isError = isErrorOf(path);
     const keepsErrors = host?.errorImages === 'keep' || !isError;
-    const keepsImages = host?.images !== 'drop' && !host?.imageTypes && !hasImageRoom(host);
-    const keepsBytes = keepsImages && host?.blobs !== 'drop' && keepsErrors;
+    const keepsBytes = !choosesImages(host) && host?.blobs !== 'drop' && keepsErrors;
     const limit = textLimit(host, isError);
     // a long string is not among the bytes held, and a line has at least one byte
     const isLong = message.slots.length > 0;
@@ -90,9 +90,7 @@ export function mayBeUnshownIn(body: Buffer, { host }: ClientFacts): boolean {
     if (body.length > Math.min(most, lines)) return true;
   }
   const isSpecial =
-    host?.images === 'drop' ||
-    host?.imageTypes !== undefined ||
-    hasImageRoom(host) ||
+    choosesImages(host) ||
     host?.blobs === 'drop' ||
     (host?.errorImages !== 'keep' && body.includes(IS_ERROR)) ||
     (host?.structured === 'drop' && body.includes(STRUCTURED));

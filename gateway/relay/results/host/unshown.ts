@@ -1,3 +1,4 @@
+import { longestEdge } from '../../../files/names/picture-size.js';
 import { pictureType } from '../../../files/names/picture-type.js';
 import { isObject } from '../../../json/value.js';
 import { isTextual } from '../../../policy/accept.js';
@@ -5,6 +6,7 @@ import type { FileClaims } from '../../../ports/file.js';
 import type { Host, ShownText } from '../../../ports/host.js';
 import type { JsonObject } from '../../../ports/json.js';
 import { utf8Text } from '../../../wire/utf8.js';
+import { hasImageRoom } from './image-room.js';
 import type { TextRoom } from './text-room.js';
 
 /** What a block holds that a host would not show. */
@@ -18,8 +20,8 @@ export type Unshown =
   /** A text longer than the host shows. */
   | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
 
-/** Characters of base64 that tell the type of an image. */
-export const HEAD_LENGTH = 400;
+/** Characters of base64 that tell the type of an image and its size, which a JPEG has behind its colour profile. */
+export const HEAD_LENGTH = 2000;
 
 /** The blanks behind the padding belong to it: after none they would be looked at n times, 3 s for 64 KiB of them. */
 const BASE64 = /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/;
@@ -34,9 +36,10 @@ export function unshownBytes(
   const isText = isError && host?.errorImages !== 'keep';
   const claims = typeof mimeType === 'string' ? { mimeType } : {};
   if (type === 'image') {
-    const { images, imageTypes } = host ?? {};
-    const type = typeIn(data) ?? String(mimeType).toLowerCase();
-    const isShown = imageTypes === undefined || imageTypes.includes(type);
+    const { images, imageTypes, imageEdge = Number.POSITIVE_INFINITY } = host ?? {};
+    const head = headIn(data);
+    const type = typeIn(head) ?? String(mimeType).toLowerCase();
+    const isShown = (imageTypes === undefined || imageTypes.includes(type)) && (longestEdge(head) ?? 0) <= imageEdge;
     if (images === 'drop' || !isShown || isText || isBeyond) return bytesOf(data, claims);
     return imageTypes === undefined || type === mimeType ? undefined : { kind: 'other-type', mimeType: type };
   }
@@ -48,10 +51,20 @@ export function unshownBytes(
   return text === undefined ? found : { kind: 'text-resource', text, isAlone: isText };
 }
 
+/** True when the host shows not every image. */
+export function choosesImages(host: Host | undefined): boolean {
+  const { images, imageTypes, imageEdge } = host ?? {};
+  return images === 'drop' || imageTypes !== undefined || imageEdge !== undefined || hasImageRoom(host);
+}
+
+/** The first bytes of an image. */
+function headIn(data: unknown): Buffer {
+  return Buffer.from(typeof data === 'string' ? data.slice(0, HEAD_LENGTH) : '', 'base64');
+}
+
 /** The type that the first bytes of an image have, if they plainly have some. */
-function typeIn(data: unknown): string | undefined {
-  if (typeof data !== 'string') return undefined;
-  const type = pictureType(Buffer.from(data.slice(0, HEAD_LENGTH), 'base64'))?.mime;
+function typeIn(head: Buffer): string | undefined {
+  const type = pictureType(head)?.mime;
   // an animated PNG is one to readers that know no animations
   return type === 'image/apng' ? 'image/png' : type;
 }
