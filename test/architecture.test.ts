@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, normalize, relative } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { adapters as shipped } from '../adapters/index.js';
 
@@ -621,21 +621,34 @@ describe('the shape of the source', () => {
       ]);
     }
   });
+});
 
-  it('every folder of the layout exists', () => {
-    for (const folder of [
-      'gateway/config',
-      'gateway/http',
-      'gateway/relay',
-      'gateway/wire',
-      'gateway/files',
-      'gateway/budget',
-      'gateway/policy',
-      'gateway/ports',
-      'adapters/dialects',
-    ]) {
-      expect(statSync(join(ROOT, folder)).isDirectory()).toBe(true);
-      expect(relative(ROOT, join(ROOT, folder))).toBe(folder);
-    }
+describe("ARCHITECTURE.md's tree", () => {
+  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  const tree = (/^## Tree\n+```\n([\s\S]*?)^```/m.exec(text)?.[1] ?? '').split('\n');
+
+  /** What stands directly in a folder, folders with a slash. */
+  const inside = (folder: string) =>
+    readdirSync(join(ROOT, folder), { withFileTypes: true })
+      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+      .sort();
+
+  /** The first column of the lines below a folder's own. */
+  const below = (folder: string) => {
+    const rest = tree.slice(tree.indexOf(`${folder}/`) + 1);
+    const lines = rest.slice(
+      0,
+      rest.findIndex((line) => !line.startsWith(' ')),
+    );
+    return lines.filter((line) => /^ {2}\S/.test(line)).flatMap((line) => line.trim().split(/ {2,}/, 1)[0]?.split(' '));
+  };
+
+  it.each(['gateway', 'adapters'])('names everything that stands in %s/, and nothing else', (folder) => {
+    expect(below(folder).sort()).toEqual(inside(folder));
+  });
+
+  it('names every folder of test/, and nothing else', () => {
+    const [, names = ''] = tree.find((line) => line.startsWith('test/'))?.split(/ {2,}/) ?? [];
+    expect(names.split(' ').sort()).toEqual(inside('test').filter((name) => name.endsWith('/')));
   });
 });
