@@ -73,7 +73,9 @@ describe('what Wharf shows of file arguments (2356-42)', () => {
 
   it('compiles in the official SDK’s own validator as well, which has not been told', async () => {
     const validator = new AjvJsonSchemaValidator();
-    for (const { inputSchema } of await shown()) {
+    const tools = await shown();
+    expect(tools.length).toBeGreaterThan(0);
+    for (const { inputSchema } of tools) {
       const validate = validator.getValidator(inputSchema);
       expect(validate({ file: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' }).errorMessage).toBeUndefined();
     }

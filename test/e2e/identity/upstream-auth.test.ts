@@ -238,6 +238,7 @@ describe('headers that say who calls', () => {
     );
     const headers = { authorization: `Bearer ${KEY}`, 'x-user': 'root', x_user: 'root', 'x-mail': 'root@evil.example' };
     await RawClient.connect(wharf.mcp, '2025-06-18', { headers });
+    expect(fake.requests.length).toBeGreaterThan(0);
     for (const { headers: seen } of fake.requests)
       expect([seen['x-user'], seen['x-key'], seen['x-mail'], seen.x_user]).toEqual([
         'ada',

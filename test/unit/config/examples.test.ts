@@ -63,6 +63,7 @@ describe('an example is a config without a problem', () => {
   });
 
   it('and so is every one in a page', async () => {
+    expect(blocks.length).toBeGreaterThan(0);
     for (const [name, text] of blocks) {
       expect({ name, ...(await loadText(text, environmentOf(text))) }).toMatchObject({ name, ok: true });
     }
