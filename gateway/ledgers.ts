@@ -91,10 +91,8 @@ export interface Counted {
   pictures: Ledger;
   /** Bytes of short files kept for the next call. */
   short: Ledger;
-  /** Sessions. */
-  opened: Ledger;
-  /** Downloads. */
-  streams: Ledger;
+  openSessions: Ledger;
+  openDownloads: Ledger;
   /** Calls that wait for a person. */
   waiting: Ledger;
   catalog: Ledger;
@@ -109,8 +107,8 @@ export function resizeTotals(counted: Counted, config: Pick<Config, 'limits' | '
   counted.budget.resize({ total: limits.partMemory, unit: counted.partSize });
   counted.pictures.resize({ total: limits.previewMemory, unit: USUAL_PICTURE });
   counted.short.resize({ total: limits.shortFiles, unit: 2 * SHORT_BYTES });
-  counted.opened.resize({ total: limits.sessions, unit: LARGEST_SESSION });
-  counted.streams.resize({ total: limits.downloads });
+  counted.openSessions.resize({ total: limits.sessions, unit: LARGEST_SESSION });
+  counted.openDownloads.resize({ total: limits.downloads });
   counted.waiting.resize({ total: limits.questions });
   counted.catalog.resize({ total: limits.catalog, unit: limits.response });
 }
@@ -118,9 +116,9 @@ export function resizeTotals(counted: Counted, config: Pick<Config, 'limits' | '
 /** Reports how much is counted, and the largest part of any one principal or server. */
 export function gaugeShares(
   metrics: Metrics,
-  counted: { held: HeldBudget; budget: PartBudget; requests: Ledger; streams: Ledger; catalog: Ledger },
+  counted: { held: HeldBudget; budget: PartBudget; requests: Ledger; openDownloads: Ledger; catalog: Ledger },
 ): void {
-  const { held, budget, requests, streams, catalog } = counted;
+  const { held, budget, requests, openDownloads, catalog } = counted;
   metrics.gauge('wharf_held_bytes', () => held.used);
   metrics.gauge('wharf_held_bytes_of_one_principal', () => held.largest('principal'));
   metrics.gauge('wharf_held_bytes_of_one_server', () => held.largest('server'));
@@ -128,6 +126,6 @@ export function gaugeShares(
   metrics.gauge('wharf_part_memory_bytes_of_one_principal', () => budget.largest('principal'));
   metrics.gauge('wharf_part_memory_bytes_of_one_server', () => budget.largest('server'));
   metrics.gauge('wharf_requests_of_one_principal', () => requests.largest('principal'));
-  metrics.gauge('wharf_downloads', () => streams.used);
+  metrics.gauge('wharf_downloads', () => openDownloads.used);
   metrics.gauge('wharf_catalog_bytes', () => catalog.used);
 }

@@ -7,11 +7,11 @@ type ServingDeps = Pick<AppDeps['downloads'], 'objects' | 'audit' | 'clock' | 'l
   timeouts: Pick<ProcessParts['timeouts'], 'idle'>;
 };
 
-/** How a link leads to its file. @param streams counts the downloads that Wharf streams itself */
+/** How a link leads to its file. @param openDownloads counts the downloads that Wharf streams itself */
 export function downloadParts(
   { objects, timeouts, audit, clock, log, metrics }: ServingDeps,
   { tickets, library, uses }: Pick<Filing, 'tickets' | 'library' | 'uses'>,
-  { streams, refused, open }: { streams: Ledger; open: { count: number } } & Pick<AppDeps, 'refused'>,
+  { openDownloads, refused, open }: { openDownloads: Ledger; open: { count: number } } & Pick<AppDeps, 'refused'>,
 ): AppDeps['downloads'] {
   return {
     resolveTicket: async (ticket) => {
@@ -24,7 +24,7 @@ export function downloadParts(
       return { kind: 'ok', record: { ...record, ...redeemed.as }, expiresAt: redeemed.expiresAt };
     },
     objects,
-    streams,
+    openDownloads,
     redirect: objects.presign !== undefined,
     idleMs: timeouts.idle,
     ...{ audit, clock, log, metrics, refused, open },

@@ -36,7 +36,7 @@ export async function openFaces(
 ) {
   const { config, closers, keys, clock, log, metrics, audit, held, budget, publicUrl, publicBase, timeouts } = shared;
   const { library, uploads, resumable, several, control } = filing;
-  const { servers, present, waysIn, streams } = serving;
+  const { servers, present, waysIn, openDownloads } = serving;
   const open = { count: 0, streams: new OpenStreams(), heartbeats: new Heartbeats() };
   gaugeParts(metrics, { ...shared, ...filing, ...serving, open });
 
@@ -59,7 +59,7 @@ export async function openFaces(
     ...(hasMcp && {
       connect: { servers: () => [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
     }),
-    downloads: downloadParts(shared, filing, { streams, refused, open }),
+    downloads: downloadParts(shared, filing, { openDownloads, refused, open }),
     uploads: {
       ...exchanges,
       ...{ uploads, resumable, several, library, limits: shared.limits },

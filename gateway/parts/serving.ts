@@ -32,8 +32,8 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const { config, adapters, adapterDeps, open, closers, state, objects, keys, clock, log, metrics } = shared;
   const { sharing, timeouts, audit, held, publicBase } = shared;
   const { flow } = filing;
-  const opened = createSessionLedger(config, sharing);
-  const sessions = new Sessions({ ...shared, ttlMs: timeouts.session, ledger: opened });
+  const openSessions = createSessionLedger(config, sharing);
+  const sessions = new Sessions({ ...shared, ttlMs: timeouts.session, ledger: openSessions });
   const waiting = createQuestionLedger(config, sharing);
   const catalog = createCatalogLedger(config, sharing);
   const keptTools = new KeptViews<ToolFacts>(catalog, clock);
@@ -88,9 +88,19 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const running = new RunningServers((name) => keptTools.forgetServer(name));
   closers.add(() => running.close());
   (await running.prepare(config.servers, makerFor(config), true)).put();
-  const streams = createDownloadLedger(config, sharing);
+  const openDownloads = createDownloadLedger(config, sharing);
   const { budget, pictures, short } = shared;
-  const totals = { held, budget, pictures, short, opened, streams, waiting, catalog, partSize: objects.partSize };
+  const totals = {
+    held,
+    budget,
+    pictures,
+    short,
+    openSessions,
+    openDownloads,
+    waiting,
+    catalog,
+    partSize: objects.partSize,
+  };
   const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, takers, ...totals });
   const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit });
   return {
@@ -103,7 +113,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
     logins: { logins: upstreamAuth.logins, areUsed: () => running.logins.size > 0 },
     /** Counts calls that wait for a person, downloads, and what servers declare. */
     waiting,
-    streams,
+    openDownloads,
     catalog,
     /** Ports at which Wharf listens: to be filled. */
     ownPorts,

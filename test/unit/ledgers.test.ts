@@ -23,15 +23,15 @@ describe('the totals of a config that was read again', () => {
       budget: createPartBudget(config, UNSHARED, 8 * MIB),
       pictures: createPreviewLedger(config, UNSHARED),
       short: createShortFilesLedger(config, UNSHARED),
-      opened: createSessionLedger(config, UNSHARED),
-      streams: createDownloadLedger(config, UNSHARED),
+      openSessions: createSessionLedger(config, UNSHARED),
+      openDownloads: createDownloadLedger(config, UNSHARED),
       waiting: createQuestionLedger(config, UNSHARED),
       catalog: createCatalogLedger(config, UNSHARED),
       partSize: 8 * MIB,
     };
     const limits = { ...DEFAULT_LIMITS, previewMemory: 16 * MIB, shortFiles: MIB, sessions: 7, downloads: 5 };
     resizeTotals(counted, { ...config, limits });
-    const { pictures, short, opened, streams } = counted;
-    expect([pictures.total, short.total, opened.total, streams.total]).toEqual([16 * MIB, MIB, 7, 5]);
+    const { pictures, short, openSessions, openDownloads } = counted;
+    expect([pictures.total, short.total, openSessions.total, openDownloads.total]).toEqual([16 * MIB, MIB, 7, 5]);
   });
 });

@@ -34,7 +34,7 @@ export interface DownloadDeps {
   resolveTicket(ticket: string): Promise<TicketAnswer>;
   objects: Pick<ObjectStore, 'get' | 'head' | 'presign'>;
   /** Counts the downloads that Wharf streams itself. */
-  streams: Ledger;
+  openDownloads: Ledger;
   /** Redirect GETs to the store's own presigned URL, if it has one. */
   redirect: boolean;
   /** Milliseconds that a response may stall, waiting for the store or for the client. */
@@ -218,7 +218,7 @@ async function stream(
   { status, headers, body, gone }: Answer,
 ): Promise<Outcome> {
   const { principal, server } = record;
-  const refusal = deps.streams.take(1, { principal, server });
+  const refusal = deps.openDownloads.take(1, { principal, server });
   if (refusal) throw new GatewayError('downloads_full', refusalFacts(refusal));
   let source: Readable | undefined;
   let storeFailed = false;
@@ -244,6 +244,6 @@ async function stream(
   } finally {
     // a pipeline into a closed answer refuses to begin, and leaves its source open
     source?.destroy();
-    deps.streams.give(1, { principal, server });
+    deps.openDownloads.give(1, { principal, server });
   }
 }

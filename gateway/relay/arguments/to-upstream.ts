@@ -114,11 +114,11 @@ function sent(post: Post): ToUpstream | Promise<ToUpstream> {
   const progressToken = token && plainText(document.slice(token.start, token.end).toString('utf8'));
   const done = deliveries.isEmpty ? {} : { done: deliveries.done };
   const { deps, principal } = context;
-  const under = (sent: readonly OutgoingMessage[]): ToUpstream => {
+  const handOver = (ready: readonly OutgoingMessage[]): ToUpstream => {
     for (const one of handed) deps.log.info({ principal, to: deps.server, ...factsOf(one) }, 'a file was handed over');
-    return { messages: sent as ToUpstream['messages'], requests, headers, progressToken, ...done };
+    return { messages: ready as ToUpstream['messages'], requests, headers, progressToken, ...done };
   };
-  return sending.every(isReady) ? under(sending) : Promise.all(sending).then(under);
+  return sending.every(isReady) ? handOver(sending) : Promise.all(sending).then(handOver);
 }
 
 function isReady(sending: OutgoingMessage | Promise<OutgoingMessage>): sending is OutgoingMessage {

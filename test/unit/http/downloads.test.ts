@@ -90,7 +90,7 @@ const deps: DownloadDeps = {
       return 'https://store.example/objects/f_1?X-Amz-Signature=abc';
     },
   },
-  streams: new Ledger({ limit: 'limits.downloads', total: MOST_STREAMS, sharing: UNSHARED }),
+  openDownloads: new Ledger({ limit: 'limits.downloads', total: MOST_STREAMS, sharing: UNSHARED }),
   get redirect() {
     return world.redirect;
   },
@@ -458,7 +458,7 @@ describe('a download that breaks off', () => {
       expect(await outcome()).toBe('aborted');
       // either it was never opened, or it is closed
       expect([world.signal?.aborted, body.destroyed]).toEqual([true, step === 'its file is opened']);
-      expect(deps.streams.used).toBe(0);
+      expect(deps.openDownloads.used).toBe(0);
     },
   );
 
@@ -507,9 +507,9 @@ describe('a download that breaks off', () => {
     const { status, headers } = await ask();
     expect(status).toBe(503);
     expect(headers['retry-after']).toBeDefined();
-    expect(deps.streams.used).toBe(MOST_STREAMS);
+    expect(deps.openDownloads.used).toBe(MOST_STREAMS);
     for (const one of streaming) one.on('error', () => {}).destroy();
-    await until(() => deps.streams.used === 0);
+    await until(() => deps.openDownloads.used === 0);
     world.body = (bytes) => Readable.from([bytes]);
     expect((await ask()).status).toBe(200);
   });

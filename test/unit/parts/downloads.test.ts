@@ -30,7 +30,7 @@ it('a file is extended once in a thousandth of its life, however many parts of i
     },
     lab,
     {
-      streams: new Ledger({ limit: 'limits.downloads', total: 1, sharing: UNSHARED }),
+      openDownloads: new Ledger({ limit: 'limits.downloads', total: 1, sharing: UNSHARED }),
       open: { count: 0 },
       refused: () => undefined,
     },
