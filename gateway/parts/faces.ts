@@ -5,23 +5,19 @@ import { Lately } from '../http/console/lately.js';
 import { listen } from '../http/listener.js';
 import { OpenStreams } from '../http/open-streams.js';
 import { guardSettings } from '../http/origin/guard.js';
-import { gaugeBuild, gaugeServers, partsBeside } from '../http/part-state.js';
 import { Refusals } from '../http/refusals.js';
-import { lateAdminApp, lateApp } from '../http/routes/late-apps.js';
+import { lateApp } from '../http/routes/late-apps.js';
 import { mcp } from '../http/routes/mcp.js';
 import { createRequestLedger, gaugeShares } from '../ledgers.js';
 import { Heartbeats } from '../relay/client/heartbeats.js';
 import { reportError } from '../relay/exchange-log.js';
 import { TracedUploads } from '../telemetry/traced-uploads.js';
-import { consoleParts } from './console.js';
+import { openAdminFace } from './admin-face.js';
 import { downloadParts } from './downloads.js';
 import type { Filing } from './filing.js';
 import { gaugeParts } from './gauges.js';
 import type { ProcessParts } from './process.js';
 import type { Serving } from './serving.js';
-
-/** A separate limit, so that load on the public port does not lock out the operator. */
-const ADMIN_SOCKETS = { limit: 'adminListen', allowed: 100 };
 
 /**
  * Opens both ports.
@@ -34,8 +30,8 @@ export async function openFaces(
   serving: Serving,
   { hasMcp, version }: { hasMcp: boolean; version: string | undefined },
 ) {
-  const { config, closers, keys, clock, log, metrics, audit, held, budget, publicUrl, publicBase, timeouts } = shared;
-  const { library, uploads, resumable, several, control } = filing;
+  const { config, closers, keys, clock, log, metrics, audit, held, publicUrl, publicBase, timeouts } = shared;
+  const { library, uploads, resumable, several } = filing;
   const { servers, present, waysIn, openDownloads } = serving;
   const open = { count: 0, streams: new OpenStreams(), heartbeats: new Heartbeats() };
   gaugeParts(metrics, { ...shared, ...filing, ...serving, open });
@@ -70,10 +66,9 @@ export async function openFaces(
   });
   const isDraining = () => shared.draining.now;
   const guard = guardSettings(config);
-  const idleMs = timeouts.idle;
   const face = await listen({
     ...config.listen,
-    ...{ app, guard, isDraining, sockets, idleMs, refused },
+    ...{ app, guard, isDraining, sockets, idleMs: timeouts.idle, refused },
     ...(hasMcp && { direct: mcp({ servers, ...exchanges }) }),
   });
   closers.add(async () => face.closeAll());
@@ -81,58 +76,19 @@ export async function openFaces(
   serving.ownPorts.push(face.port);
   publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
 
-  const beside = partsBeside({ previewer: shared.previewer, servers, issuers: () => waysIn.now.issuers }, clock);
-  gaugeServers(metrics, beside);
-  gaugeBuild(metrics, version);
-  const pages = consoleParts({
-    ...{ config, keys, clock, control, audit, lately, metrics, held, budget, open },
-    ...{ sessions: serving.sessions, waiting: serving.waiting },
-    ...{ present: () => present.config, publicUrl: publicBase, version: version ?? '' },
-    ...{ exchanges, servers, isDraining, library, ingest: filing.ingest, limits: shared.limits },
-  });
-  const health = { checks: checksOf(shared), beside, isDraining, metrics };
-  const adminApp = lateAdminApp({
-    control,
-    ...health,
+  const adminUrl = await openAdminFace(shared, filing, serving, {
+    address: hasMcp ? config.adminListen : undefined,
+    ...{ version, exchanges, guard, isDraining, refused },
     fault: faultOf('a request of an operator failed'),
-    refused,
-    ...pages,
   });
-  const adminAddress = hasMcp ? config.adminListen : undefined;
-  const adminFace =
-    adminAddress &&
-    (await listen({
-      ...adminAddress,
-      app: adminApp,
-      guard: { ...guard, answersToAddresses: true, isReadByPages: false, trustsLoopbackPages: false },
-      // readiness is still reported while draining
-      isDraining: () => false,
-      sockets: ADMIN_SOCKETS,
-      ...{ idleMs, refused },
-    }));
-  closers.add(async () => {
-    void adminFace?.close();
-    adminFace?.closeAll();
-  });
-  if (adminFace) serving.ownPorts.push(adminFace.port);
   serving.running.endStreams = (server, are) => open.streams.endAt(server, are, log);
   return {
     open,
     /** Ends the streams of callers that the config of now lets in no longer. */
     endStrangers: () => open.streams.endStrangers({ authenticate: waysIn.authenticate, servers }, log),
     /** Empty when there is no admin port. */
-    adminUrl: adminAddress && adminFace ? `http://${formatAddress({ ...adminAddress, port: adminFace.port })}` : '',
+    adminUrl,
     /** Clients get no new connection. Operators still do: they ask what a drain waits for. */
     close: () => void face.close(),
   };
-}
-
-/** What has to work for a gateway to be ready. */
-function checksOf({ objects, state, scanner, audit }: ProcessParts): Map<string, () => Promise<void>> {
-  return new Map<string, () => Promise<void>>([
-    ['objects', () => objects.check()],
-    ['state', () => state.check()],
-    ...(scanner ? [['antivirus', () => scanner.check()] as const] : []),
-    ...(audit.isOn ? [['audit', () => audit.check()] as const] : []),
-  ]);
 }

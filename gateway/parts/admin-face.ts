@@ -1,0 +1,83 @@
+import type { Address } from '../config/config.js';
+import { formatAddress } from '../config/schema/fields.js';
+import type { GatewayError } from '../errors.js';
+import type { EndpointDeps } from '../http/console/trying/gated-endpoint.js';
+import { listen } from '../http/listener.js';
+import type { GuardSettings } from '../http/origin/guard.js';
+import { gaugeBuild, gaugeServers, partsBeside } from '../http/part-state.js';
+import type { Refusals } from '../http/refusals.js';
+import { lateAdminApp } from '../http/routes/late-apps.js';
+import { consoleParts } from './console.js';
+import type { Filing } from './filing.js';
+import type { ProcessParts } from './process.js';
+import type { Serving } from './serving.js';
+
+/** A separate limit, so that load on the public port does not lock out the operator. */
+const ADMIN_SOCKETS = { limit: 'adminListen', allowed: 100 };
+
+interface AdminParts {
+  /** Absent: no port is opened. */
+  address: Address | undefined;
+  /** For the console and the metrics. */
+  version: string | undefined;
+  /** What operators try tools with. */
+  exchanges: Omit<EndpointDeps, 'servers' | 'isDraining'>;
+  guard: GuardSettings;
+  isDraining: () => boolean;
+  refused: Refusals['note'];
+  /** Takes each error that is a fault of Wharf. */
+  fault: (error: GatewayError) => void;
+}
+
+/** Opens the admin port: health, metrics, files under control and the console. @returns its URL; empty without one */
+export async function openAdminFace(
+  shared: ProcessParts,
+  filing: Filing,
+  serving: Serving,
+  { address, version, exchanges, guard, isDraining, refused, fault }: AdminParts,
+): Promise<string> {
+  const { config, closers, keys, clock, metrics, audit, held, budget, publicBase, previewer, limits, timeouts } =
+    shared;
+  const { servers, present, waysIn, sessions, waiting } = serving;
+  const { library, control, ingest } = filing;
+  const { lately, open } = exchanges;
+  const beside = partsBeside({ previewer, servers, issuers: () => waysIn.now.issuers }, clock);
+  gaugeServers(metrics, beside);
+  gaugeBuild(metrics, version);
+  const pages = consoleParts({
+    ...{ config, keys, clock, control, audit, lately, metrics, held, budget, open, sessions, waiting },
+    ...{ present: () => present.config, publicUrl: publicBase, version: version ?? '' },
+    ...{ exchanges, servers, isDraining, library, ingest, limits },
+  });
+  const app = lateAdminApp({
+    ...{ control, checks: checksOf(shared), beside, isDraining, metrics, fault, refused },
+    ...pages,
+  });
+  if (!address) return '';
+  const face = await listen({
+    ...address,
+    app,
+    guard: { ...guard, answersToAddresses: true, isReadByPages: false, trustsLoopbackPages: false },
+    // readiness is still reported while draining
+    isDraining: () => false,
+    sockets: ADMIN_SOCKETS,
+    idleMs: timeouts.idle,
+    refused,
+  });
+  closers.add(async () => {
+    void face.close();
+    face.closeAll();
+  });
+  serving.ownPorts.push(face.port);
+  return `http://${formatAddress({ ...address, port: face.port })}`;
+}
+
+/** What has to work for a gateway to be ready. */
+function checksOf({ objects, state, scanner, audit }: ProcessParts): Map<string, () => Promise<void>> {
+  return new Map<string, () => Promise<void>>([
+    ['objects', () => objects.check()],
+    ['state', () => state.check()],
+    ...(scanner ? [['antivirus', () => scanner.check()] as const] : []),
+    ...(audit.isOn ? [['audit', () => audit.check()] as const] : []),
+  ]);
+}
