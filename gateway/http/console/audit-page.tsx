@@ -1,8 +1,7 @@
 import { countText, sizeText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { type AuditLine, type AuditPage as Found, WHATS } from './audit-search.js';
-import { ConsoleLayout, Table, Told } from './console-layout.js';
-import { timeOf } from './overview-page.js';
+import { ConsoleLayout, Table, Told, timeOf } from './console-layout.js';
 
 /** The filter as its form spells it. */
 export type Written = Readonly<Record<string, string>>;

@@ -35,6 +35,11 @@ type Place = (typeof PLACES)[number][0];
 /** Whether a user may do more than look. */
 export const mayAct = ({ role }: ConsoleUser): boolean => role !== 'viewer';
 
+/** `2026-11-22 21:04:09 UTC` */
+export function timeOf(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
 /** A page as an answer, which is kept nowhere. */
 export function consolePage(
   content: { toString(): string },

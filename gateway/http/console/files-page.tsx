@@ -2,8 +2,7 @@ import type { FileFilter, FilePage } from '../../files/control/control.js';
 import type { FileRecord } from '../../files/file.js';
 import { sizeText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
-import { ConsoleLayout, mayAct, Table, Told } from './console-layout.js';
-import { timeOf } from './overview-page.js';
+import { ConsoleLayout, mayAct, Table, Told, timeOf } from './console-layout.js';
 
 /** What a form of the page does with a file. */
 export const FILE_ACTIONS = ['revoke', 'hold', 'release', 'remove'] as const;

@@ -1,8 +1,7 @@
 import type { ConsoleUser, Setting } from '../../ports/console.js';
 import { UNKNOWN, WELL } from '../part-state.js';
-import { ConsoleLayout, mayAct, Table, Told } from './console-layout.js';
+import { ConsoleLayout, mayAct, Table, Told, timeOf } from './console-layout.js';
 import type { ServerFacts, SessionFacts } from './facts.js';
-import { timeOf } from './overview-page.js';
 
 /** Where a server's own page is. */
 export const serverPath = (server: string): string => `/servers/${encodeURIComponent(server)}`;

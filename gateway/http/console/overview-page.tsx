@@ -1,6 +1,6 @@
 import { sizeText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
-import { ConsoleLayout, Table } from './console-layout.js';
+import { ConsoleLayout, Table, timeOf } from './console-layout.js';
 import type { Overview } from './facts.js';
 import type { RefusedExchange } from './lately.js';
 import { REFUSED_HEADS, RefusedRow } from './refusals-page.js';
@@ -84,9 +84,4 @@ export function OverviewPage({ user, overview, lately }: Props) {
       />
     </ConsoleLayout>
   );
-}
-
-/** `2026-11-22 21:04:09 UTC` */
-export function timeOf(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }

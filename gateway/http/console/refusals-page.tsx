@@ -1,5 +1,5 @@
 import type { ConsoleUser } from '../../ports/console.js';
-import { ConsoleLayout, Table, Told } from './console-layout.js';
+import { ConsoleLayout, Table, Told, timeOf } from './console-layout.js';
 import type { RefusedExchange } from './lately.js';
 
 export const REFUSED_HEADS = ['When', 'Server', 'Who', 'What', 'Why', 'Limit'] as const;
@@ -10,7 +10,7 @@ export function RefusedRow({ refused }: { refused: RefusedExchange }) {
   return (
     <tr>
       <td>
-        <time datetime={when}>{when.slice(11, 19)} UTC</time>
+        <time datetime={when}>{timeOf(when)}</time>
       </td>
       <td>{server ?? '–'}</td>
       <td>

@@ -76,3 +76,8 @@ describe('the page of a login', () => {
     expect(page).toContain(`${principal}</b>`);
   });
 });
+
+it('says on which day a request was refused, which may be long ago', () => {
+  const refused = { at: Date.UTC(2026, 10, 22, 21, 4, 9), server: 'hr', principal: 'ada', code: 'tool_unknown' };
+  expect(textOf(RefusalsPage({ user: USER, lately: [refused] }))).toContain('2026-11-22 21:04:09 UTC');
+});
