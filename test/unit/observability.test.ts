@@ -29,10 +29,10 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
 );
 const expressions = [...rules.map(({ alert, expr }) => [alert, expr] as const), ...queries];
 
-/** What prom-client itself counts of a process, and what Prometheus adds to everything that it scrapes. */
+/** What prom-client itself counts of a process, and what Prometheus and its operator add to everything that they scrape. */
 const scraped = await createMetrics().text();
 const ofProcess = [...scraped.matchAll(/^# TYPE ((?:process|nodejs)_\w+)/gm)].map(([, name]) => String(name));
-const ADDED = ['instance', 'job'];
+const ADDED = ['instance', 'job', 'namespace'];
 
 /** The metrics of an expression, each with the labels that it is filtered by. */
 function usesIn(expr: string): { name: string; labels: string[] }[] {
@@ -64,6 +64,12 @@ describe.each(expressions)('%s asks for what there is', (_title, expr) => {
 });
 
 describe('the alerts', () => {
+  it('do not add up over several Wharfs: a server that one of them reaches may be down for another', () => {
+    const sums = rules.flatMap(({ expr }) => expr.match(/\b(?:sum|max|min)\b(?: by)? \([^)]*/g) ?? []);
+    expect(sums.length).toBeGreaterThan(7);
+    expect(sums.filter((sum) => !/ by \(namespace, job, \w/.test(sum))).toEqual([]);
+  });
+
   it('see the first event: what they watch for an increase is there with 0 from the start', () => {
     const watched = rules.flatMap(({ expr }) => {
       const series = /\b(?:increase|rate)\((wharf_\w+)\{(\w+)=~?"([^"]+)"\}\[\w+\]\)\)? > 0$/.exec(expr);
