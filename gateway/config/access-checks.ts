@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { decide } from '../policy/access.js';
 import type { CallerMatch } from '../policy/callers.js';
 import { type LimitsOfSide, MESSAGE_LIMITS, type MessageLimits } from '../policy/message-limits.js';
 import { fits, fitsAny } from '../policy/pattern.js';
@@ -125,8 +126,27 @@ function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): C
         problem(at, `fits no server of this file${near === undefined ? '' : `; did you mean "${near}"?`}`, pattern),
       ];
     });
-    if (isDeepStrictEqual({ name, ...scope }, firsts.get(name))) return unknown;
-    return [...unknown, problem(path, `must reach the same as the other key of "${name}": both belong to one caller`)];
+    const problems = unknown.length > 0 ? unknown : outOfReach({ name, servers, tools }, path, serverNames);
+    if (isDeepStrictEqual({ name, ...scope }, firsts.get(name))) return problems;
+    return [...problems, problem(path, `must reach the same as the other key of "${name}": both belong to one caller`)];
+  });
+}
+
+/** What `servers` of a key takes away from its `tools`, or from the key as a whole. */
+function outOfReach(
+  { name, servers, tools }: { name: string; servers: readonly string[]; tools: readonly string[] },
+  path: Path,
+  serverNames: readonly string[],
+): ConfigProblem[] {
+  // for a list that only gives, each pattern fits a server
+  if (servers.length === 0 || (tools.length === 0 && !servers.some((pattern) => pattern.startsWith('!')))) return [];
+  const rules = { allow: new Map(), keys: new Map([[name, { servers }]]) };
+  const identity = { key: name, groups: [] };
+  const reached = new Set(serverNames.filter((server) => decide(rules, { identity, server }).allowed));
+  if (reached.size === 0) return [problem([...path, 'servers'], 'leaves the key no server of this file')];
+  return tools.flatMap((pattern, index) => {
+    if (pattern.startsWith('!') || fitsAny(pattern.slice(0, pattern.indexOf('.')), reached)) return [];
+    return [problem([...path, 'tools', index], 'is of no server that `servers` of this key reaches', pattern)];
   });
 }
 

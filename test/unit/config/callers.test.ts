@@ -42,3 +42,25 @@ describe('a rule that can mean no caller', () => {
     expect(await problemsOf(allow(match) + AUTH[use])).toEqual([]);
   });
 });
+
+describe('what a key reaches', () => {
+  const withKey = (scope: string) =>
+    `servers: { hr: { url: "http://127.0.0.1:1/mcp" }, web: { url: "http://127.0.0.1:2/mcp" } }
+auth: { use: apiKeys, keys: [{ name: ci, hash: ${hash(1)}, ${scope} }] }
+`;
+
+  it('is not a tool of a server that it does not reach', async () => {
+    expect(await problemsOf(withKey('servers: [hr], tools: ["hr.read_*", web.search]'))).toMatchObject([
+      { path: 'auth.keys[0].tools[1]', message: 'is of no server that `servers` of this key reaches' },
+    ]);
+    for (const scope of ['servers: [hr], tools: ["*.search"]', 'servers: ["*", "!web"], tools: ["hr.*", "!web.x"]'])
+      expect(await problemsOf(withKey(scope))).toEqual([]);
+  });
+
+  it('is some server', async () => {
+    expect(await problemsOf(withKey('servers: ["*", "!hr", "!web"]'))).toMatchObject([
+      { path: 'auth.keys[0].servers', message: 'leaves the key no server of this file' },
+    ]);
+    expect(await problemsOf(withKey('servers: ["!hr"]'))).toEqual([]);
+  });
+});
