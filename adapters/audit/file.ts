@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { Journal } from '../../gateway/audit/journal.js';
 import type { AdapterDeps, PreflightFault } from '../../gateway/config/adapter-list.js';
-import { count, size, time } from '../../gateway/config/schema/fields.js';
+import { count, madePath, size, time } from '../../gateway/config/schema/fields.js';
 import type { Audit } from '../../gateway/ports/audit.js';
 import { journalSettings } from './common/settings.js';
 import { ChainFile } from './file-chain.js';
@@ -16,14 +16,11 @@ const MIB = 1024 * 1024;
 /** A file of this process alone: each replica has its own, on a disk that outlives it. */
 export const settings = z
   .strictObject({
-    path: z
-      .string()
-      .min(1)
-      .describe(
-        'The file, created if missing (mode 0600) in a folder created if missing (mode 0700). Relative to the working ' +
-          'directory. One process writes to it, and nothing else may: it is rotated by Wharf alone, and not in a folder that a ' +
-          'stdio server is given.',
-      ),
+    path: madePath().describe(
+      'The file, created if missing (mode 0600) in a folder created if missing (mode 0700). Relative to the working ' +
+        'directory. One process writes to it, and nothing else may: it is rotated by Wharf alone, and not in a folder that a ' +
+        'stdio server is given.',
+    ),
     maxSize: size({ min: 64 * 1024, max: 1024 * 1024 * MIB })
       .prefault('100MiB')
       .describe('The file is put aside under a name with the time once it is this large.'),

@@ -3,6 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { access, constants, mkdir, open, opendir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { madePath } from '../../gateway/config/schema/fields.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
 import { smallestKeys } from './common/smallest-keys.js';
@@ -17,9 +18,7 @@ import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js'
 /** One machine's disk. Replicas need a store that all of them reach: S3. */
 export const settings = z
   .strictObject({
-    path: z
-      .string()
-      .min(1)
+    path: madePath()
       .optional()
       .describe(
         'Folder for the files, created if missing (mode 0700). Relative to the working directory. Default: a ' +

@@ -33,6 +33,23 @@ export function time(range: Range) {
     .transform((value, context) => within(parseTime(value), range, allowed, context));
 }
 
+/** `~`, `~name`, `$HOME`: what a shell replaces at the beginning of a path, and a config does not. */
+const FOR_A_SHELL = /^(?:~[^/\\]*|\$\w+)(?=[/\\]|$)/;
+
+/** The path of what Wharf makes if it is missing: taken as it is, `~/files` made a folder `~` in the working directory. */
+export function madePath() {
+  return z
+    .string()
+    .min(1)
+    .refine((path) => !FOR_A_SHELL.test(path), {
+      error: ({ input }) => {
+        const [word = ''] = FOR_A_SHELL.exec(`${input}`) ?? [];
+        const variable = word.startsWith('$') ? word.slice(1) : 'HOME';
+        return `begins with ${word}, which only a shell replaces; write \${${variable}}, or the whole path`;
+      },
+    });
+}
+
 /** A whole number without a unit. */
 export function count(range: Range) {
   const error = `must be a whole number from ${range.min} to ${range.max}`;

@@ -279,6 +279,18 @@ const VALUES: Bad[] = [
     message: /one of/,
   },
   {
+    name: "a folder by a shell's word for the home of the user",
+    text: withServer('objects: { use: filesystem, path: ~/files }'),
+    path: 'objects.path',
+    message: /begins with ~, which only a shell replaces; write \$\{HOME\}, or the whole path/,
+  },
+  {
+    name: "an audit log by a shell's variable",
+    text: withServer('audit: { use: file, path: $HOME/audit.jsonl }'),
+    path: 'audit.path',
+    message: /begins with \$HOME, which only a shell replaces/,
+  },
+  {
     name: 'an S3 directory bucket',
     text: withServer('objects: { use: s3, bucket: files--use1-az4--x-s3 }'),
     path: 'objects.bucket',
