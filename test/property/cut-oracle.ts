@@ -266,7 +266,7 @@ function isKnown(spec: Spec, block: Block): boolean {
 
 function limitOf(spec: Spec, block: Block): number {
   if (spec.method === 'resources/read') return LIMITS.inlineResource;
-  return block.kind === 'image' || block.kind === 'picture' ? LIMITS.inlineImage : LIMITS.inlineOther;
+  return block.kind === 'image' ? LIMITS.inlineImage : LIMITS.inlineOther;
 }
 
 function spelled({ bytes, spelling }: FileSpec): string {

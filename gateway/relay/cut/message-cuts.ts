@@ -373,8 +373,8 @@ export function inlineLimitOf(
   limits: Limits,
 ): number {
   if (place.kind === 'resource') return limits.inlineResource;
-  const isImage = cut.dataUri ? cut.dataUri.mimeType.startsWith('image/') : reading.inlineLimit === 'image';
-  return isImage ? limits.inlineImage : limits.inlineOther;
+  // a model is shown the base64 of a data: URI in a text, whatever it is of
+  return reading.inlineLimit === 'image' && !cut.dataUri ? limits.inlineImage : limits.inlineOther;
 }
 
 function shown(path: string): string {

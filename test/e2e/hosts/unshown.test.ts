@@ -306,7 +306,7 @@ describe('a block that a host would not show', () => {
     const { content, types } = await call('claude-ai', 'uri');
     expect(types).toEqual(['text', 'image', 'resource_link']);
     expect(await bytesAt(content[0])).toEqual(noisePng(250));
-    expect((await call('some-client', 'uri')).result).toEqual(CONTENT.uri);
+    expect((await call('some-client', 'uri')).types).toEqual(types);
     const { content: failed } = await call('some-client', 'failed');
     expect(await bytesAt(failed[0])).toEqual(MIDDLE);
     const { content: page } = await call('claude-code', 'page');

@@ -22,7 +22,7 @@ describe('the size up to which a file stays inline', () => {
     ['an image', image, LIMITS.inlineImage],
     ['audio', audio, LIMITS.inlineOther],
     ['an embedded resource', blob, LIMITS.inlineOther],
-    ['a data: URI of an image', picture, LIMITS.inlineImage],
+    ['a data: URI of an image, whose base64 is text for a model', picture, LIMITS.inlineOther],
     ['another data: URI', archive, LIMITS.inlineOther],
     ['resources/read', read, LIMITS.inlineResource],
   ])('of %s is exact', async (_, make, limit) => {
