@@ -26,9 +26,8 @@ import type { Work } from './work.js';
 /** The stage that turns the files of a message into links. */
 export async function linkFiles(work: Work): Promise<void> {
   const { message, cuts, deps, to, files, edits } = work;
-  const { principal, inquire } = to;
+  const { principal, inquire, client, signal } = to;
   const mayName = namesFiles(message, deps, to);
-  const { client, signal } = to;
   const isUnshown = mayBeUnshown(message, client);
   const mayNeed = cuts.cuts.length > 0 || mayName || isUnshown || hidesContent(message, client);
   if (message.malformed || !mayNeed) return;
@@ -49,7 +48,7 @@ export async function linkFiles(work: Work): Promise<void> {
     principal,
     actor: to.identity.actor,
     inquire,
-    signal: to.signal,
+    signal,
   });
   const links = await announceLinks(named, principal, deps);
   await keepShownResources(named, cuts, { ...to, refused }, deps);
@@ -58,7 +57,7 @@ export async function linkFiles(work: Work): Promise<void> {
   const dropped = resultsWithBoth(message, client, deps.limits);
   const isEmpty = cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0;
   if (isEmpty && !isUnshown) return;
-  const view = viewOf(to.client.protocolVersion, principal);
+  const view = viewOf(client.protocolVersion, principal);
   const structured = new StructuredResults(
     message,
     cuts,
