@@ -77,39 +77,26 @@ export async function ticketFor(
   return (await authenticate(incoming, purpose?.server)).principal === principal ? ticket : NO_TICKET;
 }
 
-/** Runs a request for an upload: counts it for its principal, and logs and counts its outcome. */
+/** Runs a request for an upload: counts it for its principal, and tells what becomes of it. */
 export async function exchangeUpload<Result>(
   deps: UploadExchangeDeps,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   { ticket: named, admit, run, recordsOf }: Steps<Result>,
 ): Promise<Result> {
-  const startedAt = performance.now();
   const gone = new AbortController();
   const onClose = () => gone.abort(CLIENT_GONE);
   outgoing.once('close', onClose);
   deps.open.count += 1;
-  let admission: Admission | undefined;
-  /** Once it is known that the link's own caller sends it: a refusal of a stranger is not one of theirs. */
-  let proved: Admission | undefined;
+  const told = new UploadTold(deps, incoming);
   let counted: Owner | undefined;
   let ended: (() => void) | undefined;
-  const tell = (level: 'info' | 'debug', outcome: string, about: LogFields) => {
-    deps.metrics.count('wharf_uploads_total', { outcome });
-    if (!admission) return;
-    const { fileId: file, intent } = admission;
-    const { principal, purpose } = intent;
-    const ms = Math.round(performance.now() - startedAt);
-    deps.log[level](
-      { file, principal, server: purpose?.server, ...callerOf(incoming), outcome, ...about, ms },
-      'upload',
-    );
-  };
   try {
     const ticket = await ticketFor(deps, named, incoming);
-    admission = await admit(ticket);
+    const admission = await admit(ticket);
+    told.admitted(admission);
     await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
-    proved = admission;
+    told.proved();
     counted = countRequest(deps.requests, admission.intent.principal);
     // refused now, the bytes need not be sent
     if (deps.audit.isOn) await deps.audit.check();
@@ -117,35 +104,11 @@ export async function exchangeUpload<Result>(
     const result = await run(ticket, admission, gone.signal);
     const records = recordsOf(result);
     if (deps.audit.isOn && records.length > 0) await recordUpload(deps, entryOf(incoming, admission), records);
-    const size = records.reduce((sum, record) => sum + record.size, 0);
-    const files = records.length > 0 ? { 'wharf.files': records.length, 'wharf.file_bytes': size } : {};
-    deps.traced?.tell(incoming, { 'wharf.server': admission.intent.purpose?.server, ...files });
-    for (const { id, size, mimeType } of records) tell('info', 'stored', { file: id, size, mimeType });
-    if (records.length === 0) tell('debug', 'part', {});
+    told.stored(records);
     return result;
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    const outcome =
-      gone.signal.reason === CLIENT_GONE || error.code === 'upload_incomplete'
-        ? 'aborted'
-        : isRefusal(error)
-          ? 'refused'
-          : 'failed';
-    if (outcome === 'failed') deps.log.warn({ code: error.code, err: error.cause ?? error }, 'an upload failed');
-    const failure = outcome === 'aborted' ? { type: 'client_gone' } : { type: error.code, message: error.message };
-    const facts = { 'wharf.server': admission?.intent.purpose?.server, 'wharf.error.code': error.code };
-    deps.traced?.tell(incoming, facts, failure);
-    const { limit, allowed, actual } = error.facts;
-    tell('info', outcome, { error: failure.type, ...(outcome === 'refused' && { limit, allowed, actual }) });
-    if (proved && outcome === 'refused') {
-      const { principal, purpose } = proved.intent;
-      deps.lately.noteUpload({ principal, server: purpose?.server, client: callerOf(incoming).agent, error });
-    }
-    if (deps.audit.isOn && outcome === 'refused')
-      deps.audit.note({ ...entryOf(incoming, admission), allowed: false, code: error.code, rule: limitOf(error) });
-    if (!admission) deps.refused(error, incoming);
-    else if (outcome !== 'aborted') deps.metrics.count('wharf_errors_total', { code: error.code });
-    if (limit !== undefined) deps.metrics.count('wharf_limits_total', { limit: String(limit) });
+    told.failed(error, gone.signal.reason === CLIENT_GONE);
     throw error;
   } finally {
     outgoing.off('close', onClose);
@@ -157,6 +120,74 @@ export async function exchangeUpload<Result>(
     // a drain waits for the answer too, because the client must learn what was stored
     if (outgoing.destroyed) end();
     else outgoing.once('close', end);
+  }
+}
+
+/** Tells logs, metrics, traces, the console and the audit log what becomes of one request for an upload. */
+class UploadTold {
+  readonly #deps: UploadExchangeDeps;
+  readonly #incoming: IncomingMessage;
+  readonly #startedAt = performance.now();
+  #admission: Admission | undefined;
+  /** The link's own caller sends it: a refusal of a stranger is not one of theirs. */
+  #isProved = false;
+
+  constructor(deps: UploadExchangeDeps, incoming: IncomingMessage) {
+    this.#deps = deps;
+    this.#incoming = incoming;
+  }
+
+  admitted(admission: Admission): void {
+    this.#admission = admission;
+  }
+
+  proved(): void {
+    this.#isProved = true;
+  }
+
+  /** @param records none for a part of a file */
+  stored(records: readonly FileRecord[]): void {
+    const size = records.reduce((sum, record) => sum + record.size, 0);
+    const files = records.length > 0 ? { 'wharf.files': records.length, 'wharf.file_bytes': size } : {};
+    this.#deps.traced?.tell(this.#incoming, { 'wharf.server': this.#admission?.intent.purpose?.server, ...files });
+    for (const { id, size, mimeType } of records) this.#count('info', 'stored', { file: id, size, mimeType });
+    if (records.length === 0) this.#count('debug', 'part', {});
+  }
+
+  failed(error: GatewayError, isGone: boolean): void {
+    const { log, traced, lately, audit, refused, metrics } = this.#deps;
+    const incoming = this.#incoming;
+    const admission = this.#admission;
+    const isAborted = isGone || error.code === 'upload_incomplete';
+    const outcome = isAborted ? 'aborted' : isRefusal(error) ? 'refused' : 'failed';
+    if (outcome === 'failed') log.warn({ code: error.code, err: error.cause ?? error }, 'an upload failed');
+    const failure = isAborted ? { type: 'client_gone' } : { type: error.code, message: error.message };
+    const server = admission?.intent.purpose?.server;
+    traced?.tell(incoming, { 'wharf.server': server, 'wharf.error.code': error.code }, failure);
+    const { limit, allowed, actual } = error.facts;
+    this.#count('info', outcome, { error: failure.type, ...(outcome === 'refused' && { limit, allowed, actual }) });
+    if (admission && this.#isProved && outcome === 'refused') {
+      const { principal } = admission.intent;
+      lately.noteUpload({ principal, server, client: callerOf(incoming).agent, error });
+    }
+    if (audit.isOn && outcome === 'refused')
+      audit.note({ ...entryOf(incoming, admission), allowed: false, code: error.code, rule: limitOf(error) });
+    if (!admission) refused(error, incoming);
+    else if (!isAborted) metrics.count('wharf_errors_total', { code: error.code });
+    if (limit !== undefined) metrics.count('wharf_limits_total', { limit: String(limit) });
+  }
+
+  #count(level: 'info' | 'debug', outcome: string, about: LogFields): void {
+    const { metrics, log } = this.#deps;
+    metrics.count('wharf_uploads_total', { outcome });
+    if (!this.#admission) return;
+    const { fileId: file, intent } = this.#admission;
+    const { principal, purpose } = intent;
+    const ms = Math.round(performance.now() - this.#startedAt);
+    log[level](
+      { file, principal, server: purpose?.server, ...callerOf(this.#incoming), outcome, ...about, ms },
+      'upload',
+    );
   }
 }
 
