@@ -19,6 +19,9 @@ import { gaugeParts } from './gauges.js';
 import type { ProcessParts } from './process.js';
 import type { Serving } from './serving.js';
 
+/** How each `auth` lets callers in, as people read it. */
+const ENTRIES = { none: 'open', apiKeys: 'keys', jwt: 'login', passthrough: 'login', both: 'login or keys' } as const;
+
 /**
  * Opens both ports.
  * @param hasMcp whether clients speak MCP on the public port. Otherwise that port serves links, and the admin port stays closed
@@ -53,7 +56,7 @@ export async function openFaces(
     ...{ refused, fault: faultOf('a request failed'), resources: waysIn.resources, wayCheck: { keys, clock } },
     logins: { ...serving.logins, baseUrl: publicBase, log },
     ...(hasMcp && {
-      connect: { servers: () => [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
+      connect: { servers: () => [...servers.keys()], entry: ENTRIES[config.auth.use], baseUrl: publicBase },
     }),
     downloads: downloadParts(shared, filing, { openDownloads, refused, open }),
     uploads: {

@@ -1,3 +1,4 @@
+import { type Entry, entryText } from './entry.js';
 import { hostLines, KEY } from './host-lines.js';
 import { Layout } from './layout.js';
 
@@ -36,19 +37,17 @@ function Paste({ label, place, text }: { label: string; place?: string; text: st
 }
 
 /** The URL of one server, and what to paste into each host. */
-export function ConnectPage({ name, url, asksKey, modules }: Endpoint & PageProps & { asksKey: boolean }) {
+export function ConnectPage({ name, url, entry, modules }: Endpoint & PageProps & { entry: Entry }) {
+  const text = entryText(entry);
   return (
     <Layout title={TITLE} script={{ modules }}>
       <h1 tabindex={-1}>{TITLE}</h1>
       <About />
       <Paste label="MCP URL" text={url} />
-      {asksKey && (
-        <p>
-          Callers have keys here. Put yours in the place of <code>{KEY}</code> below. The operator of this gateway gives
-          it to you, with the names of its servers.
-        </p>
+      {text !== undefined && (
+        <p>{text.split(KEY).flatMap((part, at) => (at === 0 ? [part] : [<code>{KEY}</code>, part]))}</p>
       )}
-      {hostLines({ name, url, asksKey }).map(({ host, place, lines }) => (
+      {hostLines({ name, url, asksKey: entry === 'keys' }).map(({ host, place, lines }) => (
         <Paste label={host} place={place} text={lines} />
       ))}
       <p id="said" class="out" role="status" />

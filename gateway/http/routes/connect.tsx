@@ -4,13 +4,14 @@ import { COPY_MODULES } from '../browser-files.js';
 import { isPageVisit, takesAnything } from '../origin/browser-request.js';
 import { ConnectPage, ServersPage } from '../pages/connect-page.js';
 import { connectText, serversText } from '../pages/connect-text.js';
+import type { Entry } from '../pages/entry.js';
 import { page } from '../pages/page-response.js';
 
 export interface ConnectDeps {
   /** Their names; a reload may change them. */
   servers: () => readonly string[];
-  /** True when callers send a key: then a page says nothing of servers, not even whether there is one. */
-  asksKey: boolean;
+  /** Unless it is open, a page says nothing of servers, not even whether there is one. */
+  entry: Entry;
   /** What every URL begins with. */
   baseUrl: () => string;
 }
@@ -32,11 +33,12 @@ const SOME_SERVER = 'SERVER';
  * `GET /`, and the MCP paths when a browser opens them: what this is, and what to paste into which host. In a terminal
  * `GET /` says it as text. Made of Wharf's own texts; no server hears of it.
  */
-export function connect({ servers, asksKey, baseUrl }: ConnectDeps): App {
+export function connect({ servers, entry, baseUrl }: ConnectDeps): App {
+  const isOpen = entry === 'open';
   const app: App = new Hono();
   const urlOf = (path: string) => `${baseUrl()}${path}`;
   const one = (endpoint: { name: string; url: string }, root: string) =>
-    page(<ConnectPage {...endpoint} asksKey={asksKey} modules={modulesFrom(root)} />, 200);
+    page(<ConnectPage {...endpoint} entry={entry} modules={modulesFrom(root)} />, 200);
   const list = () => {
     const names = servers();
     const listed = names.slice(0, MAX_LISTED).map((name) => ({ name, url: urlOf(`/${name}/mcp`) }));
@@ -48,13 +50,13 @@ export function connect({ servers, asksKey, baseUrl }: ConnectDeps): App {
   };
   const atRoot = (status: 200 | 404) => {
     const [only = '', ...others] = servers();
-    if (asksKey) return one({ name: 'wharf', url: urlOf(`/${SOME_SERVER}/mcp`) }, '');
+    if (!isOpen) return one({ name: 'wharf', url: urlOf(`/${SOME_SERVER}/mcp`) }, '');
     return others.length === 0 ? one({ name: only, url: urlOf('/mcp') }, '') : all(status, '');
   };
   const asText = () => {
     const [only = '', ...others] = servers();
-    if (asksKey) return connectText({ name: 'wharf', url: urlOf(`/${SOME_SERVER}/mcp`), asksKey });
-    if (others.length === 0) return connectText({ name: only, url: urlOf('/mcp'), asksKey });
+    if (!isOpen) return connectText({ name: 'wharf', url: urlOf(`/${SOME_SERVER}/mcp`), entry });
+    if (others.length === 0) return connectText({ name: only, url: urlOf('/mcp'), entry });
     const { listed, more } = list();
     return serversText(listed, more);
   };
@@ -64,12 +66,12 @@ export function connect({ servers, asksKey, baseUrl }: ConnectDeps): App {
   });
   app.get('/mcp', (c) => {
     if (!isVisit(c)) return c.notFound();
-    return asksKey ? one({ name: 'wharf', url: urlOf('/mcp') }, '') : atRoot(404);
+    return isOpen ? atRoot(404) : one({ name: 'wharf', url: urlOf('/mcp') }, '');
   });
   app.get('/:server/mcp', (c) => {
     const name = c.req.param('server');
     if (!isVisit(c) || !NAME.test(name)) return c.notFound();
-    return asksKey || servers().includes(name) ? one({ name, url: urlOf(`/${name}/mcp`) }, '../') : all(404, '../');
+    return !isOpen || servers().includes(name) ? one({ name, url: urlOf(`/${name}/mcp`) }, '../') : all(404, '../');
   });
   return app;
 }

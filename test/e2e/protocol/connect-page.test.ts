@@ -77,6 +77,22 @@ describe('the page at / and at an MCP path', () => {
     expect(known.body).toContain('Bearer KEY');
   });
 
+  it('asks people for no key where they log in, and names keys as the second way where there are both', async () => {
+    const jwt = { issuers: [{ issuer: 'http://127.0.0.1:1' }] };
+    for (const auth of [{ use: 'jwt', jwt }, { ...KEYS, use: ['apiKeys', 'jwt'], jwt }, { use: 'passthrough' }]) {
+      wharf = await startWharf({ servers: { docs: { url } }, config: { auth } });
+      for (const page of [await visit('/docs/mcp'), await visit('/', '*/*')]) {
+        const body = page.body.replaceAll(/<[^>]+>/g, '\n').replace(/Bearer\s+KEY/, 'Bearer KEY');
+        expect(body).toMatch(/claude mcp add --transport http (docs|wharf) http:\S+\/mcp\n/);
+        expect(body).toContain('Callers log in here');
+        expect(body.includes('Authorization: Bearer KEY')).toBe('keys' in auth);
+        expect(body).not.toContain('Put yours in the place');
+      }
+      await wharf.stop();
+    }
+    wharf = undefined;
+  });
+
   it('is for browsers; at / also for programs that take whatever there is, and others hear that nothing is here', async () => {
     wharf = await startWharf({ servers: { docs: { url } } });
     for (const accept of ['application/json', 'text/event-stream, text/html', 'text/event-stream, */*'])
