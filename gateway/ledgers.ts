@@ -1,6 +1,7 @@
 import { HeldBudget, largestRequest } from './budget/held.js';
 import { Ledger, type Sharing } from './budget/ledger.js';
 import { PartBudget } from './budget/parts.js';
+import { keyNamesOf } from './config/access.js';
 import type { Config } from './config/config.js';
 import { SHORT_BYTES } from './files/short-files.js';
 import type { Metrics } from './ports/metrics.js';
@@ -10,8 +11,8 @@ import { LARGEST_SESSION } from './relay/session.js';
 export function sharingOf({ auth, servers, limits }: Pick<Config, 'auth' | 'servers' | 'limits'>): Sharing {
   return {
     ratio: limits.share,
-    // under auth none all callers are one
-    principals: auth.use !== 'none' && (auth.use !== 'apiKeys' || auth.keys.length > 1),
+    // under auth none all callers are one, and so are those of a key and of the one that replaces it
+    principals: auth.use !== 'none' && (auth.use !== 'apiKeys' || keyNamesOf(auth).size > 1),
     servers: servers.length > 1,
   };
 }
