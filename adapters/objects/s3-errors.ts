@@ -66,7 +66,16 @@ function factsOf(error: unknown): { name: string; code: string; status: number }
  */
 function harmless(error: unknown): Error | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  const { name, message, stack, code, $metadata } = error as Record<string, unknown>;
+  const { name, stack, code, $metadata } = error as Record<string, unknown>;
+  const message = messageOf(error as { message?: unknown });
   const facts = Object.entries({ name, stack, code, $metadata }).filter(([, value]) => value !== undefined);
-  return Object.assign(new Error(typeof message === 'string' ? message : ''), Object.fromEntries(facts));
+  return Object.assign(new Error(message), Object.fromEntries(facts));
+}
+
+/** The SDK calls an answer without a text "UnknownError", as each to a HEAD is: its status says more. */
+function messageOf(error: { message?: unknown }): string {
+  const { status } = factsOf(error);
+  const { message } = error;
+  if (message === 'UnknownError' && status > 0) return `HTTP ${status}`;
+  return typeof message === 'string' ? message : '';
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';
 import type { Stopwatch } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
 import type { SeveralGauges } from './metrics.js';
 
 /** A part that has not answered by then counts as down. */
@@ -10,6 +11,8 @@ const CHECK_TIMEOUT_MS = 2000;
 const FRESH_MS = 1000;
 
 export const WELL = 'ok';
+
+const NOT_READY = 'not ready: a part of this process fails';
 
 /** The state before a part's first answer. */
 export const UNKNOWN = 'not known yet';
@@ -136,6 +139,25 @@ export async function stateNow(check: () => Promise<void>): Promise<string> {
   );
   await within(CHECK_TIMEOUT_MS, asked);
   return found;
+}
+
+/**
+ * Tells the log when a part fails, with the cause that `/readyz` does not show, and when it is back. A replica that is not ready
+ * is out of turn: no request comes whose failure would say it.
+ */
+export function told(part: string, check: () => Promise<void>, log: Log): () => Promise<void> {
+  let fails = false;
+  return async () => {
+    try {
+      await check();
+    } catch (error) {
+      if (!fails) log.warn({ part, err: error instanceof GatewayError ? (error.cause ?? error) : error }, NOT_READY);
+      fails = true;
+      throw error;
+    }
+    if (fails) log.info({ part }, 'ready again');
+    fails = false;
+  };
 }
 
 /** The public words for a failure: addresses and credentials appear only in the log. */

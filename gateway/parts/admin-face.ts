@@ -4,7 +4,7 @@ import type { GatewayError } from '../errors.js';
 import type { EndpointDeps } from '../http/console/trying/gated-endpoint.js';
 import { listen } from '../http/listener.js';
 import type { GuardSettings } from '../http/origin/guard.js';
-import { gaugeBuild, gaugeServers, partsBeside } from '../http/part-state.js';
+import { gaugeBuild, gaugeServers, partsBeside, told } from '../http/part-state.js';
 import type { Refusals } from '../http/refusals.js';
 import { lateAdminApp } from '../http/routes/late-apps.js';
 import { consoleParts } from './console.js';
@@ -73,11 +73,12 @@ export async function openAdminFace(
 }
 
 /** What has to work for a gateway to be ready. */
-function checksOf({ objects, state, scanner, audit }: ProcessParts): Map<string, () => Promise<void>> {
-  return new Map<string, () => Promise<void>>([
+function checksOf({ objects, state, scanner, audit, log }: ProcessParts): Map<string, () => Promise<void>> {
+  const parts: [string, () => Promise<void>][] = [
     ['objects', () => objects.check()],
     ['state', () => state.check()],
-    ...(scanner ? [['antivirus', () => scanner.check()] as const] : []),
-    ...(audit.isOn ? [['audit', () => audit.check()] as const] : []),
-  ]);
+  ];
+  if (scanner) parts.push(['antivirus', () => scanner.check()]);
+  if (audit.isOn) parts.push(['audit', () => audit.check()]);
+  return new Map(parts.map(([name, check]) => [name, told(name, check, log)]));
 }

@@ -41,6 +41,11 @@ describe('s3 errors', () => {
     });
     expect(Reflect.ownKeys(cause as object).sort()).toEqual(['$metadata', 'message', 'name', 'stack']);
   });
+
+  it('have the status as their cause where the store said nothing else, as to a HEAD', () => {
+    const silent = sdkError('Unknown', 403, { message: 'UnknownError' });
+    expect(toStoreError(silent, 30_000).cause).toMatchObject({ message: 'HTTP 403' });
+  });
 });
 
 describe('s3 writer', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
-import { PartState, stateNow, UNKNOWN } from '../../../gateway/http/part-state.js';
+import { PartState, stateNow, told, UNKNOWN } from '../../../gateway/http/part-state.js';
+import { silentLog } from '../../helpers/silent-log.js';
 
 const refused = () => new GatewayError('upstream_unreachable', { server: 'a', reason: 'connection refused' });
 
@@ -51,5 +52,22 @@ describe('the state of a part', () => {
 
   it('is not an answer when none comes', async () => {
     expect(await stateNow(() => new Promise(() => {}))).toBe('no answer within 2 s');
+  });
+});
+
+describe('a part that this process cannot work without', () => {
+  it('is told to the log with its cause once when it fails, and once when it is back', async () => {
+    const lines: unknown[] = [];
+    const note = (about: object, text: string) => void lines.push([about, text]);
+    const log = { ...silentLog, warn: note, info: note };
+    const cause = new Error('AccessDenied');
+    let isWell = false;
+    const check = async () => {
+      if (!isWell) throw new GatewayError('store_unavailable', {}, cause);
+    };
+    const noted = told('objects', check, log);
+    for (isWell of [false, false, true, true, false]) await noted().catch(() => undefined);
+    const failed = [{ part: 'objects', err: cause }, 'not ready: a part of this process fails'];
+    expect(lines).toEqual([failed, [{ part: 'objects' }, 'ready again'], failed]);
   });
 });
