@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countText, sizeText, timeText } from '../policy/amounts.js';
 import type { Antivirus, Scanner, Verdict } from '../ports/antivirus.js';
-import type { ObjectStore } from '../ports/object-store.js';
+import type { ObjectStore, ObjectWriter } from '../ports/object-store.js';
 import type { AboutStore, StateStore } from '../ports/state-store.js';
 import type { Check, Finding } from './check.js';
 
@@ -20,6 +20,10 @@ const HARMLESS = 'The doctor of Wharf has written this file, which harms no mach
 const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'];
 
 const CHECK_OBJECTS = 'Check objects: endpoint, credentials and bucket, or the folder and its rights.';
+
+/** The first check of a store says why, and what to do about it: the advice of a later one would lead elsewhere. */
+const UNSTORED: Finding = { state: 'skipped', text: 'not tried, because no file can be stored' };
+const UNREAD: Finding = { state: 'skipped', text: 'not tried, because the store does not answer' };
 
 /** Opens a part when its first check needs it. */
 export type Open<Part> = () => Promise<Part>;
@@ -66,7 +70,7 @@ export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]
 async function inPages(store: ObjectStore, origins: readonly string[], signal: AbortSignal): Promise<Finding> {
   if (!store.presign) return { state: 'skipped', text: `${store.name} has no links of its own` };
   if (origins.length === 0) return { state: 'skipped', text: 'no page may call Wharf (allowedOrigins)' };
-  return withObject(store, { bytes: 'doctor', signal }, async (key) => {
+  return withObject(store, { bytes: 'doctor', signal, unstored: UNSTORED }, async (key) => {
     const link = (await store.presign?.(key, { ttlSeconds: 60, ...AS_TEXT })) as string;
     for (const origin of origins) {
       const answer = await fetch(link, { headers: { origin }, signal });
@@ -83,7 +87,7 @@ async function inPages(store: ObjectStore, origins: readonly string[], signal: A
 async function presigned(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
   if (!store.presign) return { state: 'skipped', text: `${store.name} has none; clients fetch files from Wharf` };
   const bytes = randomBytes(100).toString('hex');
-  return withObject(store, { bytes, signal }, async (key) => {
+  return withObject(store, { bytes, signal, unstored: UNSTORED }, async (key) => {
     const [link, short] = await Promise.all(
       [60, 1].map((ttlSeconds) => store.presign?.(key, { ttlSeconds, ...AS_TEXT }) as Promise<string>),
     );
@@ -113,22 +117,29 @@ function skewOf(date: string | null, host: string): Finding {
   return { state: 'warning', text: `the clock of ${host} differs by ${timeText(skew)}`, todo };
 }
 
+/** @param unstored the finding where no file can be stored; left out, its error */
 async function withObject(
   store: ObjectStore,
-  { bytes, signal }: { bytes: string; signal: AbortSignal },
+  { bytes, signal, unstored }: { bytes: string; signal: AbortSignal; unstored?: Finding },
   use: (key: string) => Promise<Finding>,
 ): Promise<Finding> {
-  await store.prepare();
   // among the files, where the sweep of a gateway removes it if this process is killed
   const key = `f/doctor-${randomBytes(12).toString('hex')}`;
-  const writer = await store.create(key, signal);
+  let writer: ObjectWriter | undefined;
   try {
-    await writer.write(Buffer.from(bytes), true);
-    await writer.commit();
+    try {
+      await store.prepare();
+      writer = await store.create(key, signal);
+      await writer.write(Buffer.from(bytes), true);
+      await writer.commit();
+    } catch (error) {
+      if (unstored === undefined) throw error;
+      return unstored;
+    }
     return await use(key);
   } finally {
-    await writer.abort().catch(() => {});
-    await store.remove(key).catch(() => {});
+    await writer?.abort().catch(() => {});
+    if (writer) await store.remove(key).catch(() => {});
   }
 }
 
@@ -138,7 +149,7 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
     {
       group: 'state',
       title: 'create, read, expire and remove',
-      todo: 'Check state.url, and the rights of the Redis user (STORAGE.md lists them).',
+      todo: 'Check state.url (rediss:// for a Redis with TLS, redis:// for one without), and the rights of the Redis user (STORAGE.md lists them).',
       run: async () => {
         const store = await open();
         const key = `doctor:${randomBytes(12).toString('hex')}`;
@@ -180,7 +191,11 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
       run: async () => {
         const store = await open();
         if (!store.about) return { state: 'skipped', text: `${store.name}: it ends with the process` };
-        return settingsOf(await store.about());
+        const isRead = await store.read(`doctor:${randomBytes(12).toString('hex')}`).then(
+          () => true,
+          () => false,
+        );
+        return isRead ? settingsOf(await store.about()) : UNREAD;
       },
     },
   ];

@@ -200,6 +200,28 @@ describe('wharf doctor', () => {
     expect(of('publicUrl')).toMatchObject({ state: 'failed', text: expect.stringContaining('ECONNREFUSED') });
   });
 
+  it('does not try what a store that cannot be used lacks, whose advice would lead elsewhere', async () => {
+    const [nobody] = await freePorts(1);
+    const { code, of } = await doctor(
+      {
+        objects: { use: 's3', ...s3Config(freshName('doctor')), secretAccessKey: 'not-the-secret' },
+        state: { use: 'redis', url: `redis://127.0.0.1:${nobody}` },
+        secret: 'the tests of this repository share this secret',
+        allowedOrigins: ['https://app.example.com'],
+      },
+      ...['--json', '--only', 'objects', '--only', 'state'],
+    );
+    expect(code).toBe(1);
+    expect(of('objects', 'store, read and remove')).toMatchObject({
+      state: 'failed',
+      text: expect.stringContaining('SignatureDoesNotMatch, HTTP 403'),
+    });
+    for (const title of ['presigned links', 'links in web pages'])
+      expect(of('objects', title)).toMatchObject({ state: 'skipped', text: expect.stringContaining('not tried') });
+    expect(of('state', 'create, read, expire and remove')).toMatchObject({ state: 'failed' });
+    expect(of('state', 'settings')).toMatchObject({ state: 'skipped', text: expect.stringContaining('not tried') });
+  });
+
   it('tells whether publicUrl leads here: to the Wharf that runs, or to its place', async () => {
     const running = await startWharf({ servers: { good: { url: fake.url } } });
     const listen = new URL(running.url).host;
