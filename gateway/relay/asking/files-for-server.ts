@@ -172,7 +172,7 @@ export class FilesForServer {
     if (!request) return uploads.revoke(offered.ticket);
     for (const offer of this.#offers) await putOff.keep(offer.about, offer.offered);
     const answer = putOffAnswer(request, message, offered, this.#deps);
-    reply.instead = answerText(request.id, answer, eraOf(caller.client.protocolVersion));
+    reply.instead = answerText(request, answer, eraOf(caller.client.protocolVersion));
   }
 
   /** A form without files, filled beside a page. @param fileId of a file that is there: nothing else is waited for */

@@ -1,6 +1,7 @@
 import { asGatewayError, type GatewayError } from '../../errors.js';
+import { isObject, textIn } from '../../json/value.js';
 import type { Era } from '../../mcp/era.js';
-import type { ClientMessages } from '../../mcp/request.js';
+import type { ClientMessages, ClientRequest } from '../../mcp/request.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, FileRefusal } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
@@ -8,13 +9,16 @@ import { FILE_ERROR_META_KEY } from '../cut/places.js';
 import type { Exchange } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 
+type Asked = Pick<ClientRequest, 'id' | 'method' | 'params'>;
+
 /** Wharf's own answer to a request. */
 export type LocalAnswer = { result: JsonObject } | { error: { code: number; message: string; data?: unknown } };
 
 /** Answers the only request of a POST without the server. */
 export function answerLocally(exchange: Exchange, messages: ClientMessages, answer: LocalAnswer): void {
   const { reply, headers, facts } = exchange;
-  const text = localMessage(messages, answer);
+  const told = toldTo(messages.requests[0], answer, messages.era);
+  const text = localMessage(messages, told);
   const answers = messages.requests.map(({ id }) => id);
   const accept = String(headers.accept ?? '');
   if (accept.includes('text/event-stream') && !accept.includes('json') && !accept.includes('*/*')) {
@@ -28,20 +32,33 @@ export function answerLocally(exchange: Exchange, messages: ClientMessages, answ
     facts.bytesOut = reply.written;
     return;
   }
-  const status = 'error' in answer ? (messages.era.statusOfError.get(answer.error.code) ?? 200) : 200;
+  const status = 'error' in told ? (messages.era.statusOfError.get(told.error.code) ?? 200) : 200;
   reply.all({ status, body: 'values', headers: { 'content-type': 'application/json' } }, text, answers);
   facts.bytesOut = text.length;
 }
 
 /** The answer to the only request of a POST as a message. */
 export function localMessage({ requests, era }: ClientMessages, answer: LocalAnswer): Buffer {
-  return answerText(requests[0]?.id ?? 'null', answer, era);
+  return answerText(requests[0], answer, era);
 }
 
-/** An answer of Wharf's own. @param id as JSON text */
-export function answerText(id: string, answer: LocalAnswer, era: Era): Buffer {
-  const body = 'result' in answer ? { result: completed(answer.result, era) } : answer;
-  return Buffer.from(`{"jsonrpc":"2.0","id":${id},${JSON.stringify(body).slice(1)}`);
+/** An answer of Wharf's own. */
+export function answerText(request: Asked | undefined, answer: LocalAnswer, era: Era): Buffer {
+  const told = toldTo(request, answer, era);
+  const body = 'result' in told ? { result: completed(told.result, era) } : told;
+  return Buffer.from(`{"jsonrpc":"2.0","id":${request?.id ?? 'null'},${JSON.stringify(body).slice(1)}`);
+}
+
+/**
+ * Clients await a task from a call that asks for one, and refuse every other result without showing what it says. Wharf
+ * begins no task, so that it refuses such a call by an error. Later, without sessions, such a call may have a result too.
+ */
+function toldTo(request: Asked | undefined, answer: LocalAnswer, { hasSessions }: Era): LocalAnswer {
+  if (!hasSessions || request?.method !== 'tools/call' || !isObject(request.params.task)) return answer;
+  if (!('result' in answer) || answer.result.isError !== true) return answer;
+  const { content, _meta: data } = answer.result;
+  const texts = Array.isArray(content) ? content.map((block) => (isObject(block) && textIn(block, 'text')) || '') : [];
+  return { error: { code: -32602, message: texts.join('\n'), ...(data !== undefined && { data }) } };
 }
 
 /** Marks a result of Wharf's own as complete, for revisions that require it. */

@@ -57,7 +57,7 @@ export function retoldError(
     return undefined;
   }
   const answer = refusedAnswer(found.refusal, client, dialects);
-  return answerText(request.id, answer, eraOf(client.protocolVersion));
+  return answerText(request, answer, eraOf(client.protocolVersion));
 }
 
 /**

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
@@ -11,6 +14,7 @@ type Json = Record<string, unknown>;
 const TEXT = { type: 'string' };
 const PICTURE = image();
 const SCAN = randomBytes(60_000);
+const UNKNOWN = { image: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' };
 const TASK = { taskId: 'task-1', status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: 60_000 };
 /** What the tool would have answered at once. */
 const RESULT = {
@@ -84,13 +88,33 @@ describe.each(STORES)('a call that runs as a task (%s)', (stores) => {
     await expectFiles(result?.result as Json);
   });
 
-  it('a file that may not go with the call is refused before there is a task (BR-20)', async () => {
+  it('a file that may not go with the call is refused before there is a task, by an error (BR-20)', async () => {
     const client = await RawClient.connect(wharf.mcp, '2025-11-25');
     const before = upstream.with('tools/call').length;
-    const args = { image: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' };
-    const { result } = await client.request('tools/call', { name: 'ocr', arguments: args, task: {} });
-    expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'fileNotFound' } } });
+    const refused = async (more: Json) =>
+      await client.request('tools/call', { name: 'ocr', arguments: UNKNOWN, ...more });
+    const facts = { 'dev.wharf/fileError': { reason: 'fileNotFound' } };
+    const { error, result } = await refused({ task: {} });
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/not the handle.*\/u\//s),
+      data: facts,
+    });
+    expect(result).toBeUndefined();
+    expect((await refused({})).result).toMatchObject({ isError: true, _meta: facts });
     expect(upstream.with('tools/call')).toHaveLength(before);
+  });
+
+  it('a refusal is what a client of the SDK hears of the call', async () => {
+    const client = new Client({ name: 'task', version: '1' }, { capabilities: { tasks: {} } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(wharf.mcp)) as Transport);
+    const said: string[] = [];
+    const stream = client.experimental.tasks.callToolStream({ name: 'ocr', arguments: UNKNOWN }, undefined, {
+      task: {},
+    });
+    for await (const told of stream) said.push(told.type === 'error' ? told.error.message : told.type);
+    expect(said).toEqual([expect.stringMatching(/^MCP error -32602: Argument 'image' is not the handle .*\/u\//s)]);
+    await client.close();
   });
 
   it('a task that Wharf has not seen begin has its files cut all the same', async () => {
