@@ -105,5 +105,5 @@ function spelled(seconds: number): string {
 /** A text of a server's as a sentence before others; an empty one stays empty. */
 export function sentence(text: string): string {
   const trimmed = text.trim();
-  return /[.!?…]$/.test(trimmed) || trimmed === '' ? trimmed : `${trimmed}.`;
+  return /[.!?…:。！？：]$/.test(trimmed) || trimmed === '' ? trimmed : `${trimmed}.`;
 }

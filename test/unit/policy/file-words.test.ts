@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { factLines, handleLines, linkLines, previewLines } from '../../../adapters/dialects/common/words.js';
+import { sentence } from '../../../gateway/policy/file-words.js';
 import type { OutgoingFile } from '../../../gateway/ports/dialect.js';
 
 const URL = `https://mcp.example.com/d/${'A'.repeat(43)}`;
@@ -52,5 +53,17 @@ describe('the text about a file', () => {
       'The image below is a preview of 1568 × 980 pixels; the original is 3200 × 2000.',
     ];
     expect(linesOf(fileOf(lasts, seconds)).join('\n').length).toBeLessThanOrEqual(first.join('\n').length);
+  });
+});
+
+describe("a text of a server's before others", () => {
+  it.each([
+    ['Your passport', 'Your passport.'],
+    [' Which page? ', 'Which page?'],
+    ['Please upload:', 'Please upload:'],
+    ['请上传。', '请上传。'],
+    ['  ', ''],
+  ])('%j is the sentence %j', (text, expected) => {
+    expect(sentence(text)).toBe(expected);
   });
 });
