@@ -48,7 +48,11 @@ export class Patterns {
    * @param look called with the number of attempts; returns false when that is too many
    */
   has(pattern: string, text: string, look: (tries: number) => boolean): Truth {
-    if (!this.#known.has(pattern)) this.#known.set(pattern, look(triesToCompile(pattern)) ? read(pattern) : undefined);
+    if (!this.#known.has(pattern)) {
+      // not kept: the next text may come with more attempts
+      if (!look(triesToCompile(pattern))) return undefined;
+      this.#known.set(pattern, read(pattern));
+    }
     const known = this.#known.get(pattern);
     if (!known) return undefined;
     const { part, expression } = known;

@@ -7,15 +7,18 @@ import { Patterns } from './pattern.js';
 import { isMembers, itemIn, type MemberRule } from './segments.js';
 import { listOf } from './walk.js';
 
-/** Attempts at patterns for one object of a call: some milliseconds. */
+/** Attempts at patterns for one slot of a call: some milliseconds, however many objects are on the way to it. */
 const MAX_TRIES = 1_000_000;
 
 /** What one segment of a slot's path means, in a value and in a schema. */
 export interface Step {
   /** True for the kind of value that it leads into. */
   fits(value: JsonValue): boolean;
-  /** Where it leads in a value, with the key of each place. Of a value that does not fit: nothing. */
-  in(value: JsonValue): Iterable<[string | number, JsonValue]>;
+  /**
+   * Where it leads in a value, with the key of each place. Of a value that does not fit: nothing.
+   * @param budget of `budgetOfNames`
+   */
+  in(value: JsonValue, budget: Budget): Iterable<[string | number, JsonValue]>;
   /** Where a schema has the schema of those places. */
   below(schema: JsonObject): { key: JsonPath; inner: JsonValue | undefined };
 }
@@ -28,6 +31,11 @@ export function stepsOf(path: readonly string[]): readonly Step[] {
   const steps = READ.get(path) ?? path.map(stepOf);
   READ.set(path, steps);
   return steps;
+}
+
+/** For all names of one call on the way to one slot. */
+export function budgetOfNames(): Budget {
+  return new Budget(MAX_TRIES);
 }
 
 export function stepOf(segment: string): Step {
@@ -79,9 +87,8 @@ class Members implements Step {
   }
 
   /** Without `__proto__`, which cannot be replaced by its path. */
-  *in(value: JsonValue): Generator<[string, JsonValue]> {
+  *in(value: JsonValue, budget: Budget): Generator<[string, JsonValue]> {
     if (!isObject(value)) return;
-    const budget = new Budget(MAX_TRIES);
     for (const [name, inner] of Object.entries(value)) {
       if (name !== '__proto__' && this.#means(name, budget)) yield [name, inner];
     }

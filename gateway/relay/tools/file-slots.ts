@@ -2,7 +2,7 @@ import { own } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { argumentOf, isEach } from '../../schema/argument-path.js';
 import { isSpecial } from '../../schema/segments.js';
-import { stepsOf } from '../../schema/steps.js';
+import { budgetOfNames, stepsOf } from '../../schema/steps.js';
 import type { ToolSlot } from '../../tools/tool.js';
 
 /** A value in a slot of a call. */
@@ -38,6 +38,7 @@ function valueAtTop(args: JsonObject, key: string, slot: ToolSlot): SlotUse[] {
 function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
   const steps = stepsOf(slot.path);
   const isList = isEach(slot.path);
+  const budget = budgetOfNames();
   function* walk(value: JsonValue | undefined, at: number, path: JsonPath): Generator<SlotUse> {
     if (value === undefined || value === null) return;
     const step = steps[at];
@@ -51,7 +52,7 @@ function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
       return;
     }
     const { before = 0 } = isOfFiles ? slot : {};
-    for (const [key, inner] of step.in(value)) {
+    for (const [key, inner] of step.in(value, budget)) {
       if (typeof key === 'string' || key >= before) yield* walk(inner, at + 1, [...path, key]);
     }
   }
@@ -63,11 +64,12 @@ export function* strayIn(args: JsonObject, slot: ToolSlot): Generator<{ path: Js
   const steps = stepsOf(slot.path);
   // one file in place of the list is not stray
   const end = argumentOf(slot.path).length;
+  const budget = budgetOfNames();
   function* walk(value: JsonValue | undefined, at: number, path: JsonPath): ReturnType<typeof strayIn> {
     const step = steps[at];
     if (value === undefined || value === null || step === undefined) return;
     if (at < end && !step.fits(value)) yield { path, value };
-    for (const [key, inner] of step.in(value)) yield* walk(inner, at + 1, [...path, key]);
+    for (const [key, inner] of step.in(value, budget)) yield* walk(inner, at + 1, [...path, key]);
   }
   yield* walk(args, 0, []);
 }

@@ -4,6 +4,7 @@ import { JsonDocument } from '../../../../gateway/json/document.js';
 import { patchText } from '../../../../gateway/json/patch.js';
 import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
 import type { JsonObject, JsonValue } from '../../../../gateway/ports/json.js';
+import { valuesIn } from '../../../../gateway/relay/tools/file-slots.js';
 import { readerOf } from '../../../../gateway/relay/tools/reader.js';
 import { show } from '../../../../gateway/relay/tools/show.js';
 import { RemoteMethods } from '../../../../gateway/relay/upstream/unknown-methods.js';
@@ -40,6 +41,15 @@ describe('a hostile tool', () => {
     const seen = Object.values((shown.inputSchema as { properties: Record<string, JsonObject> }).properties);
     expect(seen).toHaveLength(MANY);
     expect(seen.filter(({ description }) => /handle/.test(String(description)))).toHaveLength(100);
+  });
+
+  it('whose pattern takes long on long names is not tried on each of thousands of objects, and is on the next call', () => {
+    const items = { patternProperties: { '^[a-z]*[a-z]*[a-z]*0': { type: 'string', contentEncoding: 'base64' } } };
+    const [slot] = readTool(toolOf({ type: 'object', properties: { list: { items } } }), READING).facts.slots;
+    if (!slot) throw new Error('it has no file argument');
+    const files = (list: JsonValue) => [...valuesIn({ list }, slot)].map(({ path }) => path.at(-1));
+    expect(files(Array(MANY).fill({ ['a'.repeat(68)]: 'x', a0: 'x' }))).toEqual(['a0', 'a0', 'a0']);
+    expect(files([{ a0: 'x' }])).toEqual(['a0']);
   });
 
   it('whose arguments all refer to one huge schema is not copied for each of them', () => {
