@@ -124,3 +124,16 @@ it('arguments of which only some are made have those where they stand in all of 
     { numRuns: runs(RUNS) },
   );
 });
+
+it('of arguments of which only some are made, a million empty lists on the way to a file are left out', async () => {
+  const text = `{"a":[${'[],'.repeat(1_000_000)}["x"]]}`;
+  const read = (paths: string[][]) => readArguments(Buffer.from(text), paths, { values: 1000 });
+  const { a } = (await read([['a', EACH, EACH]])) as { a: JsonValue[] };
+  expect(a.filter((one) => one !== null)).toEqual([['x']]);
+  await expect(
+    read([
+      ['a', EACH],
+      ['a', EACH, EACH],
+    ]),
+  ).rejects.toMatchObject({ code: 'request_invalid' });
+});

@@ -86,15 +86,26 @@ export async function readArguments(
     watch(root, path.slice(0, end));
     lists.add(keyOf(path.slice(0, end)));
   }
-  for (const path of paths) above.delete(keyOf(path));
+  const wanted = new Set(paths.map(keyOf));
+  for (const key of wanted) above.delete(key);
   let count = 0;
+  const countOne = () => {
+    count += 1;
+    if (count > most) throw tooMany(most);
+  };
   const take = (range: WatchRange) => {
     const bytes = text.subarray(range.start, range.end);
     const key = keyOf(range.path);
     const isList = bytes[0] === OPEN_ARRAY && lists.has(key);
-    if (isList || (above.has(key) && !lists.has(key))) return place(args, range.path, emptyLike(bytes));
-    count += 1;
-    if (count > most) throw tooMany(most);
+    if (isList || (above.has(key) && !lists.has(key))) {
+      const isInList = range.path.some((one) => typeof one === 'number');
+      // an empty list in another list says no more than a place without a value, and a message may have a million
+      if (isInList && !wanted.has(key)) return;
+      if (isInList) countOne();
+      place(args, range.path, emptyLike(bytes));
+      return;
+    }
+    countOne();
     if (range.values > most) place(args, range.path, emptyLike(bytes));
     else place(args, range.path, parseJson(bytes.toString('utf8')) as JsonValue, true);
   };
