@@ -62,11 +62,9 @@ export function noteFailure(
   if (!noteOutcome(error, exchange)) return error;
   const { code, cause } = error;
   if (code === 'internal') log.error({ ...whose(exchange, server), err: cause }, 'an exchange failed');
-  else if (cause) {
-    // a client's mistake is in its exchange's own line, and clients can cause it as often as they like
-    const level = error.httpStatus >= 500 ? 'warn' : 'debug';
-    log[level]({ ...whose(exchange, server), code, err: cause }, 'an exchange failed');
-  }
+  else if (error.httpStatus >= 500) log.warn({ ...whose(exchange, server), code, err: cause }, 'an exchange failed');
+  // a client's mistake is in its exchange's own line, and clients can cause it as often as they like
+  else if (cause) log.debug({ ...whose(exchange, server), code, err: cause }, 'an exchange failed');
   metrics.count('wharf_errors_total', { code: error.code });
   return error;
 }

@@ -46,6 +46,17 @@ it('names in the line of a failure’s cause the server, the caller and the requ
   expect(lines).toEqual([{ ...whose, code: 'state_unavailable', err: cause }]);
 });
 
+it('warns of a failure without a cause too, such as a time-out, and not of what a client has done', () => {
+  const codes: unknown[] = [];
+  const log = { ...silentLog, warn: (fields: object) => void codes.push((fields as { code: unknown }).code) };
+  const exchange = { facts: noFacts(), principal: 'ann', signal: new AbortController().signal };
+  for (const code of ['upstream_timeout', 'tool_unknown'] as const) {
+    const metrics = { count() {}, gauge() {}, observe() {} };
+    noteFailure({ log, metrics }, new GatewayError(code), exchange as Partial<Exchange> as Exchange, 'docs');
+  }
+  expect(codes).toEqual(['upstream_timeout']);
+});
+
 it.each([
   ['GET', 405, 'ok'],
   ['DELETE', 405, 'ok'],
