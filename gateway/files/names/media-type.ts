@@ -236,6 +236,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'text/html': 'html',
   'text/javascript': 'js',
   'text/markdown': 'md',
+  'text/plain': 'txt',
   'text/tab-separated-values': 'tsv',
   'text/xml': 'xml',
   'video/mp4': 'mp4',

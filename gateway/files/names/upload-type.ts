@@ -22,12 +22,15 @@ export interface TypeFacts {
  * is accepted
  */
 export function uploadedType({ announced, declared, sniffed, name, accept }: TypeFacts): string {
-  const mimeType = shownType(announced ?? declared, sniffed);
+  const extension = name === undefined ? '' : extensionIn(name);
+  // no bytes contradict the name
+  const named = sniffed === 'empty' ? typeForExtension(extension) : undefined;
+  const mimeType = shownType(announced ?? declared ?? named, sniffed);
   if (announced !== undefined && !isAnyType(announced) && !isSameType(mimeType, mediaTypeOf(announced, undefined))) {
     throw refused(sniffed === 'empty' ? sniffed : mimeType, [announced]);
   }
   if (accept === undefined) return mimeType;
-  const facts = { mimeType, sniffed, extension: name === undefined ? '' : extensionIn(name) };
+  const facts = { mimeType, sniffed, extension };
   const accepted = accept
     .map((entry) => typeUnder(entry.trim().toLowerCase(), facts))
     .find((type) => type !== undefined);

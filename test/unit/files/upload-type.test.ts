@@ -57,6 +57,7 @@ describe('the type of an uploaded file', () => {
       { name: 'x.gif', accept: ['.png', 'image/gif'] },
       'image/gif',
     ],
+    ['of an empty file is that of its name', EMPTY, { name: 'x.txt', accept: ['text/*'] }, 'text/plain'],
     ['of an empty file is what was said, where any fits', EMPTY, { name: 'x.csv', accept: ['text/csv'] }, 'text/csv'],
     ['fits one of several', PDF, { accept: ['image/png', '.doc', ' Application/PDF '] }, 'application/pdf'],
   ])('%s', async (_what, bytes, facts, expected) => {
