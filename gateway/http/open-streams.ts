@@ -79,6 +79,11 @@ export class OpenStreams {
     for (const { outgoing } of ended) outgoing.end();
   }
 
+  /** Ends streams of a session that has ended: many a server goes on to speak on them. */
+  endOf(session: string): void {
+    for (const { outgoing, exchange } of this.#endless()) if (exchange.facts.session === session) outgoing.end();
+  }
+
   #endless(): OpenExchange[] {
     return [...this.#open.values()].filter(
       ({ incoming, exchange }) => incoming.method === 'GET' || exchange.facts.method === LISTEN,

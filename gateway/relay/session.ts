@@ -93,6 +93,8 @@ export class Sessions {
   readonly #watchers = new Map<string, (session: Session) => void>();
   /** What is kept of their requests whose streams are resumed. */
   readonly resumable = new Resumable();
+  /** Ends streams on which a session's client listens: to be set by what has them. */
+  endStreams: (id: string) => void = () => undefined;
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
@@ -177,6 +179,7 @@ export class Sessions {
     const cached = this.#table.use(id, now);
     this.#table.delete(id);
     this.resumable.end(id);
+    this.endStreams(id);
     if (cached?.isOurs) this.#told(cached, now);
     await Promise.all(keys.all('session', id).map((key) => state.remove(key)));
   }
