@@ -70,7 +70,7 @@ export const HOSTS: readonly Mutant[] = [
     name: 'label-believed',
     fault: 'An image that says another type than its bytes have ends the conversation.',
     file: 'gateway/relay/results/host/unshown.ts',
-    find: 'const type = typeIn(data) ?? String(mimeType).toLowerCase();',
+    find: 'const type = typeIn(head) ?? String(mimeType).toLowerCase();',
     replace: 'const type = String(mimeType).toLowerCase();',
     suites: ['e2e/hosts/unshown'],
   },
