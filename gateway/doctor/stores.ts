@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '../errors.js';
 import { countText, sizeText, timeText } from '../policy/amounts.js';
 import type { Antivirus, Scanner, Verdict } from '../ports/antivirus.js';
 import type { ObjectStore, ObjectWriter } from '../ports/object-store.js';
@@ -143,6 +144,14 @@ async function withObject(
   }
 }
 
+function answers(store: StateStore): Promise<boolean> {
+  const key = `doctor:${randomBytes(12).toString('hex')}`;
+  return store.read(key).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** @param countsCallers whether the config limits what callers use over time */
 export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Check[] {
   return [
@@ -191,11 +200,13 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
       run: async () => {
         const store = await open();
         if (!store.about) return { state: 'skipped', text: `${store.name}: it ends with the process` };
-        const isRead = await store.read(`doctor:${randomBytes(12).toString('hex')}`).then(
-          () => true,
-          () => false,
-        );
-        return isRead ? settingsOf(await store.about()) : UNREAD;
+        try {
+          return settingsOf(await store.about());
+        } catch (error) {
+          // another error says what the store is
+          if (!(error instanceof GatewayError) || (await answers(store))) throw error;
+          return UNREAD;
+        }
       },
     },
   ];

@@ -2,6 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import { doctor } from '../../../gateway/doctor/doctor.js';
+import { stateChecks } from '../../../gateway/doctor/stores.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { configOf } from '../config/load-text.js';
 
@@ -34,5 +37,31 @@ describe('the doctor', () => {
     open();
     await new Promise((resolve) => setImmediate(resolve));
     expect(closed).toBe(1);
+  });
+});
+
+describe('the settings of a state store', () => {
+  const settingsOf = async (about: () => Promise<never>, read: () => Promise<string | undefined>) => {
+    const store = { name: 'Redis', about, read } as unknown as StateStore;
+    const check = stateChecks(async () => store, false).find(({ title }) => title === 'settings');
+    return check?.run(new AbortController().signal);
+  };
+  const away = async () => {
+    throw new GatewayError('state_unavailable');
+  };
+
+  it('are not tried where it does not answer', async () => {
+    expect(await settingsOf(away, away)).toMatchObject({ state: 'skipped' });
+  });
+
+  it('cannot be told by one that answers: its error is told', async () => {
+    await expect(settingsOf(away, async () => undefined)).rejects.toMatchObject({ code: 'state_unavailable' });
+  });
+
+  it('cannot be told by one of another kind, which is told also where it reads nothing', async () => {
+    const another = async () => {
+      throw new Error('This is a Sentinel.');
+    };
+    await expect(settingsOf(another, away)).rejects.toThrow('This is a Sentinel.');
   });
 });
