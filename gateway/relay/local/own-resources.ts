@@ -135,7 +135,8 @@ export class OwnResources {
     if (isSeen && IMAGE.test(mimeType) && size <= limits.inlineImage) {
       return [{ uri, mimeType, blob: (await this.#bytes(record, size, signal)).toString('base64') }];
     }
-    if (isTextual(mimeType) && size <= limits.inlineOther) {
+    // of an empty text the words about it say more
+    if (isTextual(mimeType) && size > 0 && size <= limits.inlineOther) {
       const text = utf8Text(await this.#bytes(record, size, signal));
       if (text !== undefined) return [{ uri, mimeType, text }];
     }
