@@ -93,7 +93,10 @@ export class Sessions {
   readonly #watchers = new Map<string, (session: Session) => void>();
   /** What is kept of their requests whose streams are resumed. */
   readonly resumable = new Resumable();
-  /** Ends streams on which a session's client listens: to be set by what has them. */
+  /**
+   * Ends streams on which a session's client listens: to be set by what has them. It looks at every open exchange, so that it is
+   * for one session that is ended on purpose, and not for all those that end with their server.
+   */
   endStreams: (id: string) => void = () => undefined;
 
   constructor(deps: SessionsDeps) {
@@ -170,6 +173,7 @@ export class Sessions {
     const cached = this.#table.use(id, this.#deps.clock.ticks());
     if (cached) this.#watchers.get(cached.session.server)?.(cached.session);
     await this.end(id);
+    this.endStreams(id);
   }
 
   /** Ends the session everywhere except in other replicas' caches, where the upstream's own 404 ends it. */
@@ -179,7 +183,6 @@ export class Sessions {
     const cached = this.#table.use(id, now);
     this.#table.delete(id);
     this.resumable.end(id);
-    this.endStreams(id);
     if (cached?.isOurs) this.#told(cached, now);
     await Promise.all(keys.all('session', id).map((key) => state.remove(key)));
   }

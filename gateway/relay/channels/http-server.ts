@@ -131,13 +131,18 @@ export class HttpServer {
 
   /** Ends the session at the upstream and, unless the upstream refuses, here. */
   async remove(caller: Caller, { id, upstreamSession }: Session): Promise<void> {
+    const { sessions } = this.#deps;
     if (upstreamSession === undefined) {
-      await this.#deps.sessions.end(id);
+      await sessions.end(id);
+      sessions.endStreams(id);
       caller.exchange.reply.all({ status: 204, body: 'other' });
       return;
     }
     const answer = await this.#send('DELETE', caller);
-    if (answer.status < 300 || answer.status === 404) await this.#deps.sessions.end(id);
+    if (answer.status < 300 || answer.status === 404) {
+      await sessions.end(id);
+      sessions.endStreams(id);
+    }
     await this.#relay(caller, answer);
   }
 
