@@ -373,7 +373,7 @@ export function inlineLimitOf(
   limits: Limits,
 ): number {
   if (place.kind === 'resource') return limits.inlineResource;
-  // a model is shown the base64 of a data: URI in a text, whatever it is of
+  // a model reads the base64 of a data: URI in a text, also that of an image
   return reading.inlineLimit === 'image' && !cut.dataUri ? limits.inlineImage : limits.inlineOther;
 }
 
