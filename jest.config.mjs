@@ -4,6 +4,7 @@ export default {
   testEnvironment: 'node',
   transform: {},
   testMatch: ['**/*.test.js'],
+  testSequencer: '<rootDir>/../../jest.slow-first.mjs',
   globalSetup: './helpers/global-setup.js',
   globalTeardown: './helpers/global-teardown.js',
   setupFilesAfterEnv: ['./helpers/equal-bytes.js'],

@@ -13,7 +13,11 @@ type Part = readonly [name: string, command: string, ...args: string[]];
 
 /** One after the other; those of one list at one time. Everything is built already. */
 const PARTS: readonly (readonly Part[])[] = [
-  [['suites', 'npm', 'run', '-s', 'jest', '--', '--testPathIgnorePatterns=e2e/compose']],
+  [
+    ['suites', 'npm', 'run', '-s', 'jest', '--', '--testPathIgnorePatterns=e2e/compose'],
+    // waits for mirrors and registries for a minute and a half, in which the suites can use the processor
+    ['images of the composed stack', 'deploy/test-services/compose.sh', 'images'],
+  ],
   [
     // not beside the suites: it starts containers, which want the machine's ports and memory
     ['composed stack', 'npm', 'run', '-s', 'jest', '--', 'e2e/compose'],

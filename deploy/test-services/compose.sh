@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Brings docker-compose.yml up for real and takes it down again: compose.sh up | down | logs
+# `compose.sh images` makes beforehand what `up` starts.
 # With a Docker engine it uses that. Without one (Debian, root) it uses podman behind Docker's API and Debian's
 # docker-compose; images that cannot be pulled are replaced by stand-ins, and `up` prints which.
 # COMPOSE_WORK: where it keeps its own files (default /tmp/wharf-compose). WHARF_PORT, WHARF_S3_PORT: see docker-compose.yml.
@@ -118,6 +119,23 @@ build_own() {
   done
 }
 
+# What `up` starts. Most of the time goes into waiting for mirrors and registries.
+make_images() {
+  install_tools
+  podman_settings
+  say "tools"
+  compose config -q
+  NODE_IMAGE=$(provide "$(pinned NODE_IMAGE deploy/Dockerfile)" node_stand_in)
+  export NODE_IMAGE
+  provide "$(pinned WHARF_REDIS_IMAGE docker-compose.yml)" redis_stand_in >"$W/redis.image" &
+  provide "$(pinned WHARF_S3_IMAGE docker-compose.yml)" s3_stand_in >"$W/s3.image" &
+  provide "$(pinned WHARF_CLAMAV_IMAGE docker-compose.yml)" clamav_stand_in >"$W/clamav.image" &
+  provide "$(pinned WHARF_BALANCER_IMAGE docker-compose.yml)" balancer_stand_in >"$W/balancer.image" &
+  build_own
+  for _ in redis s3 clamav balancer; do wait -n; done
+  say "images"
+}
+
 # Podman's Docker API, and what fires healthchecks where systemd does not.
 start_service() {
   stop_service
@@ -160,23 +178,14 @@ compose() {
 }
 
 case ${1:-} in
+  images)
+    if use_docker; then compose build -q && compose pull -q --ignore-buildable; else make_images; fi
+    ;;
   up)
     if use_docker; then
       compose up -d --build --wait --wait-timeout 300
     else
-      install_tools
-      podman_settings
-      say "tools"
-      compose config -q
-      NODE_IMAGE=$(provide "$(pinned NODE_IMAGE deploy/Dockerfile)" node_stand_in)
-      export NODE_IMAGE
-      provide "$(pinned WHARF_REDIS_IMAGE docker-compose.yml)" redis_stand_in >"$W/redis.image" &
-      provide "$(pinned WHARF_S3_IMAGE docker-compose.yml)" s3_stand_in >"$W/s3.image" &
-      provide "$(pinned WHARF_CLAMAV_IMAGE docker-compose.yml)" clamav_stand_in >"$W/clamav.image" &
-      provide "$(pinned WHARF_BALANCER_IMAGE docker-compose.yml)" balancer_stand_in >"$W/balancer.image" &
-      build_own
-      for _ in redis s3 clamav balancer; do wait -n; done
-      say "images"
+      make_images
       start_service
       timeout 150 deploy/test-services/compose.sh compose up -d --wait --no-build --pull never >"$W/up.log" 2>&1 || { cat "$W/up.log"; compose ps; compose logs --tail 30; exit 1; }
       # once all are healthy, firing their checks takes the time of a core that the stack itself can use
@@ -191,5 +200,5 @@ case ${1:-} in
     ;;
   logs) compose logs --tail "${2:-100}" ;;
   compose) shift; compose "$@" ;;
-  *) echo "usage: $0 up | down | logs | compose ARGUMENTS" >&2; exit 2 ;;
+  *) echo "usage: $0 images | up | down | logs | compose ARGUMENTS" >&2; exit 2 ;;
 esac
