@@ -59,12 +59,19 @@ function examplesOf(section: string, adapters: AdapterList): unknown[] {
   });
 }
 
+/** What suggestions are looked up in. It takes more time than a config does, and a list of adapters does not change. */
+const schemas = new WeakMap<AdapterList, SchemaNode>();
+
+function schemaOf(adapters: AdapterList): SchemaNode {
+  const known = schemas.get(adapters) ?? configJsonSchema(adapters);
+  schemas.set(adapters, known);
+  return known;
+}
+
 /** The keys that the map at a path may have, for suggestions. */
 export function knownKeysOf(adapters: AdapterList): (path: Path, root: unknown) => string[] {
-  let schema: SchemaNode | undefined;
   return (path, root) => {
-    schema ??= configJsonSchema(adapters);
-    let nodes = [schema];
+    let nodes = [schemaOf(adapters)];
     path.forEach((step, index) => {
       nodes = nodes
         .flatMap((node) => child(node, step))
