@@ -7,7 +7,8 @@ import { Transports } from '../relay/channels/transports.js';
 import { Server } from '../relay/server.js';
 import type { MakeServer } from '../reload/running-servers.js';
 import { withTraceHeaders } from '../telemetry/trace-headers.js';
-import { relayDeps, type SharedParts } from './relay.js';
+import type { SharedParts } from './relay/shared-parts.js';
+import { relayDeps } from './relay.js';
 import type { Authorized } from './upstream-credentials.js';
 
 /** Gives a server's requests the credentials that its config names. */

@@ -93,7 +93,7 @@ export const HANDOFF: readonly Mutant[] = [
   {
     name: 'tiny-files-without-a-past',
     fault: 'An image of some bytes is not known when it comes back.',
-    file: 'gateway/parts/relay.ts',
+    file: 'gateway/parts/relay/common.ts',
     find: 'const fileMin = areJudged ? NOTED_FROM : undefined;',
     replace: 'const fileMin = areJudged ? 64 * NOTED_FROM : undefined;',
     suites: ['e2e/flow/small-files'],
