@@ -29,42 +29,14 @@ export type Serving = Awaited<ReturnType<typeof openServing>>;
 
 /** Makes the servers of the config. None is contacted before a client asks. */
 export async function openServing(shared: ProcessParts, filing: Filing) {
-  const { config, adapters, adapterDeps, open, closers, state, objects, keys, clock, log, metrics } = shared;
-  const { sharing, timeouts, audit, held, publicBase } = shared;
+  const { config, adapters, adapterDeps, open, closers, state, keys, clock, audit, publicBase } = shared;
+  const { sharing, held, budget, pictures, short } = shared;
   const { flow } = filing;
-  const openSessions = createSessionLedger(config, sharing);
-  const sessions = new Sessions({ ...shared, ttlMs: timeouts.session, ledger: openSessions });
-  const waiting = createQuestionLedger(config, sharing);
-  const catalog = createCatalogLedger(config, sharing);
-  const keptTools = new KeptViews<ToolFacts>(catalog, clock);
-  const tempFiles = new TempFiles({ log });
-  await tempFiles.removeLeftOvers();
-  for (const place of new Set(config.servers.map(({ copies }) => copies))) {
-    if (place !== undefined) await tempFiles.in(place).removeLeftOvers();
-  }
+  const ledgers = ledgersOf(shared);
+  /** To be filled once Wharf listens. */
   const ownPorts: number[] = [];
-  const takers = new FileTakers();
-  takers.put(config.servers, []);
-  const parts = {
-    ...filing,
-    ...{ held, audit, clock, log, metrics },
-    ownPorts: () => ownPorts,
-    keptTools,
-    tempFiles,
-    transfer: await open(adapters.transfer, { use: 'https', settings: {} }),
-    sessions,
-    takers,
-    taskTools: new TaskTools({ state, keys, log, keptMs: config.retention }),
-    questions: new Questions({ state, keys }),
-    putOff: new PutOffLinks({ state, keys, clock }),
-    waiting,
-    seal: keys.seal,
-    isDraining: () => shared.draining.now,
-    previews: createPreviews(shared),
-    tracer: shared.tracer,
-    dialects: adapters.dialects,
-  };
-
+  const lasting = await lastingParts(shared, filing, { ledgers, ownPorts });
+  const { sessions, takers, keptTools } = lasting;
   const upstreamAuth = new UpstreamAuth({
     ...{ state, keys, clock, publicBase, publicUrl: config.publicUrl, audit },
     openOAuth: () => open(adapters.oauth, { use: 'jose', settings: {} }),
@@ -77,7 +49,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   /** Makes the servers of a config, which share its rules. */
   const makerFor = (of: Config): MakeServer =>
     serverMaker(adapters, upstreamDeps, {
-      ...parts,
+      ...lasting,
       config: of,
       flow: flowRulesOf(of).length > 0 ? flow : undefined,
       access: accessRulesOf(of),
@@ -88,20 +60,8 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const running = new RunningServers((name) => keptTools.forgetServer(name));
   closers.add(() => running.close());
   (await running.prepare(config.servers, makerFor(config), true)).put();
-  const openDownloads = createDownloadLedger(config, sharing);
-  const { budget, pictures, short } = shared;
-  const totals = {
-    held,
-    budget,
-    pictures,
-    short,
-    openSessions,
-    openDownloads,
-    waiting,
-    catalog,
-    partSize: objects.partSize,
-  };
-  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, takers, ...totals });
+  const counted = { held, budget, pictures, short, ...ledgers, partSize: shared.objects.partSize };
+  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, takers, ...counted });
   const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit });
   return {
     servers: running.byName,
@@ -111,11 +71,58 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
     waysIn,
     /** People's own logins, and whether any server of now asks for them. */
     logins: { logins: upstreamAuth.logins, areUsed: () => running.logins.size > 0 },
-    /** Counts calls that wait for a person, downloads, and what servers declare. */
-    waiting,
-    openDownloads,
-    catalog,
-    /** Ports at which Wharf listens: to be filled. */
+    ...ledgers,
     ownPorts,
   };
+}
+
+/** What is counted of servers and their clients, for the whole process. */
+function ledgersOf({ config, sharing }: ProcessParts) {
+  return {
+    openSessions: createSessionLedger(config, sharing),
+    openDownloads: createDownloadLedger(config, sharing),
+    /** Calls that wait for a person. */
+    waiting: createQuestionLedger(config, sharing),
+    /** What servers declare. */
+    catalog: createCatalogLedger(config, sharing),
+  };
+}
+
+/** What servers share, and a reload leaves as it is. */
+async function lastingParts(
+  shared: ProcessParts,
+  filing: Filing,
+  { ledgers, ownPorts }: { ledgers: ReturnType<typeof ledgersOf>; ownPorts: readonly number[] },
+) {
+  const { config, adapters, state, keys, clock, log, metrics, timeouts, audit, held } = shared;
+  const takers = new FileTakers();
+  takers.put(config.servers, []);
+  return {
+    ...filing,
+    ...{ held, audit, clock, log, metrics, takers },
+    ownPorts: () => ownPorts,
+    keptTools: new KeptViews<ToolFacts>(ledgers.catalog, clock),
+    tempFiles: await openTempFiles(shared),
+    transfer: await shared.open(adapters.transfer, { use: 'https', settings: {} }),
+    sessions: new Sessions({ ...shared, ttlMs: timeouts.session, ledger: ledgers.openSessions }),
+    taskTools: new TaskTools({ state, keys, log, keptMs: config.retention }),
+    questions: new Questions({ state, keys }),
+    putOff: new PutOffLinks({ state, keys, clock }),
+    waiting: ledgers.waiting,
+    seal: keys.seal,
+    isDraining: () => shared.draining.now,
+    previews: createPreviews(shared),
+    tracer: shared.tracer,
+    dialects: adapters.dialects,
+  };
+}
+
+/** Temporary files, without those that an earlier process has left. */
+async function openTempFiles({ config, log }: ProcessParts): Promise<TempFiles> {
+  const tempFiles = new TempFiles({ log });
+  await tempFiles.removeLeftOvers();
+  for (const place of new Set(config.servers.map(({ copies }) => copies))) {
+    if (place !== undefined) await tempFiles.in(place).removeLeftOvers();
+  }
+  return tempFiles;
 }
