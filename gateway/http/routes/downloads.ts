@@ -60,87 +60,119 @@ const MOST_LISTENERS = 20;
 /** A presigned URL cannot be revoked, so it lives no longer than this, and never longer than its ticket. */
 const MAX_PRESIGNED_SECONDS = 15 * 60;
 
+/** What has become of a request so far. */
+interface Course {
+  outcome: Outcome;
+  found?: FileRecord;
+  failure?: GatewayError;
+}
+
+/** A request for a file, as its parts are asked for it. */
+interface Visit {
+  c: Context<Env>;
+  deps: DownloadDeps;
+  isSaved: boolean;
+  /** The query of the link, with which a page tries it again. */
+  again: string;
+  /** Aborts when the client has gone. */
+  gone: AbortSignal;
+}
+
 /** `GET|HEAD /d/:ticket`: the file behind a download link, streamed or by redirect to the store. */
 export function downloads(deps: DownloadDeps): Hono<Env> {
   const app = new Hono<Env>();
   app.all('/d/:ticket', async (c) => {
-    let outcome: Outcome = 'refused';
-    let found: FileRecord | undefined;
-    let failure: GatewayError | undefined;
-    const startedAt = performance.now();
-    const { incoming, outgoing } = c.env;
+    const note = noting(deps, c.env.incoming);
     const isSaved = new URL(c.req.url).searchParams.has(SAVE);
-    const again = isSaved ? `?${SAVE}` : '?';
-    deps.open.count += 1;
-    const gone = new AbortController();
-    const onClose = () => {
-      deps.open.count -= 1;
-      gone.abort();
-    };
-    // not the end of this function: its answer is yet to be sent then
-    if (outgoing.destroyed) onClose();
-    else outgoing.once('close', onClose);
-    const written = incoming.socket.bytesWritten;
+    const visit = { c, deps, isSaved, again: isSaved ? `?${SAVE}` : '?', gone: countOpen(deps.open, c.env.outgoing) };
+    const course: Course = { outcome: 'refused' };
     try {
-      const { method } = incoming;
-      if (method !== 'GET' && method !== 'HEAD') {
-        throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
-      }
-      const asked = requestOf(c, method, isSaved);
-      const { record, expiresAt } = await resolve(deps, c.req.param('ticket'));
-      found = record;
-      // a HEAD hands over no bytes
-      if (deps.audit.isOn && method === 'GET') await deps.audit.record({ ...auditOf(incoming, record), allowed: true });
-      const seconds = Math.min(MAX_PRESIGNED_SECONDS, Math.floor((expiresAt - deps.clock.now()) / 1000));
-      // a script of another site's page: after a redirect a browser tells the store the origin "null", which few let in
-      const isOfPage = incoming.headers.origin !== undefined;
-      const mayRedirect = deps.redirect && method === 'GET' && seconds >= 1 && !isOfPage && !asksByTag(record, asked);
-      if (mayRedirect && deps.objects.presign !== undefined) {
-        await expectStored(deps.objects, record);
-        const location = await deps.objects.presign(record.key, {
-          ttlSeconds: seconds,
-          ...servedAs(record, asked.isSaved),
-        });
-        outcome = 'redirected';
-        return new Response(null, { status: 302, headers: { location } });
-      }
-      const answer = await respond(c, deps, record, { asked, again, gone: gone.signal });
-      outcome = answer.outcome;
-      return answer.response;
+      return await hand(visit, c.req.param('ticket'), course);
     } catch (thrown) {
-      const error = asGatewayError(thrown);
-      failure = error;
-      if (error.httpStatus >= 500) {
-        outcome = 'failed';
-        deps.metrics.count('wharf_errors_total', { code: error.code });
-        deps.log.warn({ code: error.code, err: error.cause ?? error }, 'A download failed before its first byte.');
-      }
-      const headers: Record<string, string> = error.code === 'method_not_allowed' ? { allow: ALLOW } : {};
-      return refuse(error, c.req.header('accept'), headers, again);
+      return failed(visit, asGatewayError(thrown), course);
     } finally {
-      deps.metrics.count('wharf_downloads_total', { outcome });
-      if (deps.audit.isOn && failure && failure.httpStatus < 500)
-        deps.audit.note({ ...auditOf(incoming, found), allowed: false, code: failure.code });
-      if (found) {
-        const { id: file, principal, server, size } = found;
-        const bytes = incoming.socket.bytesWritten - written;
-        const ms = Math.round(performance.now() - startedAt);
-        const about = {
-          file,
-          principal,
-          server,
-          size,
-          ...callerOf(incoming),
-          outcome,
-          error: failure?.code,
-          bytes,
-          ms,
-        };
-        deps.log.info(about, 'download');
-      } else if (failure) deps.refused(failure, incoming as IncomingMessage);
+      note(course);
     }
   });
   return app;
+}
+
+/** Counts an answer until it is sent: the end of its route is earlier. @returns aborts when its client has gone */
+function countOpen(open: DownloadDeps['open'], outgoing: HttpBindings['outgoing']): AbortSignal {
+  const gone = new AbortController();
+  const onClose = () => {
+    open.count -= 1;
+    gone.abort();
+  };
+  open.count += 1;
+  if (outgoing.destroyed) onClose();
+  else outgoing.once('close', onClose);
+  return gone.signal;
+}
+
+/** Hands over the file. @throws GatewayError */
+async function hand(visit: Visit, ticket: string, course: Course): Promise<Response> {
+  const { c, deps, isSaved } = visit;
+  const { incoming } = c.env;
+  const { method } = incoming;
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
+  }
+  const asked = requestOf(c, method, isSaved);
+  const { record, expiresAt } = await resolve(deps, ticket);
+  course.found = record;
+  // a HEAD hands over no bytes
+  if (deps.audit.isOn && method === 'GET') await deps.audit.record({ ...auditOf(incoming, record), allowed: true });
+  const location = await presigned(visit, asked, { record, expiresAt });
+  if (location === undefined) return respond(visit, record, asked, course);
+  course.outcome = 'redirected';
+  return new Response(null, { status: 302, headers: { location } });
+}
+
+/** The store's own address of the file; undefined where Wharf sends the bytes by itself. */
+async function presigned(
+  { c, deps }: Visit,
+  asked: DownloadRequest,
+  { record, expiresAt }: { record: FileRecord; expiresAt: number },
+): Promise<string | undefined> {
+  const seconds = Math.min(MAX_PRESIGNED_SECONDS, Math.floor((expiresAt - deps.clock.now()) / 1000));
+  // a script of another site's page: after a redirect a browser tells the store the origin "null", which few let in
+  const isOfPage = c.env.incoming.headers.origin !== undefined;
+  const mayRedirect = deps.redirect && asked.method === 'GET' && seconds >= 1 && !isOfPage && !asksByTag(record, asked);
+  if (!mayRedirect || deps.objects.presign === undefined) return undefined;
+  await expectStored(deps.objects, record);
+  return deps.objects.presign(record.key, { ttlSeconds: seconds, ...servedAs(record, asked.isSaved) });
+}
+
+function failed({ c, deps, again }: Visit, error: GatewayError, course: Course): Response {
+  course.failure = error;
+  if (error.httpStatus >= 500) {
+    course.outcome = 'failed';
+    deps.metrics.count('wharf_errors_total', { code: error.code });
+    deps.log.warn({ code: error.code, err: error.cause ?? error }, 'A download failed before its first byte.');
+  }
+  const headers: Record<string, string> = error.code === 'method_not_allowed' ? { allow: ALLOW } : {};
+  return refuse(error, c.req.header('accept'), headers, again);
+}
+
+/** Counts, logs and audits what became of a request that begins now. */
+function noting(deps: DownloadDeps, incoming: HttpBindings['incoming']): (course: Course) => void {
+  const startedAt = performance.now();
+  const written = incoming.socket.bytesWritten;
+  return ({ outcome, found, failure }) => {
+    deps.metrics.count('wharf_downloads_total', { outcome });
+    if (deps.audit.isOn && failure && failure.httpStatus < 500)
+      deps.audit.note({ ...auditOf(incoming, found), allowed: false, code: failure.code });
+    if (!found) {
+      if (failure) deps.refused(failure, incoming as IncomingMessage);
+      return;
+    }
+    const { id: file, principal, server, size } = found;
+    const bytes = incoming.socket.bytesWritten - written;
+    const ms = Math.round(performance.now() - startedAt);
+    const about = { file, principal, server, size, ...callerOf(incoming), outcome, error: failure?.code, bytes, ms };
+    deps.log.info(about, 'download');
+  };
 }
 
 function requestOf(c: Context<Env>, method: DownloadRequest['method'], isSaved: boolean): DownloadRequest {
@@ -177,26 +209,22 @@ async function resolve(deps: DownloadDeps, ticket: string): Promise<{ record: Fi
   }
 }
 
-async function respond(
-  c: Context<Env>,
-  deps: DownloadDeps,
-  record: FileRecord,
-  { asked, again, gone }: { asked: DownloadRequest; again: string; gone: AbortSignal },
-): Promise<{ response: Response; outcome: Outcome }> {
-  const decision = decideDownload(record, asked);
-  const headers = { ...decision.headers, ...shownHeaders(decision.headers) };
-  if (decision.status === 416) {
+/** Answers with the file's bytes, or with what a condition or a range of the request asks for instead. */
+async function respond(visit: Visit, record: FileRecord, asked: DownloadRequest, course: Course): Promise<Response> {
+  const { c, deps, again, gone } = visit;
+  const { status, body, headers: own } = decideDownload(record, asked);
+  if (status === 416) {
     const error = new GatewayError('range_not_satisfiable', { size: record.size });
-    return { response: refuse(error, c.req.header('accept'), decision.headers, again), outcome: 'refused' };
+    return refuse(error, c.req.header('accept'), own, again);
   }
-  if (decision.body === undefined) {
+  const headers = { ...own, ...shownHeaders(own) };
+  if (body === undefined) {
+    if (status !== 412) course.outcome = status === 304 ? 'not_modified' : 'head';
     // Not to the raw response: hono rebuilds every answer to HEAD, and would send RESPONSE_ALREADY_SENT as one.
-    const outcome = decision.status === 304 ? 'not_modified' : decision.status === 412 ? 'refused' : 'head';
-    return { response: new Response(null, { status: decision.status, headers }), outcome };
+    return new Response(null, { status, headers });
   }
-  const answer = { status: decision.status, headers, body: decision.body, gone };
-  const outcome = await stream(c.env.outgoing, deps, record, answer);
-  return { response: RESPONSE_ALREADY_SENT, outcome };
+  course.outcome = await stream(c.env.outgoing, deps, record, { status, headers, body, gone });
+  return RESPONSE_ALREADY_SENT;
 }
 
 interface Answer {
