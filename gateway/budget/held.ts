@@ -14,10 +14,6 @@ export class HeldBudget {
     this.#ledger = ledger;
   }
 
-  resize(size: Parameters<Ledger['resize']>[0]): void {
-    this.#ledger.resize(size);
-  }
-
   get used(): number {
     return this.#ledger.used;
   }

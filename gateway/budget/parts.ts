@@ -21,9 +21,8 @@ export class PartBudget {
     });
   }
 
-  /** Another total counts from now on; reservations that wait may fit into it. */
-  resize(size: Parameters<Ledger['resize']>[0]): void {
-    this.#ledger.resize(size);
+  /** To be called after the ledger's total has changed: reservations that wait may fit into it. */
+  lookAgain(): void {
     this.#queue.give(0, {});
   }
 

@@ -38,14 +38,15 @@ export async function openAdminFace(
 ): Promise<string> {
   const { config, closers, keys, clock, metrics, audit, held, budget, publicBase, previewer, limits, timeouts } =
     shared;
-  const { servers, present, waysIn, sessions, waiting } = serving;
+  const { servers, present, waysIn, sessions } = serving;
   const { library, control, ingest } = filing;
   const { lately, open } = exchanges;
   const beside = partsBeside({ previewer, servers, issuers: () => waysIn.now.issuers }, clock);
   gaugeServers(metrics, beside);
   gaugeBuild(metrics, version);
   const pages = consoleParts({
-    ...{ config, keys, clock, control, audit, lately, metrics, held, budget, open, sessions, waiting },
+    ...{ config, keys, clock, control, audit, lately, metrics, held, budget, open, sessions },
+    waiting: shared.ledgers.questions,
     ...{ present: () => present.config, publicUrl: publicBase, version: version ?? '' },
     ...{ exchanges, servers, isDraining, library, ingest, limits },
   });

@@ -35,7 +35,7 @@ export async function openFaces(
 ) {
   const { config, closers, keys, clock, log, metrics, audit, held, publicUrl, publicBase, timeouts } = shared;
   const { library, uploads, resumable, several } = filing;
-  const { servers, present, waysIn, openDownloads } = serving;
+  const { servers, present, waysIn } = serving;
   const open = { count: 0, streams: new OpenStreams(), heartbeats: new Heartbeats() };
   gaugeParts(metrics, { ...shared, ...filing, ...serving, open });
 
@@ -45,7 +45,7 @@ export async function openFaces(
   logFitting(log, fits, config);
   const sockets = { limit: 'limits.sockets', allowed: fits.sockets };
   const requests = createRequestLedger(sockets.allowed, shared.sharing);
-  gaugeShares(metrics, { ...shared, ...serving, requests });
+  gaugeShares(metrics, { ledgers: shared.ledgers, requests });
   const lately = new Lately(clock);
   const exchanges = {
     ...{ authenticate: present.authenticate, shown: waysIn.now.shown, quotas: filing.quotas },
@@ -58,7 +58,7 @@ export async function openFaces(
     ...(hasMcp && {
       connect: { servers: () => [...servers.keys()], entry: ENTRIES[config.auth.use], baseUrl: publicBase },
     }),
-    downloads: downloadParts(shared, filing, { openDownloads, refused, open }),
+    downloads: downloadParts(shared, filing, { openDownloads: shared.ledgers.downloads, refused, open }),
     uploads: {
       ...exchanges,
       ...{ uploads, resumable, several, library, limits: shared.limits },

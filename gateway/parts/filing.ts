@@ -19,6 +19,7 @@ export function openFiling(shared: ProcessParts, readLazy: LibraryDeps['readLazy
   const parts = createFileParts({
     ...shared,
     ...accounts,
+    short: shared.ledgers.shortFiles,
     expiry,
     antivirus,
     flow,

@@ -1,18 +1,17 @@
 import { BufferPool } from '../budget/buffer-pool.js';
-import type { Ledger } from '../budget/ledger.js';
 import type { FileRecord } from '../files/file.js';
 import { sniff } from '../files/names/media-type.js';
 import { type AheadDeps, BLOCK_BYTES, PreviewAhead } from '../files/previews/ahead.js';
 import { MadePreviews } from '../files/previews/made-previews.js';
 import { type PreviewJob, previewOf } from '../files/previews/preview.js';
+import type { Ledgers } from '../ledgers.js';
 import type { Preview } from '../ports/dialect.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { Owner } from '../ports/owner.js';
 
 interface Parts extends Pick<PreviewJob, 'previewer' | 'log' | 'metrics'> {
   objects: ObjectStore;
-  /** Counts the bytes kept for previews. */
-  pictures: Ledger;
+  ledgers: Pick<Ledgers, 'previewMemory'>;
 }
 
 export interface Previews {
@@ -23,12 +22,13 @@ export interface Previews {
 }
 
 /** The two ways in which a file gets its preview. */
-export function createPreviews({ objects, pictures, previewer, log, metrics }: Parts): Previews {
+export function createPreviews({ objects, ledgers, previewer, log, metrics }: Parts): Previews {
+  const { previewMemory } = ledgers;
   // these alone: a preview has limits of its own, and those of Wharf, which its caller has too, are not meant
   const parts = { previewer, log, metrics };
   const blocks = new BufferPool(BLOCK_BYTES, 0);
-  const earlier = new MadePreviews(pictures);
-  const deps: AheadDeps = { ...parts, ledger: pictures, blocks, earlier };
+  const earlier = new MadePreviews(previewMemory);
+  const deps: AheadDeps = { ...parts, ledger: previewMemory, blocks, earlier };
   const isOn = parts.previewer.wholeUpTo('image/png') > 0;
   return {
     ahead: isOn ? (owner, signal) => new PreviewAhead(deps, owner, signal) : undefined,

@@ -1,14 +1,10 @@
+import { HeldBudget } from '../budget/held.js';
+import { PartBudget } from '../budget/parts.js';
 import type { AdapterList } from '../config/adapter-list.js';
 import type { Config } from '../config/config.js';
 import { StateKeys } from '../files/state-keys.js';
 import { createMetrics } from '../http/metrics.js';
-import {
-  createHeldBudget,
-  createPartBudget,
-  createPreviewLedger,
-  createShortFilesLedger,
-  sharingOf,
-} from '../ledgers.js';
+import { createLedgers, sharingOf } from '../ledgers.js';
 import type { Log } from '../ports/log.js';
 import { recordConfig } from '../reload/present-config.js';
 import type { Closers } from './closers.js';
@@ -38,6 +34,7 @@ export async function openProcess(config: Config, adapters: AdapterList, log: Lo
   closers.add(await clock.follow(stores.state, { log, metrics }));
   const audit = await open(adapters.audit, config.audit);
   await recordConfig(audit, 'started', config);
+  const ledgers = createLedgers({ ...config, partSize: stores.objects.partSize }, sharing);
   const publicUrl = { base: config.publicUrl ?? '' };
   return {
     /** At the start; `Serving.present` has the one of now. */
@@ -55,12 +52,9 @@ export async function openProcess(config: Config, adapters: AdapterList, log: Lo
     ...stores,
     audit,
     keys: new StateKeys(config.secrets),
-    held: createHeldBudget(config, sharing),
-    budget: createPartBudget(config, sharing, stores.objects.partSize),
-    /** Bytes of files that are kept for their previews. */
-    pictures: createPreviewLedger(config, sharing),
-    /** Bytes of short files that are kept for the next call. */
-    short: createShortFilesLedger(config, sharing),
+    ledgers,
+    held: new HeldBudget(ledgers.held),
+    budget: new PartBudget(ledgers.partMemory, timeouts.queue),
     draining: { now: false },
     /** What every address of Wharf begins with. Where the config does not say it, it is known once a port is open. */
     publicUrl,

@@ -3,7 +3,6 @@ import type { Config } from '../config/config.js';
 import { fitting } from '../descriptors.js';
 import { TempFiles } from '../files/temp-files.js';
 import { Hosts } from '../hosts/hosts.js';
-import { createCatalogLedger, createDownloadLedger, createQuestionLedger, createSessionLedger } from '../ledgers.js';
 import { PutOffLinks } from '../relay/asking/put-off.js';
 import { Questions } from '../relay/asking/questions.js';
 import { TaskTools } from '../relay/results/tool/tool-of-task.js';
@@ -30,12 +29,9 @@ export type Serving = Awaited<ReturnType<typeof openServing>>;
 /** Makes the servers of the config. None is contacted before a client asks. */
 export async function openServing(shared: ProcessParts, filing: Filing) {
   const { config, adapters, adapterDeps, open, closers, state, keys, clock, audit, publicBase } = shared;
-  const { sharing, held, budget, pictures, short } = shared;
   const { flow } = filing;
-  const ledgers = ledgersOf(shared);
-  /** To be filled once Wharf listens. */
   const ownPorts: number[] = [];
-  const lasting = await lastingParts(shared, filing, { ledgers, ownPorts });
+  const lasting = await lastingParts(shared, filing, ownPorts);
   const { sessions, takers, keptTools } = lasting;
   const upstreamAuth = new UpstreamAuth({
     ...{ state, keys, clock, publicBase, publicUrl: config.publicUrl, audit },
@@ -60,8 +56,12 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const running = new RunningServers((name) => keptTools.forgetServer(name));
   closers.add(() => running.close());
   (await running.prepare(config.servers, makerFor(config), true)).put();
-  const counted = { held, budget, pictures, short, ...ledgers, partSize: shared.objects.partSize };
-  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, takers, ...counted });
+  const put = takeOver({
+    ...shared,
+    ...{ flow, takers },
+    allowances: filing.allowances,
+    partSize: shared.objects.partSize,
+  });
   const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit });
   return {
     servers: running.byName,
@@ -71,30 +71,14 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
     waysIn,
     /** People's own logins, and whether any server of now asks for them. */
     logins: { logins: upstreamAuth.logins, areUsed: () => running.logins.size > 0 },
-    ...ledgers,
+    /** Ports at which Wharf listens: to be filled. */
     ownPorts,
   };
 }
 
-/** What is counted of servers and their clients, for the whole process. */
-function ledgersOf({ config, sharing }: ProcessParts) {
-  return {
-    openSessions: createSessionLedger(config, sharing),
-    openDownloads: createDownloadLedger(config, sharing),
-    /** Calls that wait for a person. */
-    waiting: createQuestionLedger(config, sharing),
-    /** What servers declare. */
-    catalog: createCatalogLedger(config, sharing),
-  };
-}
-
 /** What servers share, and a reload leaves as it is. */
-async function lastingParts(
-  shared: ProcessParts,
-  filing: Filing,
-  { ledgers, ownPorts }: { ledgers: ReturnType<typeof ledgersOf>; ownPorts: readonly number[] },
-) {
-  const { config, adapters, state, keys, clock, log, metrics, timeouts, audit, held } = shared;
+async function lastingParts(shared: ProcessParts, filing: Filing, ownPorts: readonly number[]) {
+  const { config, adapters, state, keys, clock, log, metrics, timeouts, audit, held, ledgers } = shared;
   const takers = new FileTakers();
   takers.put(config.servers, []);
   return {
@@ -104,11 +88,11 @@ async function lastingParts(
     keptTools: new KeptViews<ToolFacts>(ledgers.catalog, clock),
     tempFiles: await openTempFiles(shared),
     transfer: await shared.open(adapters.transfer, { use: 'https', settings: {} }),
-    sessions: new Sessions({ ...shared, ttlMs: timeouts.session, ledger: ledgers.openSessions }),
+    sessions: new Sessions({ ...shared, ttlMs: timeouts.session, ledger: ledgers.sessions }),
     taskTools: new TaskTools({ state, keys, log, keptMs: config.retention }),
     questions: new Questions({ state, keys }),
     putOff: new PutOffLinks({ state, keys, clock }),
-    waiting: ledgers.waiting,
+    waiting: ledgers.questions,
     seal: keys.seal,
     isDraining: () => shared.draining.now,
     previews: createPreviews(shared),

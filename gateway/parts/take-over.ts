@@ -1,13 +1,19 @@
+import type { PartBudget } from '../budget/parts.js';
 import { allowanceRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
 import type { Flow } from '../files/flow/flow.js';
-import { type Counted, resizeTotals, sharingOf } from '../ledgers.js';
+import { type Ledgers, resizeLedgers, sharingOf } from '../ledgers.js';
 import type { Sharing } from '../ports/owner.js';
 import type { Allowances } from '../quotas/allowances.js';
 import type { FileTakers } from '../relay/tools/file-takers.js';
 import { flowRulesOf } from './screening.js';
 
-interface Lasting extends Counted {
+interface Lasting {
+  ledgers: Ledgers;
+  /** Reservations of `limits.partMemory`, which may wait for a larger total. */
+  budget: Pick<PartBudget, 'lookAgain'>;
+  /** Of the object store, bytes. */
+  partSize: number;
   /** Read by all ledgers whenever they count. */
   sharing: Sharing;
   /** Read by parts of the process whenever they need one. */
@@ -21,11 +27,13 @@ interface Lasting extends Counted {
 type TakeOver = (next: Config, changed: readonly string[]) => void;
 
 /** Gives the numbers and rules of another config to the parts that live as long as the process. */
-export function takeOver({ sharing, limits, allowances, flow, takers, ...counted }: Lasting): TakeOver {
+export function takeOver(lasting: Lasting): TakeOver {
+  const { ledgers, budget, partSize, sharing, limits, allowances, flow, takers } = lasting;
   return (next, changed) => {
     Object.assign(sharing, sharingOf(next));
     Object.assign(limits, next.limits);
-    resizeTotals(counted, next);
+    resizeLedgers(ledgers, { ...next, partSize });
+    budget.lookAgain();
     allowances.put(allowanceRulesOf(next));
     flow.put(flowRulesOf(next));
     takers.put(next.servers, changed);

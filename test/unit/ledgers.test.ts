@@ -1,37 +1,45 @@
 import { describe, expect, it } from '@jest/globals';
 import { UNSHARED } from '../../gateway/budget/ledger.js';
-import {
-  createCatalogLedger,
-  createDownloadLedger,
-  createHeldBudget,
-  createPartBudget,
-  createPreviewLedger,
-  createQuestionLedger,
-  createSessionLedger,
-  createShortFilesLedger,
-  resizeTotals,
-} from '../../gateway/ledgers.js';
-import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
+import { PROCESS_WIDE } from '../../gateway/config/schema/limits.js';
+import { createLedgers, resizeLedgers } from '../../gateway/ledgers.js';
+import { DEFAULT_LIMITS } from '../../gateway/policy/limits.js';
 
 const MIB = 1024 * 1024;
+const SERVERS = [
+  { limits: { message: MIB, inlineArgument: MIB, response: 3 * MIB } },
+  { limits: { message: MIB, inlineArgument: MIB, response: 40 * MIB } },
+];
 
-describe('the totals of a config that was read again', () => {
-  it('are taken over by each ledger of the process that counts bytes of files', () => {
-    const config = { limits: DEFAULT_LIMITS, servers: [], timeouts: DEFAULT_TIMEOUTS };
-    const counted = {
-      held: createHeldBudget(config, UNSHARED),
-      budget: createPartBudget(config, UNSHARED, 8 * MIB),
-      pictures: createPreviewLedger(config, UNSHARED),
-      short: createShortFilesLedger(config, UNSHARED),
-      openSessions: createSessionLedger(config, UNSHARED),
-      openDownloads: createDownloadLedger(config, UNSHARED),
-      waiting: createQuestionLedger(config, UNSHARED),
-      catalog: createCatalogLedger(config, UNSHARED),
-      partSize: 8 * MIB,
-    };
-    const limits = { ...DEFAULT_LIMITS, previewMemory: 16 * MIB, shortFiles: MIB, sessions: 7, downloads: 5 };
-    resizeTotals(counted, { ...config, limits });
-    const { pictures, short, openSessions, openDownloads } = counted;
-    expect([pictures.total, short.total, openSessions.total, openDownloads.total]).toEqual([16 * MIB, MIB, 7, 5]);
+type Sized = Parameters<typeof createLedgers>[0];
+const sized = (limits: Partial<Sized['limits']> = {}) =>
+  ({ limits: { ...DEFAULT_LIMITS, ...limits }, servers: SERVERS, partSize: 8 * MIB }) as unknown as Sized;
+
+/** Small enough that no share would have room without its unit. */
+const SHARED = { ratio: 0.001, principals: true, servers: true };
+
+describe('the totals of the process', () => {
+  it('are counted one by one: all limits of the whole process but the share itself and the connections', () => {
+    const counted = new Set(Object.keys(createLedgers(sized(), UNSHARED)));
+    expect(counted).toEqual(new Set([...PROCESS_WIDE].filter((name) => name !== 'share' && name !== 'sockets')));
+  });
+
+  it('are named in refusals as they are in the config', () => {
+    for (const [name, ledger] of Object.entries(createLedgers(sized(), UNSHARED))) {
+      expect(ledger.limit).toBe(`limits.${name}`);
+    }
+  });
+
+  it('leave a share room for one message of any server, one part, one list of tools', () => {
+    const { held, partMemory, catalog } = createLedgers(sized(), SHARED);
+    expect(held.allowed('principal')).toBe(40 * MIB);
+    expect(partMemory.allowed('principal')).toBe(8 * MIB);
+    expect(catalog.allowed('server')).toBe(DEFAULT_LIMITS.response);
+  });
+
+  it('are each taken over from a config that was read again', () => {
+    const ledgers = createLedgers(sized(), UNSHARED);
+    const doubled = Object.fromEntries(Object.entries(ledgers).map(([name, { total }]) => [name, 2 * total]));
+    resizeLedgers(ledgers, sized(doubled));
+    expect(Object.fromEntries(Object.entries(ledgers).map(([name, { total }]) => [name, total]))).toEqual(doubled);
   });
 });

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
+import { PartBudget } from '../../../gateway/budget/parts.js';
 import { partBudget } from '../../helpers/budgets.js';
 
 const never = new AbortController().signal;
@@ -28,6 +30,17 @@ describe('the part budget', () => {
     await Promise.all([large, small]);
     expect(order).toEqual(['large', 'small']);
     expect(budget.used).toBe(10);
+  });
+
+  it('grants what waits once its total has become larger', async () => {
+    const ledger = new Ledger({ limit: 'limits.partMemory', total: 10, sharing: UNSHARED });
+    const budget = new PartBudget(ledger, 1000);
+    budget.reserve(8, OWNER, never);
+    const waiting = budget.reserve(8, OWNER, never);
+    ledger.resize({ total: 16 });
+    budget.lookAgain();
+    await waiting;
+    expect([budget.used, budget.queued]).toEqual([16, 0]);
   });
 
   it('names the limit when the wait was too long', async () => {

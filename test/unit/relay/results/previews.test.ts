@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { create as createObjects, settings as objectSettings } from '../../../../adapters/objects/memory.js';
 import { UNSHARED } from '../../../../gateway/budget/ledger.js';
-import { createPreviewLedger } from '../../../../gateway/ledgers.js';
+import { createLedgers } from '../../../../gateway/ledgers.js';
 import { createPreviews, type Previews } from '../../../../gateway/parts/previews.js';
 import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
 import type { ObjectStore } from '../../../../gateway/ports/object-store.js';
@@ -51,8 +51,9 @@ function lab(previewMemory: number): Lab {
     close: async () => {},
   };
   const metrics = { count() {}, observe() {}, gauge() {} };
-  const pictures = createPreviewLedger({ limits: { ...DEFAULT_LIMITS, previewMemory } }, UNSHARED);
-  const previews: Previews = createPreviews({ previewer, objects: store, pictures, log: silentLog, metrics });
+  const limits = { ...DEFAULT_LIMITS, previewMemory };
+  const ledgers = createLedgers({ limits, servers: [], partSize: 0 }, UNSHARED);
+  const previews: Previews = createPreviews({ previewer, objects: store, ledgers, log: silentLog, metrics });
   const relay = new RelayLab({ limits: LIMITS, previews, wrapObjects: () => store });
   return { relay, reads: () => reads, rendered, stops };
 }
