@@ -173,9 +173,9 @@ const READ_BY_V8 = {
     'gateway/upstream-auth/kept-registration.ts',
     'gateway/upstream-auth/kept-tokens.ts',
     'gateway/upstream-auth/logins.ts',
-    'adapters/objects/filesystem-resumable.ts',
-    'adapters/objects/memory-resumable.ts',
-    'adapters/objects/s3-resumable.ts',
+    'adapters/objects/filesystem/resumable.ts',
+    'adapters/objects/memory/resumable.ts',
+    'adapters/objects/s3/resumable.ts',
   ],
   'what comes with Wharf, or from its own process': [
     'gateway/main.ts',
@@ -478,7 +478,7 @@ describe('hosts', () => {
 });
 
 describe('adapters', () => {
-  /** The folder or file that one adapter consists of: `adapters/objects/s3` for `adapters/objects/s3-writer.ts`. */
+  /** The folder or file that one adapter consists of: `adapters/objects/s3` for `adapters/objects/s3/writer.ts`. */
   const adapterOf = (path: string) =>
     path
       .split('/')

@@ -7,13 +7,13 @@ import { madePath } from '../../gateway/config/schema/fields.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
 import { smallestKeys } from './common/smallest-keys.js';
-import { inTime } from './filesystem-in-time.js';
-import { Marks } from './filesystem-marks.js';
-import { asStat, openBody } from './filesystem-reader.js';
-import { filesystemResumable } from './filesystem-resumable.js';
-import { filesToRemoveAtExit } from './filesystem-unfinished.js';
-import { readWhole } from './filesystem-whole.js';
-import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js';
+import { inTime } from './filesystem/in-time.js';
+import { Marks } from './filesystem/marks.js';
+import { asStat, openBody } from './filesystem/reader.js';
+import { filesystemResumable } from './filesystem/resumable.js';
+import { filesToRemoveAtExit } from './filesystem/unfinished.js';
+import { readWhole } from './filesystem/whole.js';
+import { errnoOf, FilesystemWriter, toStoreError } from './filesystem/writer.js';
 
 /** One machine's disk. Replicas need a store that all of them reach: S3. */
 export const settings = z

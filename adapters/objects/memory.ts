@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectStat, ObjectStore, ObjectStoreDeps, ObjectWriter } from '../../gateway/ports/object-store.js';
 import { smallestKeys } from './common/smallest-keys.js';
-import { MemoryResumable } from './memory-resumable.js';
+import { MemoryResumable } from './memory/resumable.js';
 
 /** For tests and trials: the objects are lost when the process ends, and other replicas cannot see them. */
 export const settings = z.strictObject({

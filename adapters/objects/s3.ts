@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
-import { askForBucket, prepareBucket } from './s3-bucket.js';
-import { connect, connectionLimits, makeClient } from './s3-connection.js';
-import { abortUploads, listObjects } from './s3-list.js';
-import { readObject, readWhole, statObject } from './s3-read.js';
-import { s3Resumable } from './s3-resumable.js';
-import { SignedRequests } from './s3-signed.js';
-import { S3Writer } from './s3-writer.js';
+import { askForBucket, prepareBucket } from './s3/bucket.js';
+import { connect, connectionLimits, makeClient } from './s3/connection.js';
+import { abortUploads, listObjects } from './s3/list.js';
+import { readObject, readWhole, statObject } from './s3/read.js';
+import { s3Resumable } from './s3/resumable.js';
+import { SignedRequests } from './s3/signed.js';
+import { S3Writer } from './s3/writer.js';
 
 /** Any S3: AWS, Ceph, MinIO, R2 and the like. */
 export const settings = z

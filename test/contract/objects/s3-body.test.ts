@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
-import { S3Body } from '../../../adapters/objects/s3-body.js';
+import { S3Body } from '../../../adapters/objects/s3/body.js';
 
 const NEVER = new AbortController().signal;
 /** Nothing here may wait for it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Connection } from '../../../adapters/objects/s3-connection.js';
-import { toStoreError } from '../../../adapters/objects/s3-errors.js';
-import { S3Writer } from '../../../adapters/objects/s3-writer.js';
+import type { Connection } from '../../../adapters/objects/s3/connection.js';
+import { toStoreError } from '../../../adapters/objects/s3/errors.js';
+import { S3Writer } from '../../../adapters/objects/s3/writer.js';
 
 const sdkError = (name: string, status?: number, extra: object = {}) =>
   Object.assign(new Error('said the SDK'), {

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type PlainRequest, Requests } from '../../../adapters/objects/s3-requests.js';
+import { type PlainRequest, Requests } from '../../../adapters/objects/s3/requests.js';
 import { listen } from '../../helpers/loopback.js';
 import { until } from '../../helpers/wait.js';
 

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js';
 
-const FILESYSTEM = 'adapters/objects/filesystem-writer.ts';
+const FILESYSTEM = 'adapters/objects/filesystem/writer.ts';
 
 /** What is acknowledged is stored; what is not stored leaves nothing. */
 export const STORES: readonly Mutant[] = [
@@ -88,7 +88,7 @@ export const STORES: readonly Mutant[] = [
   {
     name: 'chunk-reused-for-a-part',
     fault: 'A chunk of a file is overwritten when a part of it is given back.',
-    file: 'adapters/objects/filesystem-reader.ts',
+    file: 'adapters/objects/filesystem/reader.ts',
     find: 'if (this.#own.get(buffer) === length) this.#free = buffer;',
     replace: 'if (this.#own.has(buffer)) this.#free = buffer;',
     suites: ['contract/objects/filesystem'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { toStoreError as filesystemError } from '../../../adapters/objects/filesystem-writer.js';
-import { toStoreError as s3Error } from '../../../adapters/objects/s3-errors.js';
+import { toStoreError as filesystemError } from '../../../adapters/objects/filesystem/writer.js';
+import { toStoreError as s3Error } from '../../../adapters/objects/s3/errors.js';
 import { connectionFailure } from '../../../adapters/transfer/https/failure.js';
 import { unreachable } from '../../../adapters/upstream/common/unreachable.js';
 import { headFailure } from '../../../adapters/upstream/http/failure.js';

@@ -1,9 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
-import { Line } from '../../gateway/budget/line.js';
-import type { Answer } from '../http/answer.js';
-import type { Connection, Exchange } from '../http/connection.js';
-import { type Origin, Pool } from '../http/pool.js';
-import { requestHead, writeRequest } from '../http/request.js';
+import { Line } from '../../../gateway/budget/line.js';
+import type { Answer } from '../../http/answer.js';
+import type { Connection, Exchange } from '../../http/connection.js';
+import { type Origin, Pool } from '../../http/pool.js';
+import { requestHead, writeRequest } from '../../http/request.js';
 
 /** A request that reaches a connection the store has just closed is made again by the SDK, so connections may get old. */
 const IDLE_MS = 60_000;

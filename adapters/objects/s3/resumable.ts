@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { GatewayError } from '../../gateway/errors.js';
-import type { ResumableWriter, ResumableWrites } from '../../gateway/ports/object-store.js';
-import type { Connection } from './s3-connection.js';
-import { isMissing } from './s3-errors.js';
-import { putObject } from './s3-put.js';
-import { readObject } from './s3-read.js';
-import { type BegunUpload, S3Writer, type UploadedPart } from './s3-writer.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { ResumableWriter, ResumableWrites } from '../../../gateway/ports/object-store.js';
+import type { Connection } from './connection.js';
+import { isMissing } from './errors.js';
+import { putObject } from './put.js';
+import { readObject } from './read.js';
+import { type BegunUpload, S3Writer, type UploadedPart } from './writer.js';
 
 /** An object with the bytes that are not in a part yet. */
 interface Rest {

@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { ByteRange, ObjectRead, ObjectStat } from '../../gateway/ports/object-store.js';
-import { toStoreError } from './filesystem-writer.js';
+import type { ByteRange, ObjectRead, ObjectStat } from '../../../gateway/ports/object-store.js';
+import { toStoreError } from './writer.js';
 
 /** Bytes per read. With 256 KiB a file costs a third of the system calls of Node's default, 64 KiB. */
 const READ_SIZE = 256 * 1024;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ResumableWriter, ResumableWrites } from '../../gateway/ports/object-store.js';
-import { FilesystemWriter, syncFolder, toStoreError } from './filesystem-writer.js';
+import type { ResumableWriter, ResumableWrites } from '../../../gateway/ports/object-store.js';
+import { FilesystemWriter, syncFolder, toStoreError } from './writer.js';
 
 interface Folders {
   /** Where files are while they are written. */

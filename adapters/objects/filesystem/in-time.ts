@@ -1,6 +1,6 @@
-import { Patience } from '../../gateway/budget/patience.js';
-import { GatewayError } from '../../gateway/errors.js';
-import type { ObjectStore, ObjectWriter, ResumableWriter } from '../../gateway/ports/object-store.js';
+import { Patience } from '../../../gateway/budget/patience.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { ObjectStore, ObjectWriter, ResumableWriter } from '../../../gateway/ports/object-store.js';
 
 /**
  * Wraps a store so that each step fails after `timeouts.store`. Node cannot abort a hanging system call, as on a

@@ -1,9 +1,9 @@
-import { GatewayError } from '../../gateway/errors.js';
-import type { ObjectWriter } from '../../gateway/ports/object-store.js';
-import type { Connection } from './s3-connection.js';
-import { isCode, statusOf } from './s3-errors.js';
-import { putObject, putPart, unmarked } from './s3-put.js';
-import { look } from './s3-read.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { ObjectWriter } from '../../../gateway/ports/object-store.js';
+import type { Connection } from './connection.js';
+import { isCode, statusOf } from './errors.js';
+import { putObject, putPart, unmarked } from './put.js';
+import { look } from './read.js';
 
 /** "Part numbers can be any number from 1 to 10,000, inclusive." (S3, UploadPart) */
 const MAX_PARTS = 10_000;

@@ -1,7 +1,7 @@
 import type { BucketLocationConstraint, LifecycleRule } from '@aws-sdk/client-s3';
-import { GatewayError } from '../../gateway/errors.js';
-import type { Connection } from './s3-connection.js';
-import { isCode, isMissing, statusOf } from './s3-errors.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { Connection } from './connection.js';
+import { isCode, isMissing, statusOf } from './errors.js';
 
 interface BucketSettings {
   bucket: string;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { GatewayError } from '../../gateway/errors.js';
-import type { ResumableWriter, ResumableWrites, ResumedWrite } from '../../gateway/ports/object-store.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { ResumableWriter, ResumableWrites, ResumedWrite } from '../../../gateway/ports/object-store.js';
 
 /** The store that the writes belong to. */
 interface Store {

@@ -1,9 +1,9 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { PresignOptions } from '../../gateway/ports/object-store.js';
-import type { Answer } from '../http/answer.js';
-import { drain } from '../http/drain.js';
-import { markOf } from './s3-answers.js';
-import { type ConnectionLimits, Requests } from './s3-requests.js';
+import type { PresignOptions } from '../../../gateway/ports/object-store.js';
+import type { Answer } from '../../http/answer.js';
+import { drain } from '../../http/drain.js';
+import { markOf } from './answers.js';
+import { type ConnectionLimits, Requests } from './requests.js';
 
 /** The packages' modules, loaded when the adapter is made. */
 interface SigningModules {

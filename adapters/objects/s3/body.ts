@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { countRead } from '../../gateway/budget/read-memory.js';
-import { storeTimeout, toStoreError } from './s3-errors.js';
+import { countRead } from '../../../gateway/budget/read-memory.js';
+import { storeTimeout, toStoreError } from './errors.js';
 
 /** Bytes kept ready for the reader: four reads of a socket. */
 const READY_BYTES = 256 * 1024;

@@ -1,8 +1,8 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { boundAnswers, passOverLongPauses } from './s3-answers.js';
-import { statusOf, storeTimeout, toStoreError } from './s3-errors.js';
-import type { ConnectionLimits } from './s3-requests.js';
-import type { SignedRequests } from './s3-signed.js';
+import { boundAnswers, passOverLongPauses } from './answers.js';
+import { statusOf, storeTimeout, toStoreError } from './errors.js';
+import type { ConnectionLimits } from './requests.js';
+import type { SignedRequests } from './signed.js';
 
 /** The SDK's module, loaded when the adapter is made. */
 type Sdk = typeof import('@aws-sdk/client-s3');

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
-import { GatewayError } from '../../gateway/errors.js';
-import type { ByteRange, ObjectStat } from '../../gateway/ports/object-store.js';
-import type { Answer } from '../http/answer.js';
-import { markOf } from './s3-answers.js';
-import { S3Body } from './s3-body.js';
-import type { Connection } from './s3-connection.js';
-import { isCode, isMissing, statusOf } from './s3-errors.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { ByteRange, ObjectStat } from '../../../gateway/ports/object-store.js';
+import type { Answer } from '../../http/answer.js';
+import { markOf } from './answers.js';
+import { S3Body } from './body.js';
+import type { Connection } from './connection.js';
+import { isCode, isMissing, statusOf } from './errors.js';
 
 type About = Omit<ObjectStat, 'key'>;
 

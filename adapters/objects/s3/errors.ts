@@ -1,5 +1,5 @@
-import { descriptorsExhausted } from '../../gateway/errors/system.js';
-import { GatewayError } from '../../gateway/errors.js';
+import { descriptorsExhausted } from '../../../gateway/errors/system.js';
+import { GatewayError } from '../../../gateway/errors.js';
 
 /** Codes for a full store: Ceph, MinIO (disk, bucket quota), and generic ones. */
 const FULL_CODES = new Set([

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs';
-import type { Log } from '../../gateway/ports/log.js';
+import type { Log } from '../../../gateway/ports/log.js';
 
 /**
  * Most files whose last change is remembered. After that the oldest is forgotten, and its next check counts as the

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '../../gateway/errors.js';
-import { drain } from '../http/drain.js';
-import type { Connection } from './s3-connection.js';
-import { look } from './s3-read.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import { drain } from '../../http/drain.js';
+import type { Connection } from './connection.js';
+import { look } from './read.js';
 
 /** Bytes on their way to the store. */
 interface PutBytes {

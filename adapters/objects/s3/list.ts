@@ -1,7 +1,7 @@
 import type { _Object as ListedObject, ListMultipartUploadsCommandOutput } from '@aws-sdk/client-s3';
-import { GatewayError } from '../../gateway/errors.js';
-import type { Connection } from './s3-connection.js';
-import { isCode } from './s3-errors.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { Connection } from './connection.js';
+import { isCode } from './errors.js';
 
 /** The SDK parses a page as a whole: one of 1000 keys, which is as many as S3 gives, holds up every call for 80 ms. */
 const PAGE_KEYS = 250;

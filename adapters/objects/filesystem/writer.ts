@@ -1,10 +1,10 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { descriptorsExhausted } from '../../gateway/errors/system.js';
-import { GatewayError } from '../../gateway/errors.js';
-import type { ObjectWriter } from '../../gateway/ports/object-store.js';
-import { filesToRemoveAtExit } from './filesystem-unfinished.js';
+import { descriptorsExhausted } from '../../../gateway/errors/system.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { ObjectWriter } from '../../../gateway/ports/object-store.js';
+import { filesToRemoveAtExit } from './unfinished.js';
 
 interface Target {
   handle: FileHandle;
