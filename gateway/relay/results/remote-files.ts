@@ -182,13 +182,40 @@ async function fetchOne(
   remote: RemoteFile,
   transfer: RemoteTransfer,
   subject: string,
-  { deps, principal, actor, inquire, signal }: RemoteDeps,
+  context: RemoteDeps,
 ): Promise<FetchedFile['outcome'] | undefined> {
+  const { deps, principal, signal } = context;
   const own = await ownFile(remote, deps, principal);
   if (own) return { kind: 'stored', record: own };
-  const answer = await deps.remoteMethods
-    .of(principal)
-    .first(transfer.downloadRequests(remote.uri), inquire, remote.isGuess);
+  const found = await whereItIs(remote, transfer, context);
+  if (found?.kind !== 'found') return found;
+  try {
+    return { kind: 'stored', record: await store(found, { remote, subject }, context) };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = asGatewayError(thrown);
+    if (error.code === 'internal') throw error;
+    noteUnfetched(error, subject, context);
+    return failure(reasonOf(error), error.message.replace(/\.$/, ''));
+  }
+}
+
+/** An address that the server has given for a file, and what it and the result say about the file. */
+interface Found {
+  kind: 'found';
+  download: NonNullable<ReturnType<RemoteTransfer['readDownload']>>;
+  size: number | undefined;
+  digest: string | undefined;
+}
+
+/** Asks the server for the file's address. @returns undefined when it does not know how, or does not know this guess */
+async function whereItIs(
+  remote: RemoteFile,
+  transfer: RemoteTransfer,
+  { deps, principal, inquire }: RemoteDeps,
+): Promise<Found | RemoteFailure | undefined> {
+  const methods = deps.remoteMethods.of(principal);
+  const answer = await methods.first(transfer.downloadRequests(remote.uri), inquire, remote.isGuess);
   if (answer.kind === 'unknown' || (answer.kind !== 'result' && remote.isGuess)) return undefined;
   if (answer.kind === 'silent') return failure('unreachable', 'the server did not say where it is');
   if (answer.kind === 'refused') {
@@ -201,43 +228,48 @@ async function fetchOne(
   if (differ(remote.size, download.size)) return failure('sizeMismatch', 'the server names two sizes for it');
   if (differ(remote.digest, download.digest)) return failure('digestMismatch', 'the server names two digests for it');
   const size = remote.size ?? download.size;
-  const digest = remote.digest ?? download.digest;
-  const { limits, server, cut, files } = deps;
-  if (size !== undefined && size > limits.file) {
-    const { allowed, actual } = contrast(limits.file, size);
+  if (size !== undefined && size > deps.limits.file) {
+    const { allowed, actual } = contrast(deps.limits.file, size);
     return failure('maxSizeExceeded', `it has ${actual}, and at most ${allowed} is allowed`);
   }
+  return { kind: 'found', download, size, digest: remote.digest ?? download.digest };
+}
+
+/** Fetches the file into the object store. @throws GatewayError */
+async function store(
+  { download, size, digest }: Found,
+  { remote, subject }: { remote: RemoteFile; subject: string },
+  { deps, principal, actor, signal }: RemoteDeps,
+): Promise<FileRecord> {
+  const { limits, server, cut, files } = deps;
+  const { url, headers } = download.descriptor;
+  const { body } = await deps.transfer.download({ url, headers, rules: rulesFor(deps) }, signal);
   try {
-    const { url, headers } = download.descriptor;
-    const { body } = await deps.transfer.download({ url, headers, rules: rulesFor(deps) }, signal);
-    try {
-      const file = {
-        bytes: paced(body, { server, pace: deps.pace, signal }),
-        claims: { ...download.claims, ...remote.claims },
-        principal,
-        actor,
-        server,
-        subject,
-        limit: { name: 'limits.file', bytes: limits.file, path: 'the server' },
-        types: limits.acceptResults,
-        expect: { ...(size !== undefined && { size }), ...(digest !== undefined && { digest }) },
-      };
-      return { kind: 'stored', record: await storeFile(file, { ingest: cut.ingest, library: files.library }, signal) };
-    } finally {
-      body.destroy();
-    }
-  } catch (thrown) {
-    signal.throwIfAborted();
-    const error = asGatewayError(thrown);
-    if (error.code === 'internal') throw error;
-    deps.log.warn({ code: error.code, facts: error.facts, err: error.cause }, 'a file of the server was not fetched');
-    if (error.code === 'file_type_refused') {
-      deps.metrics.count('wharf_limits_total', { limit: 'limits.acceptResults' });
-      const about = { what: 'file', principal, actor, server, from: server, subject, allowed: false } as const;
-      deps.files.audit.note({ ...about, rule: String(error.facts.source), code: error.code });
-    }
-    return failure(reasonOf(error), error.message.replace(/\.$/, ''));
+    const file = {
+      bytes: paced(body, { server, pace: deps.pace, signal }),
+      claims: { ...download.claims, ...remote.claims },
+      principal,
+      actor,
+      server,
+      subject,
+      limit: { name: 'limits.file', bytes: limits.file, path: 'the server' },
+      types: limits.acceptResults,
+      expect: { ...(size !== undefined && { size }), ...(digest !== undefined && { digest }) },
+    };
+    return await storeFile(file, { ingest: cut.ingest, library: files.library }, signal);
+  } finally {
+    body.destroy();
   }
+}
+
+/** Logs why a file was not fetched, and audits a refusal by its type. */
+function noteUnfetched(error: GatewayError, subject: string, { deps, principal, actor }: RemoteDeps): void {
+  const { server, log, metrics, files } = deps;
+  log.warn({ code: error.code, facts: error.facts, err: error.cause }, 'a file of the server was not fetched');
+  if (error.code !== 'file_type_refused') return;
+  metrics.count('wharf_limits_total', { limit: 'limits.acceptResults' });
+  const about = { what: 'file', principal, actor, server, from: server, subject, allowed: false } as const;
+  files.audit.note({ ...about, rule: String(error.facts.source), code: error.code });
 }
 
 /** The caller's own file, whose handle the server got as a text: there is nothing to fetch. */
