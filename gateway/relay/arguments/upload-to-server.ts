@@ -1,11 +1,12 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { sizeText } from '../../policy/amounts.js';
-import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../../ports/dialect.js';
+import type { OwnRequest, RemoteTransfer, TransferDescriptor, TransferRefusal } from '../../ports/dialect.js';
 import type { Delivery } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { Transfer } from '../../ports/transfer.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { brief, rulesFor, trimmed } from '../upstream/transfer-rules.js';
+import type { FirstAnswer } from '../upstream/unknown-methods.js';
 import type { CallContext, CallDeps } from './deps.js';
 import type { IncomingFile } from './incoming-files.js';
 
@@ -18,6 +19,19 @@ const CLOCK_SKEW_MS = 30_000;
 
 type Authorized = NonNullable<ReturnType<RemoteTransfer['readUpload']>>;
 
+/** One file on its way to a server, and how its refusal is told. */
+interface Sending {
+  file: IncomingFile;
+  /** Of the dialect that the server takes it by. */
+  revision: string;
+  transfer: RemoteTransfer;
+  /** Asks the server, in the session of the current exchange, by the first of these methods that it knows. */
+  ask: (requests: readonly OwnRequest[]) => Promise<FirstAnswer>;
+  /** The server, in texts. */
+  server: string;
+  refused: (text: string, refusal?: TransferRefusal, cause?: unknown) => GatewayError;
+}
+
 /**
  * Uploads a file to a server that has a protocol of its own for it.
  * @returns the argument's value afterwards; undefined when the server turns out not to know the protocol
@@ -25,50 +39,15 @@ type Authorized = NonNullable<ReturnType<RemoteTransfer['readUpload']>>;
  */
 export async function uploadToServer(
   file: IncomingFile,
-  { dialect: name, revision }: Delivery & { kind: 'uploaded' },
+  delivery: Delivery & { kind: 'uploaded' },
   argument: string,
-  { deps, principal, inquire, signal }: CallContext,
+  context: CallContext,
 ): Promise<JsonValue | undefined> {
-  const transfer = deps.dialects.find((dialect) => dialect.name === name)?.transfer;
-  if (!transfer) throw new Error(`the dialect ${name} has no transfer`);
-  const methods = deps.remoteMethods.of(principal);
-  const facts = { name: file.name, mimeType: file.mimeType, size: file.size, digest: file.digest };
-  const refused = (text: string, { reason, ...sizes }: TransferRefusal = { reason: 'unreachable' }, cause?: unknown) =>
-    new GatewayError(
-      'file_refused',
-      { reason, argument, text: `Argument '${argument}' could not be uploaded: ${text}.`, ...sizes },
-      cause,
-    );
-  const server = `the server "${deps.server}"`;
-  const authorize = async (): Promise<Authorized | undefined> => {
-    const answer = await methods.first(transfer.uploadRequests(facts, revision), inquire);
-    switch (answer.kind) {
-      case 'unknown':
-        return undefined;
-      case 'silent':
-        throw refused(`${server} did not say where to`);
-      case 'refused':
-        throw refused(`${server} refused: ${brief(answer.error.message)}`, transfer.readRefusal(answer.error.data));
-    }
-    const authorized = transfer.readUpload(answer.request, answer.result, revision);
-    if (!authorized) throw refused(`${server} answered ${answer.request.method} with something else`);
-    // the URI means the bytes of that digest: with another digest it is another file's
-    if (authorized.digest !== undefined && authorized.digest !== file.digest) {
-      throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
-    }
-    if (authorized.size !== undefined && authorized.size !== file.size) {
-      throw refused(`${server} takes it for another file, of ${sizeText(authorized.size)}`, {
-        reason: 'sizeMismatch',
-      });
-    }
-    return authorized;
-  };
-  let upload = await authorize();
-  // some servers return an address that they made earlier
-  if (upload && expiryOf(upload, deps) !== undefined) upload = await authorize();
+  const { deps, signal } = context;
+  const sending = sendingOf(file, delivery, argument, context);
+  const upload = await freshAddress(sending, deps);
   if (!upload) return undefined;
-  const expired = expiryOf(upload, deps);
-  if (expired !== undefined) throw refused(`${server} gave an address for it, twice, that had expired (${expired})`);
+  const { server, transfer, refused } = sending;
   const { status, body } = await send(file, upload.descriptor, deps, signal).catch((thrown: unknown) => {
     signal.throwIfAborted();
     const error = asGatewayError(thrown);
@@ -77,14 +56,76 @@ export async function uploadToServer(
   if (status < 200 || status > 299) {
     throw refused(`${server} answered HTTP ${status}`, refusalIn(body, transfer));
   }
-  if (upload.complete) {
-    const { method } = upload.complete;
-    const completed = await methods.first([upload.complete], inquire);
-    const why = completed.kind === 'refused' ? transfer.readRefusal(completed.error.data) : undefined;
-    // without a reason it may just not know the method: if the file is missing, the call will show it
-    if (completed.kind === 'silent' || why) throw refused(`${server} did not complete it by ${method}`, why);
-  }
+  if (upload.complete) await complete(upload.complete, sending);
   return upload.argument;
+}
+
+function sendingOf(
+  file: IncomingFile,
+  { dialect: name, revision }: Delivery & { kind: 'uploaded' },
+  argument: string,
+  { deps, principal, inquire }: CallContext,
+): Sending {
+  const transfer = deps.dialects.find((dialect) => dialect.name === name)?.transfer;
+  if (!transfer) throw new Error(`the dialect ${name} has no transfer`);
+  const methods = deps.remoteMethods.of(principal);
+  return {
+    file,
+    revision,
+    transfer,
+    ask: (requests) => methods.first(requests, inquire),
+    server: `the server "${deps.server}"`,
+    refused: (text, { reason, ...sizes } = { reason: 'unreachable' }, cause) =>
+      new GatewayError(
+        'file_refused',
+        { reason, argument, text: `Argument '${argument}' could not be uploaded: ${text}.`, ...sizes },
+        cause,
+      ),
+  };
+}
+
+/** An address for the file that has not expired. @returns undefined when the server does not know the protocol */
+async function freshAddress(sending: Sending, deps: CallDeps): Promise<Authorized | undefined> {
+  let upload = await authorize(sending);
+  // some servers return an address that they made earlier
+  if (upload && expiryOf(upload, deps) !== undefined) upload = await authorize(sending);
+  const expired = upload && expiryOf(upload, deps);
+  if (expired !== undefined) {
+    throw sending.refused(`${sending.server} gave an address for it, twice, that had expired (${expired})`);
+  }
+  return upload;
+}
+
+/** Asks the server where the file goes. @returns undefined when it does not know the protocol */
+async function authorize({ file, revision, transfer, ask, server, refused }: Sending): Promise<Authorized | undefined> {
+  const { name, mimeType, size, digest } = file;
+  const answer = await ask(transfer.uploadRequests({ name, mimeType, size, digest }, revision));
+  switch (answer.kind) {
+    case 'unknown':
+      return undefined;
+    case 'silent':
+      throw refused(`${server} did not say where to`);
+    case 'refused':
+      throw refused(`${server} refused: ${brief(answer.error.message)}`, transfer.readRefusal(answer.error.data));
+  }
+  const authorized = transfer.readUpload(answer.request, answer.result, revision);
+  if (!authorized) throw refused(`${server} answered ${answer.request.method} with something else`);
+  // the URI means the bytes of that digest: with another digest it is another file's
+  if (authorized.digest !== undefined && authorized.digest !== digest) {
+    throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
+  }
+  if (authorized.size !== undefined && authorized.size !== size) {
+    throw refused(`${server} takes it for another file, of ${sizeText(authorized.size)}`, { reason: 'sizeMismatch' });
+  }
+  return authorized;
+}
+
+/** Tells the server that the upload is complete. */
+async function complete(request: OwnRequest, { transfer, ask, server, refused }: Sending): Promise<void> {
+  const completed = await ask([request]);
+  const why = completed.kind === 'refused' ? transfer.readRefusal(completed.error.data) : undefined;
+  // without a reason it may just not know the method: if the file is missing, the call will show it
+  if (completed.kind === 'silent' || why) throw refused(`${server} did not complete it by ${request.method}`, why);
 }
 
 /** When an upload address expired, and our clock's time, in words; undefined while it is usable. */

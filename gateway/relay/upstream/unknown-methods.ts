@@ -14,7 +14,7 @@ const METHOD_NOT_FOUND = -32601;
 /** Some servers check the shape of a request before its method, and report an unknown one as invalid. */
 const INVALID = new Set([-32600, -32602]);
 
-type FirstAnswer =
+export type FirstAnswer =
   | { kind: 'result'; request: OwnRequest; result: JsonObject }
   | { kind: 'refused'; error: RpcError }
   /** The server knows none of the methods. */
