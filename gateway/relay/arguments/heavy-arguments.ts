@@ -70,10 +70,39 @@ export async function readArguments(
   { values: most }: Pick<Limits, 'values'>,
 ): Promise<JsonObject> {
   const args: JsonObject = {};
+  const places = placesOf(paths);
+  const take = taker(text, args, places, most);
+  const reader = createReader('json', {
+    tree: compileWatchTree(places.root),
+    holds: false,
+    handler: {
+      closed: (range, message) => {
+        take(range);
+        message.forgetRange();
+      },
+      message: () => {},
+    },
+  });
+  for (let at = 0; at < text.length; at += STEP) {
+    reader.feed(text.subarray(at, at + STEP));
+    await breathe();
+  }
+  return args;
+}
+
+/** What the reader looks for, by {@link keyOf}. */
+interface Places {
+  root: WatchNode;
+  wanted: ReadonlySet<string>;
   /** Paths where a value that is not a list takes the place of one. */
-  const lists = new Set<string>();
+  lists: ReadonlySet<string>;
+  /** Paths that only lead to a wanted one. */
+  above: ReadonlySet<string>;
+}
+
+function placesOf(paths: readonly (readonly string[])[]): Places {
   const root: WatchNode = {};
-  /** Paths that only lead to one of them. */
+  const lists = new Set<string>();
   const above = new Set<string>();
   for (const path of paths) {
     const end = path.at(-1) === EACH ? path.length - 1 : path.length;
@@ -88,12 +117,22 @@ export async function readArguments(
   }
   const wanted = new Set(paths.map(keyOf));
   for (const key of wanted) above.delete(key);
+  return { root, wanted, lists, above };
+}
+
+/** Puts what the reader finds into the arguments, and counts it. */
+function taker(
+  text: Buffer,
+  args: JsonObject,
+  { wanted, lists, above }: Places,
+  most: number,
+): (range: WatchRange) => void {
   let count = 0;
   const countOne = () => {
     count += 1;
     if (count > most) throw tooMany(most);
   };
-  const take = (range: WatchRange) => {
+  return (range) => {
     const bytes = text.subarray(range.start, range.end);
     const key = keyOf(range.path);
     const isList = bytes[0] === OPEN_ARRAY && lists.has(key);
@@ -109,22 +148,6 @@ export async function readArguments(
     if (range.values > most) place(args, range.path, emptyLike(bytes));
     else place(args, range.path, parseJson(bytes.toString('utf8')) as JsonValue, true);
   };
-  const reader = createReader('json', {
-    tree: compileWatchTree(root),
-    holds: false,
-    handler: {
-      closed: (range, message) => {
-        take(range);
-        message.forgetRange();
-      },
-      message: () => {},
-    },
-  });
-  for (let at = 0; at < text.length; at += STEP) {
-    reader.feed(text.subarray(at, at + STEP));
-    await breathe();
-  }
-  return args;
 }
 
 function tooMany(most: number): GatewayError {
