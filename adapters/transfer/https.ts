@@ -38,31 +38,102 @@ const BY_DEFAULT = { 'User-Agent': 'Wharf', Accept: '*/*' };
 const OURS = { 'Accept-Encoding': 'identity' };
 
 /** Transfers over https, and over http where the rules let it. */
-export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
-  const connections = new Connections(ca);
-  const running = new Set<Run>();
+export function create(options: z.output<typeof settings>): Transfer {
+  return new HttpsTransfer(options);
+}
 
-  const addressesOf = (target: Target, run: Run): Promise<string[]> => {
+class HttpsTransfer implements Transfer {
+  readonly #connections: Connections;
+  readonly #resolve: Resolve | undefined;
+  readonly #running = new Set<Run>();
+
+  constructor({ ca, resolve }: z.output<typeof settings>) {
+    this.#connections = new Connections(ca);
+    this.#resolve = resolve;
+  }
+
+  async download(request: DownloadRequest, signal: AbortSignal): Promise<Download> {
+    signal.throwIfAborted();
+    const { url, headers = {}, rules } = request;
+    const target = begin(url, headers, rules);
+    const run = new Run(target.authority, rules.timeouts, signal, this.#running);
+    let body: DownloadBody | undefined;
+    try {
+      const answer = await this.#follow(target, request, run, () => body?.writableNeedDrain ?? false);
+      try {
+        const contentLength = lengthOfFile(answer, target.authority, rules);
+        body = new DownloadBody(run, rules);
+        // the body is the last of the two streams, so it gets every error
+        pipeline(answer, body, () => undefined);
+        const length = contentLength === undefined ? {} : { contentLength };
+        return { status: answer.statusCode ?? 0, headers: answer.headers, ...length, body };
+      } catch (error) {
+        drop(answer);
+        throw error;
+      }
+    } catch (error) {
+      run.done();
+      throw error;
+    }
+  }
+
+  async upload(request: UploadRequest, signal: AbortSignal): Promise<UploadAnswer> {
+    signal.throwIfAborted();
+    const { url, method, headers = {}, multipart, file, rules } = request;
+    const target = begin(url, headers, rules);
+    const host = target.authority;
+    const fields = multipart?.fields ?? {};
+    const problem = multipart && formProblem(fields);
+    if (problem !== undefined) throw forbidden({ host, reason: problem });
+    const files = [file, ...(multipart?.others ?? [])];
+    const large = files.find(({ size }) => size > rules.maxBytes);
+    if (large) throw tooLarge(host, rules, large.size);
+    const body = multipart && form(multipart.fileField, fields, files);
+    const run = new Run(host, rules.timeouts, signal, this.#running);
+    const sending = new Sending(files, body, run);
+    const formType: Record<string, string> =
+      body === undefined ? {} : { 'Content-Type': `multipart/form-data; boundary=${body.boundary}` };
+    const byDefault = { ...BY_DEFAULT, 'Content-Type': contentType(file.mimeType) };
+    const ours = { ...OURS, ...formType, 'Content-Length': String(sending.length) };
+    try {
+      const answer = await this.#connections.send({
+        target,
+        addresses: await this.#addressesOf(target, run),
+        method,
+        headers: headLines(headers, byDefault, ours),
+        run,
+        isWaiting: () => sending.isReading,
+        write: (outgoing) => sending.start(outgoing),
+      });
+      return await uploaded(answer, sending, run);
+    } finally {
+      run.done();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const run of this.#running) run.stop(new GatewayError('draining'));
+    this.#connections.close();
+  }
+
+  #addressesOf(target: Target, run: Run): Promise<string[]> {
     run.connecting();
-    const ask = resolve ?? (target.standing === 'public' ? askNameServers : askSystem);
+    const ask = this.#resolve ?? (target.standing === 'public' ? askNameServers : askSystem);
     return run.until(resolveTarget(target, ask, run.signal));
-  };
-
-  const begin = (url: string, headers: Readonly<Record<string, string>>, rules: TransferRules): Target => {
-    const judged = judgeUrl(url, rules);
-    if (judged.kind === 'refused') throw forbidden(judged);
-    const problem = headerProblem(headers);
-    if (problem !== undefined) throw forbidden({ host: judged.target.authority, reason: problem });
-    return judged.target;
-  };
+  }
 
   /** The answer to a GET after all redirects, each to the same host and port. */
-  const follow = async (first: Target, { headers = {}, rules }: DownloadRequest, run: Run, paused: () => boolean) => {
-    const addresses = await addressesOf(first, run);
+  async #follow(
+    first: Target,
+    { headers = {}, rules }: DownloadRequest,
+    run: Run,
+    paused: () => boolean,
+  ): Promise<IncomingMessage> {
+    const addresses = await this.#addressesOf(first, run);
     let target = first;
     for (let followed = 0; ; followed++) {
       if (followed > 0) run.connecting();
-      const answer = await connections.send({
+      const answer = await this.#connections.send({
         target,
         addresses,
         method: 'GET',
@@ -81,84 +152,39 @@ export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
       if (judged.kind === 'refused') throw forbidden(judged);
       target = judged.target;
     }
-  };
+  }
+}
 
-  return {
-    async download(request, signal): Promise<Download> {
-      signal.throwIfAborted();
-      const { url, headers = {}, rules } = request;
-      const target = begin(url, headers, rules);
-      const host = target.authority;
-      const run = new Run(host, rules.timeouts, signal, running);
-      let body: DownloadBody | undefined;
-      try {
-        const answer = await follow(target, request, run, () => body?.writableNeedDrain ?? false);
-        try {
-          const status = answer.statusCode ?? 0;
-          if (status < 200 || status > 299) throw failedStatus(host, status);
-          if (status === 206) throw failed(host, 'it sent only a part of the file');
-          if (isCoded(answer)) throw failed(host, CODED);
-          const contentLength = lengthOf(answer);
-          if (contentLength !== undefined && contentLength > rules.maxBytes) throw tooLarge(host, rules, contentLength);
-          body = new DownloadBody(run, rules);
-          // the body is the last of the two streams, so it gets every error
-          pipeline(answer, body, () => undefined);
-          const length = contentLength === undefined ? {} : { contentLength };
-          return { status, headers: answer.headers, ...length, body };
-        } catch (error) {
-          drop(answer);
-          throw error;
-        }
-      } catch (error) {
-        run.done();
-        throw error;
-      }
-    },
+/** Where a transfer goes. @throws GatewayError `fetch_forbidden` */
+function begin(url: string, headers: Readonly<Record<string, string>>, rules: TransferRules): Target {
+  const judged = judgeUrl(url, rules);
+  if (judged.kind === 'refused') throw forbidden(judged);
+  const problem = headerProblem(headers);
+  if (problem !== undefined) throw forbidden({ host: judged.target.authority, reason: problem });
+  return judged.target;
+}
 
-    async upload({ url, method, headers = {}, multipart, file, rules }: UploadRequest, signal): Promise<UploadAnswer> {
-      signal.throwIfAborted();
-      const target = begin(url, headers, rules);
-      const host = target.authority;
-      const fields = multipart?.fields ?? {};
-      const problem = multipart && formProblem(fields);
-      if (problem !== undefined) throw forbidden({ host, reason: problem });
-      const files = [file, ...(multipart?.others ?? [])];
-      const large = files.find(({ size }) => size > rules.maxBytes);
-      if (large) throw tooLarge(host, rules, large.size);
-      const body = multipart && form(multipart.fileField, fields, files);
-      const run = new Run(host, rules.timeouts, signal, running);
-      const sending = new Sending(files, body, run);
-      const formType: Record<string, string> =
-        body === undefined ? {} : { 'Content-Type': `multipart/form-data; boundary=${body.boundary}` };
-      const byDefault = { ...BY_DEFAULT, 'Content-Type': contentType(file.mimeType) };
-      const ours = { ...OURS, ...formType, 'Content-Length': String(sending.length) };
-      try {
-        const answer = await connections.send({
-          target,
-          addresses: await addressesOf(target, run),
-          method,
-          headers: headLines(headers, byDefault, ours),
-          run,
-          isWaiting: () => sending.isReading,
-          write: (request) => sending.start(request),
-        });
-        const status = answer.statusCode ?? 0;
-        const start = await readStart(answer, run);
-        if (status >= 300 && status < 400) throw failedStatus(host, status);
-        if (status >= 400) return { status, body: isCoded(answer) ? Buffer.alloc(0) : start };
-        if (isCoded(answer)) throw failed(host, CODED);
-        if (!sending.complete) throw failed(host, 'it answered before it had the whole file');
-        return { status, body: start };
-      } finally {
-        run.done();
-      }
-    },
+/** Looks at the head of the answer to a GET. @throws GatewayError where it is not a whole file that may be fetched */
+function lengthOfFile(answer: IncomingMessage, host: string, rules: TransferRules): number | undefined {
+  const status = answer.statusCode ?? 0;
+  if (status < 200 || status > 299) throw failedStatus(host, status);
+  if (status === 206) throw failed(host, 'it sent only a part of the file');
+  if (isCoded(answer)) throw failed(host, CODED);
+  const contentLength = lengthOf(answer);
+  if (contentLength !== undefined && contentLength > rules.maxBytes) throw tooLarge(host, rules, contentLength);
+  return contentLength;
+}
 
-    async close() {
-      for (const run of running) run.stop(new GatewayError('draining'));
-      connections.close();
-    },
-  };
+/** What the answer to an upload says. @throws GatewayError where the file has not arrived, whatever the answer says */
+async function uploaded(answer: IncomingMessage, sending: Sending, run: Run): Promise<UploadAnswer> {
+  const { host } = run;
+  const status = answer.statusCode ?? 0;
+  const start = await readStart(answer, run);
+  if (status >= 300 && status < 400) throw failedStatus(host, status);
+  if (status >= 400) return { status, body: isCoded(answer) ? Buffer.alloc(0) : start };
+  if (isCoded(answer)) throw failed(host, CODED);
+  if (!sending.complete) throw failed(host, 'it answered before it had the whole file');
+  return { status, body: start };
 }
 
 /** The answer's first bytes. A body that breaks off does not change the status before it. */
