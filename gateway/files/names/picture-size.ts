@@ -18,6 +18,11 @@ export function longestEdge(head: Buffer): number | undefined {
   return edges && Math.max(...edges);
 }
 
+/** True for the head of a JPEG that ends before the picture's size: a colour profile or a thumbnail may be long. */
+export function hasLateSize(head: Buffer): boolean {
+  return pictureType(head)?.ext === 'jpg' && jpegEdges(head) === undefined;
+}
+
 function edgesOf(head: Buffer): [number, number] | undefined {
   switch (pictureType(head)?.ext) {
     case 'png':

@@ -10,6 +10,18 @@ const tall = (height: number) =>
     .png()
     .toBuffer();
 
+/** As a camera or a scanner writes it: a thumbnail and a long colour profile come before the size. */
+async function photo(height: number): Promise<Buffer> {
+  const bytes = await sharp({ create: { width: 300, height, channels: 3, background: '#fff' } })
+    .jpeg()
+    .toBuffer();
+  const segment = Buffer.concat([Buffer.from('ffe2ffff', 'hex'), Buffer.from('x'.repeat(0xffff - 2))]);
+  return Buffer.concat([bytes.subarray(0, 2), segment, segment, bytes.subarray(2)]);
+}
+
+/** Base64 as MIME writes it, which some servers send. */
+const inLines = (bytes: Buffer) => bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n');
+
 describe('an image with a longer edge than the service of its model takes', () => {
   let upstream: RecordingUpstream;
   let wharf: Wharf;
@@ -17,12 +29,16 @@ describe('an image with a longer edge than the service of its model takes', () =
 
   beforeAll(async () => {
     for (const height of [8000, 8001]) images.set(String(height), await tall(height));
+    for (const height of [8000, 8001]) images.set(`photo ${height}`, await photo(height));
+    images.set('lines 8001', await photo(8001));
     upstream = await RecordingUpstream.start({
       methods: {
         'tools/list': () => ({ tools: [...images.keys()].map((name) => ({ name, inputSchema: { type: 'object' } })) }),
-        'tools/call': ({ name }) => ({
-          content: [{ type: 'image', data: images.get(String(name))?.toString('base64'), mimeType: 'image/png' }],
-        }),
+        'tools/call': ({ name }) => {
+          const bytes = images.get(String(name)) ?? Buffer.alloc(0);
+          const data = /lines/.test(String(name)) ? inLines(bytes) : bytes.toString('base64');
+          return { content: [{ type: 'image', data, mimeType: /^8/.test(String(name)) ? 'image/png' : 'image/jpeg' }] };
+        },
       },
     });
     wharf = await startWharf({
@@ -48,6 +64,14 @@ describe('an image with a longer edge than the service of its model takes', () =
     expect((await sharp(bytes).metadata()).height).toBeLessThan(2000);
     const link = /^(http\S+)$/m.exec(String(text?.text))?.[1] ?? '';
     expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(images.get('8001'));
+  });
+
+  it.each(['photo 8001', 'lines 8001'])('is found behind the metadata of a JPEG (%s)', async (tool) => {
+    const [text, preview] = await call('claude-ai', tool);
+    expect(text?.text).toMatch(/ · image\/jpeg · /);
+    expect((await sharp(Buffer.from(String(preview?.data), 'base64')).metadata()).height).toBeLessThan(2000);
+    expect(await call('claude-ai', 'photo 8000')).toMatchObject([{ type: 'image', mimeType: 'image/jpeg' }]);
+    expect(await call('another', tool)).toMatchObject([{ type: 'image', mimeType: 'image/jpeg' }]);
   });
 
   it('stays as it is where it is not longer, and for a host of which no such service is known', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import sharp, { type Sharp } from 'sharp';
-import { longestEdge } from '../../../gateway/files/names/picture-size.js';
+import { hasLateSize, longestEdge } from '../../../gateway/files/names/picture-size.js';
 
 const picture = (width: number, height: number): Sharp =>
   sharp({ create: { width, height, channels: 3, background: '#fff' } });
@@ -30,6 +30,15 @@ describe("a picture's longer edge", () => {
     for (let length = 0; length < Math.min(bytes.length, 700); length++) {
       expect([40, undefined]).toContain(longestEdge(bytes.subarray(0, length)));
     }
+  });
+
+  it('of a JPEG comes late where its metadata is longer than what has been read', async () => {
+    const jpeg = await picture(9001, 3).jpeg().toBuffer();
+    const segment = Buffer.concat([Buffer.from('ffe2ffff', 'hex'), Buffer.alloc(0xffff - 2)]);
+    const late = Buffer.concat([jpeg.subarray(0, 2), segment, segment, jpeg.subarray(2)]);
+    expect(hasLateSize(late.subarray(0, 1500))).toBe(true);
+    expect([hasLateSize(late), longestEdge(late)]).toEqual([false, 9001]);
+    expect(hasLateSize(await picture(9001, 3).png().toBuffer())).toBe(false);
   });
 
   it('is unknown for what is not such a picture', () => {

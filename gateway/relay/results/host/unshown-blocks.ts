@@ -21,7 +21,7 @@ import { isErrorAt, resultOf } from './shown-file.js';
 import { TextRoom } from './text-room.js';
 import {
   choosesImages,
-  HEAD_LENGTH,
+  headFor,
   limitOfTool,
   textLimit,
   textOfBlock,
@@ -105,7 +105,7 @@ export async function storeUnshown(
   for (const { cut, holder, range, reading, place } of cuts.claimed) {
     if (!cut.inline || reading.kind !== 'mine' || place.kind !== 'content') continue;
     const isError = isErrorAt(message, resultOf(range.path));
-    const data = headOf(cut.inlineBody ?? []);
+    const data = headFor(client.host, (length) => beginOf(cut.inlineBody ?? [], length));
     const type = cut.dataUri ? { type: 'image', mimeType: cut.dataUri.mimeType, data } : { ...holder, data };
     const { most = Number.POSITIVE_INFINITY } = textLimit(client.host, isError) ?? {};
     // a data: URI in a text would be cut off in its midst
@@ -207,11 +207,12 @@ function whole(block: JsonObject, path: JsonPath, inline: ReadonlyMap<string, re
   return blob ? { ...block, resource: { ...resource, blob: textOf(blob) } } : block;
 }
 
-/** The beginning of a string of base64 in pieces, in which slashes may be escaped. */
-function headOf(pieces: readonly Buffer[]): string {
+/** The beginning of a string of base64 in pieces, in which slashes and line breaks may be escaped. */
+function beginOf(pieces: readonly Buffer[], length: number): string {
   const [first = Buffer.alloc(0)] = pieces;
-  const head = first.length < HEAD_LENGTH ? Buffer.concat(pieces) : first;
-  return head.toString('latin1', 0, HEAD_LENGTH).replaceAll('\\', '');
+  const held = first.length < length ? Buffer.concat(pieces) : first;
+  const begin = held.toString('latin1', 0, Math.min(length, held.length));
+  return begin.includes('\\') ? textOf(pieces).slice(0, length) : begin;
 }
 
 /** A string of a message, from its raw spelling. */

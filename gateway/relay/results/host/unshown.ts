@@ -1,4 +1,4 @@
-import { longestEdge } from '../../../files/names/picture-size.js';
+import { hasLateSize, longestEdge } from '../../../files/names/picture-size.js';
 import { pictureType } from '../../../files/names/picture-type.js';
 import { isObject } from '../../../json/value.js';
 import { isTextual } from '../../../policy/accept.js';
@@ -20,8 +20,8 @@ export type Unshown =
   /** A text longer than the host shows. */
   | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
 
-/** Characters of base64 that tell the type of an image and its size, which a JPEG has behind its colour profile. */
-export const HEAD_LENGTH = 2000;
+/** Characters of base64 that tell the type of an image, and mostly its size. */
+const HEAD_LENGTH = 2000;
 
 /** The blanks behind the padding belong to it: after none they would be looked at n times, 3 s for 64 KiB of them. */
 const BASE64 = /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/;
@@ -37,7 +37,11 @@ export function unshownBytes(
   const claims = typeof mimeType === 'string' ? { mimeType } : {};
   if (type === 'image') {
     const { images, imageTypes, imageEdge = Number.POSITIVE_INFINITY } = host ?? {};
-    const head = headIn(data);
+    const text = typeof data === 'string' ? data : '';
+    const head = Buffer.from(
+      headFor(host, (length) => text.slice(0, length)),
+      'base64',
+    );
     const type = typeIn(head) ?? String(mimeType).toLowerCase();
     const isShown = (imageTypes === undefined || imageTypes.includes(type)) && (longestEdge(head) ?? 0) <= imageEdge;
     if (images === 'drop' || !isShown || isText || isBeyond) return bytesOf(data, claims);
@@ -57,9 +61,15 @@ export function choosesImages(host: Host | undefined): boolean {
   return images === 'drop' || imageTypes !== undefined || imageEdge !== undefined || hasImageRoom(host);
 }
 
-/** The first bytes of an image. */
-function headIn(data: unknown): Buffer {
-  return Buffer.from(typeof data === 'string' ? data.slice(0, HEAD_LENGTH) : '', 'base64');
+/**
+ * As much of an image's base64 as tells what matters to the host. A JPEG has its size behind its metadata: a thumbnail of
+ * up to 64 KiB, and a colour profile of any length.
+ * @param begin the first characters of the base64
+ */
+export function headFor(host: Host | undefined, begin: (length: number) => string): string {
+  const head = begin(HEAD_LENGTH);
+  const isEnough = host?.imageEdge === undefined || !hasLateSize(Buffer.from(head, 'base64'));
+  return isEnough ? head : begin(Number.POSITIVE_INFINITY);
 }
 
 /** The type that the first bytes of an image have, if they plainly have some. */
