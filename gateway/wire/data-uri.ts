@@ -20,6 +20,8 @@ interface DataUri {
   mimeType: string;
   /** The `name` parameter before `;base64`, percent-decoded. It is an unchecked hint: it may be a path, for example. */
   name?: string;
+  /** The `charset` parameter before `;base64`, lower case, if it is the name of one. */
+  charset?: string;
   bytes: Buffer;
 }
 
@@ -54,6 +56,8 @@ function dataUriHead(head: string, dataStart: number): DataUriHead {
 }
 
 const DATA_URI = /^data:/i;
+/** RFC 2978 §2.3: 1 to 40 characters; of those it allows, the ones in registered names. None ends the parameter. */
+const CHARSET = /^[a-z0-9][\w.:+-]{0,39}$/;
 export const MEDIA_TYPE = /^[a-z0-9][\w!#$&^.+-]{0,126}\/[a-z0-9][\w!#$&^.+-]{0,126}$/;
 /**
  * Characters that are illegal in a URI and that two readers would read in two ways: blanks and controls (some drop
@@ -71,13 +75,14 @@ export function readDataUri(text: string): DataUri | 'malformedUri' | 'not-a-dat
   const comma = text.slice(0, MAX_DATA_URI_HEAD).indexOf(',');
   if (comma < 0) return 'malformedUri';
   const head = text.slice(SCHEME.length, comma);
-  const { type, name, base64, hasCharset } = readHead(head);
+  const { type, name, base64, charset } = readHead(head);
   // `data:base64,…` is a mistake, not text; a comma inside a quoted name does not begin the data
   if ((type !== '' && !MEDIA_TYPE.test(type)) || hasOpenQuote(head)) return 'malformedUri';
-  const mimeType = type || (hasCharset ? 'text/plain' : 'text/plain;charset=US-ASCII');
+  const mimeType = type || (charset === undefined ? 'text/plain;charset=US-ASCII' : 'text/plain');
   const data = text.slice(comma + 1);
   const bytes = base64 ? base64Bytes(data) : percentBytes(data);
-  return bytes === undefined ? 'malformedUri' : { mimeType, ...(name ? { name } : {}), bytes };
+  if (bytes === undefined) return 'malformedUri';
+  return { mimeType, ...(name && { name }), ...(charset && CHARSET.test(charset) && { charset }), bytes };
 }
 
 /** RFC 2397 allows percent-encoding here too, and clients often encode `+`, `/` and `=`. */
@@ -146,7 +151,12 @@ function mayBegin(index: number, byte: number): boolean {
 }
 
 /** @param head the text between the scheme and the comma */
-export function readHead(head: string): { type: string; name: string; base64: boolean; hasCharset: boolean } {
+export function readHead(head: string): {
+  type: string;
+  name: string;
+  base64: boolean;
+  charset: string | undefined;
+} {
   const [type = '', ...parameters] = head.split(';').map((part) => part.trim());
   const end = parameters.findIndex((parameter) => parameter.toLowerCase() === 'base64');
   const read = end < 0 ? parameters : parameters.slice(0, end);
@@ -155,7 +165,11 @@ export function readHead(head: string): { type: string; name: string; base64: bo
     type: type.toLowerCase(),
     name: percentDecoded(name.replace(/^"(.*)"$/, '$1')),
     base64: end >= 0,
-    hasCharset: read.some((parameter) => /^charset=/i.test(parameter)),
+    charset: read
+      .find((parameter) => /^charset=/i.test(parameter))
+      ?.slice('charset='.length)
+      .replace(/^"(.*)"$/, '$1')
+      .toLowerCase(),
   };
 }
 

@@ -21,11 +21,21 @@ export const dataUriNamed: Encoder = {
 };
 
 function encode(file: FileSource, parameters: string): EncodedValue {
-  const text = frame(mediaTypeOfSource(file), parameters);
+  const text = frame(typeOf(file), parameters);
   return {
     length: text.length + encodedLength(file.size),
     pieces: [Buffer.from(text.slice(0, -1)), () => base64Of(file, 'base64'), QUOTE],
   };
+}
+
+/**
+ * A text without a charset would be US-ASCII to its reader (RFC 2397 §2). A type that leaves no room for it in what is
+ * counted for a type goes alone.
+ */
+function typeOf(file: FileSource): string {
+  const type = mediaTypeOfSource(file);
+  const whole = file.charset === undefined ? type : `${type};charset=${file.charset}`;
+  return whole.length <= MAX_MEDIA_TYPE ? whole : type;
 }
 
 /** The text around the data. Every character is printable ASCII that JSON does not escape. */

@@ -6,6 +6,8 @@ export interface FileSource {
   /** False when the name was made up because none was known. */
   hasName?: boolean;
   mimeType: string;
+  /** The encoding of a text's characters, where a client has said it. */
+  charset?: string;
   /** Bytes. */
   size: number;
   /** SHA-256, base64url without padding. If it is unknown, the file is read for it. */

@@ -158,8 +158,11 @@ export class IncomingFiles {
           const why = faultOfDataUri(reading.text);
           throw refused(rules, 'malformedUri', `${form}: ${why} (${reading.text.length} characters)`);
         }
+        const { mimeType, charset } = decoded;
         const name = reading.claims.name ?? decoded.name;
-        return this.#inline(decoded.bytes, { mimeType: decoded.mimeType, ...(name && { name }) }, rules);
+        const file = await this.#inline(decoded.bytes, { mimeType, ...(name && { name }) }, rules);
+        // it says nothing of bytes that are plainly of another type
+        return file.mimeType === mimeType && charset !== undefined ? Object.assign(file, { charset }) : file;
       }
       case 'base64': {
         const bytes = decodeTolerantBase64(reading.text);

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../../helpers/bytes.js';
 import { gauge } from '../../helpers/fault-checks.js';
+import { PIXEL } from '../../helpers/pixel.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { until } from '../../helpers/wait.js';
@@ -64,6 +65,18 @@ describe('a file in every encoding of an HTTP server', () => {
     const { result } = await client.call('take', { [argument]: F4, other: 1e3 });
     expect(result).toEqual({ content: [{ type: 'text', text: 'done' }] });
     expect(upstream.lastArguments).toEqual({ [argument]: expected, other: 1000 });
+  });
+
+  it('a text in another charset says so to a server of data: URIs, with its name and without', async () => {
+    const given = { name: 'data:text/csv;charset=iso-8859-1;name=a.csv;base64,/A==' };
+    await client.call('take', { dataUri: given.name, dataUriNamed: given.name });
+    const plain = 'data:text/csv;charset=iso-8859-1;base64,/A==';
+    expect(upstream.lastArguments).toEqual({ dataUri: plain, dataUriNamed: given.name });
+    await client.call('take', { dataUri: given.name.replace(';name=a.csv', '').replace('/A==', '/A') });
+    expect(upstream.lastArguments).toEqual({ dataUri: plain });
+    const picture = PIXEL.toString('base64');
+    await client.call('take', { dataUri: `data:text/csv;charset=utf-8;name=a.png;base64,${picture}` });
+    expect(upstream.lastArguments).toEqual({ dataUri: `data:image/png;base64,${picture}` });
   });
 
   it.each(['AAEC_f7_', 'AAEC_f4', 'AA'])('a server of base64url gets %s as it was sent', async (base64url) => {

@@ -19,9 +19,15 @@ describe('a whole data: URI', () => {
     ['data:text/plain;base64,SGVsbG8gd29ybGQh', { mimeType: 'text/plain', bytes: 'Hello world!' }],
     ['data:,', { mimeType: 'text/plain;charset=US-ASCII', bytes: '' }],
     ['data:;base64,QQ==', { mimeType: 'text/plain;charset=US-ASCII', bytes: 'A' }],
-    ['data:;charset=utf-8,A', { mimeType: 'text/plain', bytes: 'A' }],
+    ['data:;charset=utf-8,A', { mimeType: 'text/plain', charset: 'utf-8', bytes: 'A' }],
+    [
+      'data:text/csv;charset="ISO-8859-1";name=a.csv,A',
+      { mimeType: 'text/csv', name: 'a.csv', charset: 'iso-8859-1', bytes: 'A' },
+    ],
+    ['data:text/csv;charset=a/b,A', { mimeType: 'text/csv', bytes: 'A' }],
+    [`data:text/csv;charset=${'x'.repeat(41)},A`, { mimeType: 'text/csv', bytes: 'A' }],
     ['data:image/png;base64,', { mimeType: 'image/png', bytes: '' }],
-    ['DATA:Image/PNG;Charset=x;BASE64,QQ==', { mimeType: 'image/png', bytes: 'A' }],
+    ['DATA:Image/PNG;Charset=x;BASE64,QQ==', { mimeType: 'image/png', charset: 'x', bytes: 'A' }],
     ['data:text/html,<script>', { mimeType: 'text/html', bytes: '<script>' }],
     ['data:text/plain,a,b;base64,c', { mimeType: 'text/plain', bytes: 'a,b;base64,c' }],
     ['data:text/plain,%C3%bc%00%ff', { mimeType: 'text/plain', bytes: '\u00c3\u00bc\0\u00ff' }],
@@ -148,7 +154,7 @@ describe('the name in a data: URI', () => {
     'data:image/png;charset=x;name=a.png;base64,QUJD',
     'data:image/png;charset=x;NAME=a.png;name=b.png;base64,QUJD',
   ])('may stand anywhere before ;base64: %s (2356o-09)', (text) => {
-    expect(read(text)).toEqual({ mimeType: 'image/png', name: 'a.png', bytes: 'ABC' });
+    expect(read(text)).toEqual({ mimeType: 'image/png', name: 'a.png', charset: 'x', bytes: 'ABC' });
   });
 
   it('is ignored after ;base64 (2356o-10)', () => {

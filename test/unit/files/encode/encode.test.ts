@@ -44,6 +44,14 @@ describe('9.3.3: what a file becomes in an argument', () => {
     expect(await jsonOf(encoding, { ...fileOf(F4), inMemory: () => undefined })).toBe(expected);
   });
 
+  it.each([
+    ['dataUri', '"data:text/csv;charset=iso-8859-1;base64,/A=="'],
+    ['dataUriNamed', '"data:text/csv;charset=iso-8859-1;name=x.bin;base64,/A=="'],
+  ] as const)('%s of a text in another charset says it', async (encoding, expected) => {
+    const file = fileOf(Buffer.from([0xfc]), { mimeType: 'text/csv', charset: 'iso-8859-1' });
+    expect(await jsonOf(encoding, file)).toBe(expected);
+  });
+
   it('base64url has no padding, base64 has', async () => {
     expect(await jsonOf('base64url', fileOf(Buffer.from([0xff])))).toBe('"_w"');
     expect(await jsonOf('base64', fileOf(Buffer.from([0xff])))).toBe('"/w=="');

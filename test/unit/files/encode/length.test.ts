@@ -40,6 +40,8 @@ describe('the room that a file needs', () => {
       (await encodeFile(encoding, fileOf(content, worst), { path: 'a' })).length;
     expect(await lengthOf('bytes', Buffer.alloc(100, 255))).toBe(roomFor('bytes', 100));
     expect(await lengthOf('dataUri')).toBe(roomFor('dataUri', 100));
+    Object.assign(worst, { charset: 'utf-8' });
+    expect(await lengthOf('dataUri')).toBe(roomFor('dataUri', 100));
     const named = await lengthOf('dataUriNamed');
     expect(named).toBeLessThanOrEqual(roomFor('dataUriNamed', 100));
     expect(named).toBeGreaterThan(roomFor('dataUriNamed', 100) - 10);
