@@ -1,3 +1,4 @@
+import { isObject } from '../../../gateway/json/value.js';
 import type { JsonObject, OutgoingFile } from '../../../gateway/ports/dialect.js';
 
 export function imageBlock({ mimeType, base64 }: { mimeType: string; base64: string }): JsonObject {
@@ -18,9 +19,22 @@ export function addressItem({ ref }: OutgoingFile, holder: JsonObject): JsonObje
   return holder._meta === undefined ? item : { ...item, _meta: holder._meta };
 }
 
-/** Keeps the original block's `annotations` and `_meta` on the first block that replaces it. */
-export function withExtras([first, ...others]: JsonObject[], { annotations, _meta }: JsonObject): JsonObject[] {
+/** Blocks that stand for the file itself. */
+const NAMING = new Set<unknown>(['resource_link', 'file']);
+
+/**
+ * Keeps the original block's `annotations` and `_meta` on the first block that replaces it, and the `_meta` of the resource in
+ * it on the block that names the file, which is a resource too.
+ */
+export function withExtras(
+  [first, ...others]: JsonObject[],
+  { annotations, _meta, resource }: JsonObject,
+): JsonObject[] {
   if (!first) return [];
-  const extras = { ...(annotations !== undefined && { annotations }), ...(_meta !== undefined && { _meta }) };
-  return [{ ...first, ...extras }, ...others];
+  const block = { ...first, ...(annotations !== undefined && { annotations }), ...(_meta !== undefined && { _meta }) };
+  const of = isObject(resource) && isObject(resource._meta) ? resource._meta : undefined;
+  if (!of) return [block, ...others];
+  const at = others.findIndex(({ type }) => NAMING.has(type));
+  if (at >= 0) return [block, ...others.with(at, { ...others[at], _meta: of })];
+  return [{ ...block, _meta: isObject(_meta) ? { ...of, ..._meta } : of }, ...others];
 }

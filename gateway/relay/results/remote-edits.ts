@@ -43,6 +43,8 @@ export interface Replacement {
   kind: HolderKind;
   blocks: JsonObject[];
   file?: OutgoingFile;
+  /** The server's own URI of the file. */
+  resource?: string | undefined;
 }
 
 /** The edits of a message whose files were fetched. */

@@ -36,6 +36,8 @@ interface FileEntry {
   /** Path of the result that contains the file. */
   result: readonly (string | number)[];
   place: { contentIndex: number } | { pointer: string };
+  /** The server's own URI of it, which its link has replaced. */
+  resource?: string | undefined;
 }
 
 /**
@@ -156,7 +158,7 @@ async function replacementsOf(
     );
     const { file: seen, client } = await context.shown.in(resultOf(range.path), file, place.kind);
     const blocks = context.write(place, seen, holder, client);
-    replacements.push({ range, kind: place.kind, blocks, file });
+    replacements.push({ range, kind: place.kind, blocks, file, resource: reading.claims.uri });
   }
   return replacements;
 }
@@ -180,14 +182,15 @@ function besides(remote: readonly Replacement[], own: readonly Replacement[]): R
 function replaceHolders(replacements: Replacement[], edits: Edits, entries: FileEntry[]): void {
   // one block can become several, which moves those after it
   const shift = new Map<string, number>();
-  for (const { range, blocks, file } of replacements.sort((a, b) => a.range.start - b.range.start)) {
+  for (const { range, blocks, file, resource } of replacements.sort((a, b) => a.range.start - b.range.start)) {
     edits.replace(range, blocks.map((block) => JSON.stringify(block)).join(','));
     const list = range.path.findLastIndex((key) => typeof key === 'number');
     const index = range.path[list] as number;
     const listKey = pointer(range.path.slice(0, list));
     const moved = shift.get(listKey) ?? 0;
     shift.set(listKey, moved + blocks.length - 1);
-    if (file) entries.push({ file, result: resultOf(range.path), place: { contentIndex: index + moved } });
+    const place = { contentIndex: index + moved };
+    if (file) entries.push({ file, result: resultOf(range.path), place, resource });
   }
 }
 
@@ -305,7 +308,11 @@ function linkEntry({ about, contentIndex }: { about: JsonObject; contentIndex: n
 }
 
 function listed(result: readonly (string | number)[], entries: readonly FileEntry[]): JsonObject[] {
-  return entriesOf(result, entries).map(({ file: { ref }, place }) => ({ ...fileEntry(ref), ...place }));
+  return entriesOf(result, entries).map(({ file: { ref }, place, resource }) => ({
+    ...fileEntry(ref),
+    ...(resource !== undefined && { resource }),
+    ...place,
+  }));
 }
 
 /** Adds a result's files, or the reason for a missing one, to its `_meta`, for programs. */

@@ -225,7 +225,7 @@ async function replaced(
   files: OutgoingFiles,
   context: TranslateContext,
   deps: UnshownDeps,
-): Promise<Pick<Replacement, 'blocks' | 'file'>> {
+): Promise<Pick<Replacement, 'blocks' | 'file' | 'resource'>> {
   if (what.kind === 'text-resource') {
     if (what.isAlone) return { blocks: [{ type: 'text', text: what.text, ...extrasOf(block) }] };
     const { blob: _, ...resource } = block.resource as JsonObject;
@@ -242,7 +242,7 @@ async function replaced(
   const result = resultOf(path);
   if (what.kind === 'bytes') {
     const seen = await context.shown.in(result, file, 'content');
-    return { blocks: context.write(BLOCK, seen.file, extrasOf(block), seen.client), file };
+    return { blocks: context.write(BLOCK, seen.file, block, seen.client), file, resource: what.claims.uri };
   }
   const text = withText(block, shortened(what.text, what.limit));
   const isReadWhole = what.bytes.length <= context.limits.inlineOther;

@@ -69,6 +69,23 @@ describe('what replaces a block', () => {
     }
   });
 
+  it('tells which resource it was, with the _meta of the resource on the link to its file', async () => {
+    const uri = 'db://reports/7';
+    const meta = '"_meta":{"com.example/etag":"7f","id":12345678901234567890}';
+    const block = `{${extras},"type":"resource","resource":{"uri":"${uri}","blob":"${DATA}",${meta}}}`;
+    const text = await relay(`{"result":{"content":[${block}]},"id":1}`);
+    const { content, _meta } = JSON.parse(text).result;
+    expect(_meta[FILES]).toEqual([expect.objectContaining({ resource: uri, contentIndex: 0, size: 1300 })]);
+    expect(content[0]).toMatchObject(JSON.parse(`{"type":"text",${extras}}`));
+    expect(content[1]).toMatchObject({ type: 'resource_link', uri: _meta[FILES][0].url });
+    expect(text).toContain(meta);
+    expect(content[0]._meta).not.toHaveProperty(['com.example/etag']);
+
+    const older = new RelayLab({ limits: LIMITS, version: '2025-03-26' });
+    const [only] = JSON.parse(await relay(`{"result":{"content":[${block}]},"id":1}`, older)).result.content;
+    expect(only._meta).toEqual({ 'x.y/z': { deep: [null] }, 'com.example/etag': '7f', id: expect.anything() });
+  });
+
   it('is pointed at as sent, however many blocks came before', async () => {
     const other = () => BLOCK.replace(DATA, randomBytes(1000).toString('base64'));
     const short = '{"type":"image","data":"AAAA","mimeType":"image/png"}';
