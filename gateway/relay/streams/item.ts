@@ -62,7 +62,7 @@ export async function itemOf(
   const items = Array.isArray(contents) ? contents.filter(isObject) : [];
   const [only, ...others] = items;
   const item = items.find((candidate) => candidate.uri === uri) ?? (others.length === 0 ? only : undefined);
-  if (!item || !Array.isArray(contents)) throw noContent(uri);
+  if (!item || !Array.isArray(contents)) throw noContent(uri, items.length);
   refuseDuplicates(message);
   const about = {
     ...(typeof item.mimeType === 'string' && { mimeType: item.mimeType }),
@@ -71,7 +71,7 @@ export async function itemOf(
   if (typeof item.text === 'string') {
     return { mimeType: 'text/plain; charset=utf-8', ...about, ...inMemory(Buffer.from(item.text)) };
   }
-  if (typeof item.blob !== 'string') throw noContent(uri);
+  if (typeof item.blob !== 'string') throw noContent(uri, 0);
   const path = pointer([...base, 'result', 'contents', contents.indexOf(item), 'blob']);
   const cut = cuts.cuts.find((candidate) => candidate.path === path);
   if (cut) return { ...cut.dataUri, ...about, ...(await contentOf(cut, library)) };
@@ -93,8 +93,12 @@ export function inStore(
   return { size, digest, read: (signal) => readStored({ key, size }, library, signal) };
 }
 
-function noContent(uri: string): GatewayError {
-  const text = 'The server gave no content for this resource.';
+/** @param count contents that the server gave: of a folder, for example, those of what is in it */
+function noContent(uri: string, count: number): GatewayError {
+  const text =
+    count === 0
+      ? 'The server gave no content for this resource.'
+      : `The server gave ${count} contents, and none of them has this URI; resources/read gives all of them.`;
   return new GatewayError('stream_refused', { reason: 'streamNotSupported', uri, text });
 }
 

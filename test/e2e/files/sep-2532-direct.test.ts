@@ -185,10 +185,15 @@ describe('resources/stream in front of a server that only has resources/read', (
     expect(await bytesOf(response)).toEqual(F1);
   });
 
-  it.each(['docs://foreign', 'docs://nothing'])('%s has no content of that URI (2532-60, 2532-37)', async (uri) => {
+  it.each([
+    ['docs://foreign', 'The server gave 2 contents, and none of them has this URI; resources/read gives all of them.'],
+    ['docs://nothing', 'The server gave no content for this resource.'],
+  ])('%s has no content of that URI (2532-60, 2532-37)', async (uri, message) => {
     const response = await stream(client, uri);
     expect(response.status).toBe(200);
-    expect(await errorOf(response)).toMatchObject({ code: -32003, data: { uri, suggestion: expect.any(String) } });
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ code: -32003, data: { uri, suggestion: expect.any(String) } });
+    expect(JSON.stringify(error)).toContain(message);
   });
 
   it.each([
