@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../../ports/json.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
-import { parseJson } from '../../wire/json/parse.js';
 import type { SlotSink } from '../../wire/json/reader.js';
-import { type WeightLimits, weigh } from '../../wire/json/weigh.js';
+import type { WeightLimits } from '../../wire/json/weigh.js';
 import type { Cut } from './cut.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
+import { nestedJson } from './nested-json.js';
 import { markedPlaces, type NestedPlace, stringsOf } from './nested-places.js';
 import { shortStrings } from './short-strings.js';
 
@@ -108,7 +108,7 @@ export class NestedCuts implements SlotSink {
   }
 
   /** The strings in it that can be files: base64 to their ends, in a text that is JSON. */
-  files(): readonly NestedFile[] {
+  async files(): Promise<readonly NestedFile[]> {
     const whole = this.parts.filter((part, index): part is NestedCut => {
       const next = this.parts[index + 1];
       if (part instanceof ByteStore || !(next instanceof ByteStore)) return false;
@@ -116,7 +116,7 @@ export class NestedCuts implements SlotSink {
     });
     if (whole.length === 0) return [];
     const mark = randomUUID();
-    const value = this.#parse(new Map(whole.map((part, index) => [part, `${mark}${index}`])));
+    const value = await this.#parse(new Map(whole.map((part, index) => [part, `${mark}${index}`])));
     if (value === undefined) return [];
     const places = markedPlaces(value, mark);
     return whole.map((nested, index) => ({ nested, place: places.get(String(index)) }));
@@ -140,9 +140,8 @@ export class NestedCuts implements SlotSink {
    * Every string of the text's JSON, but those that have left it; undefined when it is not JSON, or too large to be
    * parsed.
    */
-  strings(): Iterable<readonly [text: string, place: NestedPlace]> | undefined {
-    const gone = this.parts.filter((part) => !(part instanceof ByteStore)) as NestedCut[];
-    const value = this.#other ? undefined : this.#parse(new Map(gone.map((part) => [part, ''])));
+  async strings(): Promise<Iterable<readonly [text: string, place: NestedPlace]> | undefined> {
+    const value = this.#other ? undefined : await this.#parse(new Map());
     return value === undefined ? undefined : stringsOf(value);
   }
 
@@ -172,16 +171,11 @@ export class NestedCuts implements SlotSink {
   }
 
   /** The text's value with these words for its cut strings; undefined when it is not JSON, or too large to be parsed. */
-  #parse(words: ReadonlyMap<NestedCut, string>): JsonValue | undefined {
+  #parse(words: ReadonlyMap<NestedCut, string>): Promise<JsonValue | undefined> {
     const raw = this.parts.flatMap((part) =>
       part instanceof ByteStore ? part.pieces() : [Buffer.from(words.get(part) ?? '')],
     );
-    try {
-      const text = JSON.parse(`"${Buffer.concat(raw).toString('utf8')}"`) as string;
-      return weigh(Buffer.from(text), this.#options.weight) === 'light' ? (parseJson(text) as JsonValue) : undefined;
-    } catch {
-      return undefined;
-    }
+    return nestedJson(raw, this.#options.weight);
   }
 
   /** Reads up to the first character that shows whether this may be JSON. */

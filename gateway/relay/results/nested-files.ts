@@ -5,6 +5,7 @@ import type { ClientFacts } from '../../ports/client.js';
 import type { JsonPath, OutgoingFile } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
+import { addAll } from '../../wire/add-all.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
@@ -31,25 +32,40 @@ export interface ClaimedNested {
 }
 
 /** The files in text blocks that are themselves JSON, as `results.text` says. */
-export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: NestedContext): ClaimedNested[] {
-  const { known } = context;
-  return cuts.texts.flatMap(({ value: { path, offset }, nested }) => {
+export async function nestedFiles(
+  message: HeldMessage,
+  cuts: MessageCuts,
+  context: NestedContext,
+): Promise<ClaimedNested[]> {
+  const claimed: ClaimedNested[] = [];
+  for (const text of cuts.texts) {
+    const { path, offset } = text.value;
     const mode = context.settings(path)?.results.text ?? 'auto';
-    if (mode === 'off' || !nested.hasCuts || !context.mayHoldFiles(path)) return [];
+    if (mode === 'off' || !text.nested.hasCuts || !context.mayHoldFiles(path)) continue;
     const holder = message.ranges.find(
       ({ name, start, end }) => name === RANGE.holder && start < offset && offset < end,
     );
     const block: unknown = holder && parseJson(message.slice(holder.start, holder.end).toString('utf8'));
-    if ((block as { type?: unknown } | undefined)?.type !== 'text') return [];
-    const isLong = isBeyondHost({ path, nested }, message, context.client);
-    return nested.files().flatMap(({ nested: one, place }) => {
-      // it was cut by the limit of a tool whose result this is not
-      if ((one.cut.stored?.size ?? 0) <= context.limits.inlineOther && !one.cut.lost) return [];
-      // base64 in lines that is too long to be put back as it came: a link is better than no answer
-      const isMeant = mode === 'json' || isLong || one.cut.lost || known.has(one.cut.stored?.digest ?? '');
-      const claims = one.cut.dataUri ?? (place && markedAs(place)) ?? (isMeant ? {} : undefined);
-      return claims ? [{ nested: one, claims }] : [];
-    });
+    if ((block as { type?: unknown } | undefined)?.type !== 'text') continue;
+    addAll(claimed, await claimedIn(text, mode, message, context));
+  }
+  return claimed;
+}
+
+async function claimedIn(
+  { value: { path }, nested }: MessageCuts['texts'][number],
+  mode: ToolSettings['results']['text'],
+  message: HeldMessage,
+  { limits, client, known }: NestedContext,
+): Promise<ClaimedNested[]> {
+  const isLong = isBeyondHost({ path, nested }, message, client);
+  return (await nested.files()).flatMap(({ nested: one, place }) => {
+    // it was cut by the limit of a tool whose result this is not
+    if ((one.cut.stored?.size ?? 0) <= limits.inlineOther && !one.cut.lost) return [];
+    // base64 in lines that is too long to be put back as it came: a link is better than no answer
+    const isMeant = mode === 'json' || isLong || one.cut.lost || known.has(one.cut.stored?.digest ?? '');
+    const claims = one.cut.dataUri ?? (place && markedAs(place)) ?? (isMeant ? {} : undefined);
+    return claims ? [{ nested: one, claims }] : [];
   });
 }
 

@@ -62,7 +62,7 @@ export async function translate(
   const leftOut = textsForRefused(mine, context);
   const stored = mine.filter(({ cut }) => cut.stored);
   const known = await knownDigests(stored, cuts, context);
-  const nested = nestedFiles(message, cuts, { ...context, known });
+  const nested = await nestedFiles(message, cuts, { ...context, known });
   refuseTooLarge(nested, context.limits);
   if (stored.length > 0 || nested.length > 0) refuseDuplicates(message);
   await refuseLost(cuts, stored, nested, context);

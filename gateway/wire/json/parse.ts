@@ -4,6 +4,9 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
+const U = 0x75;
+/** Characters of an escape of four digits behind its backslash. */
+const UNICODE_REST = 5;
 /** `[` and `{` differ in this bit only; so do `]` and `}`. */
 const CURLY = 0x20;
 const OPEN = 0x7b;
@@ -76,55 +79,105 @@ interface Opened {
   key: string;
 }
 
+/** Characters of a text that are read in one step: some milliseconds, whatever they are. */
+const STEP = 64 * 1024;
+
 /**
- * The value of a text. Without recursion, as V8: depth costs memory, not stack.
+ * The value of a text that a reader has found valid, in steps, however long its strings are: between two of them the
+ * caller may do something else. Numbers, `true`, `false` and `null` become null.
+ */
+export function stringsInSteps(text: string): Generator<undefined, unknown> {
+  return building(text, () => null);
+}
+
+/**
+ * The value of a text.
  * @param text valid JSON
- * @param plain reads a text without members and items
+ * @param plain reads a number, `true`, `false` or `null`
  */
 function built(text: string, plain: (text: string) => unknown): unknown {
+  const steps = building(text, plain);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+/** Without recursion, as V8: depth costs memory, not stack. */
+function* building(text: string, plain: (text: string) => unknown): Generator<undefined, unknown> {
   const opened: Opened[] = [];
   let at = 0;
-  const keyOf = (): string => {
-    const start = skipSpace(text, at);
-    const end = endOfString(text, start + 1);
-    at = skipSpace(text, end + 1) + 1;
-    return JSON.parse(text.slice(start, end + 1)) as string;
-  };
+  let due = STEP;
   for (;;) {
+    if (at >= due) {
+      yield;
+      due = at + STEP;
+    }
+    const one = opened.at(-1);
     at = skipSpace(text, at);
-    const first = text.charCodeAt(at);
+    let first = text.charCodeAt(at);
+    if (one && !Array.isArray(one.into)) {
+      const key = shortString(text, at) ?? (yield* longString(text, at));
+      one.key = key.value;
+      // behind the colon
+      at = skipSpace(text, skipSpace(text, key.end + 1) + 1);
+      first = text.charCodeAt(at);
+    }
     let value: unknown;
     if ((first | CURLY) === OPEN) {
-      const one: Opened = { into: first === OPEN_ARRAY ? [] : {}, key: '' };
+      const into: Opened['into'] = first === OPEN_ARRAY ? [] : {};
       at = skipSpace(text, at + 1);
-      if ((text.charCodeAt(at) | CURLY) === CLOSE) {
-        at += 1;
-        value = one.into;
-      } else {
-        if (first === OPEN) one.key = keyOf();
-        opened.push(one);
+      if ((text.charCodeAt(at) | CURLY) !== CLOSE) {
+        opened.push({ into, key: '' });
         continue;
       }
+      at += 1;
+      value = into;
+    } else if (first === QUOTE) {
+      const string = shortString(text, at) ?? (yield* longString(text, at));
+      value = string.value;
+      at = string.end + 1;
     } else {
       const start = at;
-      at = first === QUOTE ? endOfString(text, at + 1) + 1 : endOfPlain(text, at);
+      at = endOfPlain(text, at);
       value = plain(text.slice(start, at));
     }
-    for (;;) {
-      const one = opened.at(-1);
-      if (one === undefined) return value;
-      put(one, value);
-      at = skipSpace(text, at);
-      const isLast = text.charCodeAt(at) !== COMMA;
-      at += 1;
-      if (!isLast) {
-        if (!Array.isArray(one.into)) one.key = keyOf();
-        break;
-      }
+    // what ends with it
+    for (let around = opened.at(-1); ; around = opened.at(-1)) {
+      if (around === undefined) return value;
+      put(around, value);
+      at = skipSpace(text, at) + 1;
+      if (text.charCodeAt(at - 1) === COMMA) break;
       opened.pop();
-      value = one.into;
+      value = around.into;
     }
   }
+}
+
+/** A string of a text. */
+interface Read {
+  value: string;
+  /** Position of its closing quote. */
+  end: number;
+}
+
+/** A string that is read in one step; undefined for a longer one. @param start its opening quote */
+function shortString(text: string, start: number): Read | undefined {
+  const end = endOfString(text, start + 1, start + STEP);
+  return text.charCodeAt(end) === QUOTE ? { value: unescaped(text.slice(start + 1, end)), end } : undefined;
+}
+
+/** A string that is read in steps. @param start its opening quote */
+function* longString(text: string, start: number): Generator<undefined, Read> {
+  const pieces: string[] = [];
+  for (let from = start + 1; ; ) {
+    const end = endOfString(text, from, from + STEP);
+    pieces.push(unescaped(text.slice(from, end)));
+    if (text.charCodeAt(end) === QUOTE) return { value: pieces.join(''), end };
+    yield;
+    from = end;
+  }
+}
+
+function unescaped(raw: string): string {
+  return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
 }
 
 function put({ into, key }: Opened, value: unknown): void {
@@ -135,12 +188,17 @@ function put({ into, key }: Opened, value: unknown): void {
   else into[key] = value;
 }
 
-/** Position of the closing quote. @param at after the opening one */
-function endOfString(text: string, at: number): number {
-  for (let end = at; ; end++) {
-    const code = text.charCodeAt(end);
-    if (code === QUOTE) return end;
-    if (code === BACKSLASH) end += 1;
+/**
+ * Position of the closing quote, or of the first character that is not read any more.
+ * @param start after the opening quote, or after a character of the string
+ * @param most position from which no character is read, except of an escape that begins before it
+ */
+function endOfString(text: string, start: number, most = Number.POSITIVE_INFINITY): number {
+  for (let at = start; ; at++) {
+    if (at >= most) return at;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === BACKSLASH) at += text.charCodeAt(at + 1) === U ? UNICODE_REST : 1;
   }
 }
 

@@ -16,7 +16,7 @@ const UNMARKED_FROM = 1024;
 /** Its length as base64. */
 const UNMARKED_LENGTH = Math.ceil(UNMARKED_FROM / 3) * 4;
 
-/** Bytes of a text that are parsed in one step, of some 60 ms. */
+/** Most bytes of a text whose strings are looked at: each is decoded in one step. */
 const MOST_PARSED = 4 * 1024 * 1024;
 
 /** How a string of base64 begins, in lines or not, that has 48 bytes at least; or a `data:` URI. */
@@ -70,7 +70,7 @@ function inlineDigest(cut: Cut, isFile: boolean): string | undefined {
 /** A text that is JSON may hold files in its strings. */
 async function noteText(nested: NestedCuts, note: Note): Promise<void> {
   await breathe();
-  const strings = nested.size <= MOST_PARSED ? nested.strings() : undefined;
+  const strings = nested.size <= MOST_PARSED ? await nested.strings() : undefined;
   if (!strings) {
     // too much to be parsed: its words are looked at, and nothing says which of them are files
     for await (const word of wordsOf(nested, UNMARKED_LENGTH)) await note(digestOf(Buffer.from(word, 'base64')));
@@ -81,6 +81,7 @@ async function noteText(nested: NestedCuts, note: Note): Promise<void> {
     const isLong = text.length >= UNMARKED_LENGTH;
     if (!BEGINNING.test(text)) continue;
     if (!isLong && !isMarked(place) && !DATA.test(text)) continue;
+    await breathe();
     const found = fileIn(text);
     if (found && found.bytes.length > 0) await note(digestOf(found.bytes), found.mimeType);
   }
