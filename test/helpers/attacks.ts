@@ -152,6 +152,20 @@ export const RESULTS: Readonly<Record<string, Attack>> = {
       return { answer: content(`{"type":"text","text":${JSON.stringify(text)}}`) };
     },
   },
+  'line breaks beside a file in a text that is JSON': {
+    most: 4_500_000,
+    make: ({ count }) => {
+      const text = `{"mimeType":"image/png","data":"${BASE64}","log":"${'\\n'.repeat(count)}"}`;
+      return { answer: content(`{"type":"text","text":${JSON.stringify(text)}}`) };
+    },
+  },
+  'quotes beside a file in a text that is JSON': {
+    most: 3_300_000,
+    make: ({ count }) => {
+      const text = `{"mimeType":"image/png","data":"${BASE64}","log":"${'\\"'.repeat(count)}"}`;
+      return { answer: content(`{"type":"text","text":${JSON.stringify(text)}}`) };
+    },
+  },
   'blanks in a picture of an error': {
     most: 4_000_000,
     make: ({ count }) => ({

@@ -155,6 +155,11 @@ export class Cut implements SlotSink {
     return this.#state === 'inline' ? this.#gathered.inspect() : undefined;
   }
 
+  /** Bytes of a file, or of an inline string that has come to its end; undefined as of `inspect`. */
+  get size(): number | undefined {
+    return this.#state === 'inline' ? this.#gathered.measure() : this.stored?.size;
+  }
+
   /** The bytes of an inline string, piece by piece. */
   decoded(): Iterable<Buffer> {
     return this.#gathered.decoded();

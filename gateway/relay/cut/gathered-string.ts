@@ -50,6 +50,8 @@ export class GatheredString {
   #nextLook: number;
   /** What `inspect` has found, of so many raw bytes. */
   #inspected: { raw: number; found: { size: number; digest: string } | undefined } | undefined;
+  /** What `measure` has found, of so many raw bytes. */
+  #measured: { raw: number; size: number | undefined } | undefined;
 
   /**
    * @param limit decoded bytes up to which it stays in memory
@@ -99,6 +101,20 @@ export class GatheredString {
   }
 
   /**
+   * Bytes of a string that has come to its end; undefined as of `inspect`, which decodes all of it again: 15 MB of escapes
+   * took 0.3 s. Here only what no check has seen is decoded.
+   */
+  measure(): number | undefined {
+    if (this.#measured?.raw !== this.#raw.size) this.#measured = { raw: this.#raw.size, size: this.#measure() };
+    return this.#measured.size;
+  }
+
+  #measure(): number | undefined {
+    if (this.fault || this.look() === 'text' || !this.#tryFinish(this.#probe)) return undefined;
+    return this.#probe.bytes;
+  }
+
+  /**
    * Size and digest of an inline string's bytes; undefined when it is not base64, or not the data URI that is required.
    */
   inspect(): { size: number; digest: string } | undefined {
@@ -111,13 +127,7 @@ export class GatheredString {
     const hash = createHash('sha256');
     const decoder = this.#newDecoder();
     if (!this.#tryDecode(decoder, this.body(), (bytes) => hash.update(bytes))) return undefined;
-    const rest = Buffer.allocUnsafe(3);
-    try {
-      hash.update(rest.subarray(0, decoder.finish(rest, 0)));
-    } catch (error) {
-      this.fault = wireErrorOrThrow(error);
-      return undefined;
-    }
+    if (!this.#tryFinish(decoder, (bytes) => hash.update(bytes))) return undefined;
     return { size: decoder.bytes, digest: hash.digest('base64url') };
   }
 
@@ -168,6 +178,19 @@ export class GatheredString {
         const written = decoder.push(piece, 0, piece.length, out, 0);
         sink?.(out.subarray(0, written));
       }
+      return true;
+    } catch (error) {
+      this.fault = wireErrorOrThrow(error);
+      return false;
+    }
+  }
+
+  /** Decodes what a string ends with. Returns false and sets `fault` when it may not end there. */
+  #tryFinish(decoder: Base64Decoder, sink?: (bytes: Buffer) => void): boolean {
+    const rest = Buffer.allocUnsafe(3);
+    try {
+      const written = decoder.finish(rest, 0);
+      sink?.(rest.subarray(0, written));
       return true;
     } catch (error) {
       this.fault = wireErrorOrThrow(error);

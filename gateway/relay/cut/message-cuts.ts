@@ -280,7 +280,7 @@ export class MessageCuts {
   }
 
   #isOver(cut: Cut, place: SlotPlace, reading: SlotReading & { kind: 'mine' }): boolean {
-    const size = cut.inspect()?.size;
+    const { size } = cut;
     return size !== undefined && size > inlineLimitOf(cut, place, reading, this.#deps.limits);
   }
 

@@ -328,7 +328,7 @@ export class NestedCuts implements SlotSink {
       this.#nested.whole = whole;
       cut.end();
       // escapes and line breaks make a string look longer than it is, so it is not checked continually
-      if (whole && (cut.inspect()?.size ?? 0) > this.#options.limit) cut.storeLate();
+      if (whole && (cut.size ?? 0) > this.#options.limit) cut.storeLate();
       this.#plain = new ByteStore();
       this.parts.push(this.#plain);
     } else {

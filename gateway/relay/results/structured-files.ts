@@ -124,7 +124,7 @@ async function expectedFile(
   files: OutgoingFiles,
   context: TranslateContext,
 ): Promise<OutgoingFile | undefined> {
-  if (!cut.stored && (cut.inspect()?.size ?? 0) <= context.limits.inlineOther) return undefined;
+  if (!cut.stored && (cut.size ?? 0) <= context.limits.inlineOther) return undefined;
   if (!(await isExpected(cut, context)) || !(await mayBeLinked(cut, context))) return undefined;
   if (!cut.stored) {
     cut.storeLate();

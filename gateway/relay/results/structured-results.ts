@@ -99,7 +99,7 @@ export function structuredPath(path: JsonPath): JsonPath {
 
 /** Bounds of a cut string's length: in base64 at least the characters that its bytes need without padding. */
 function charactersOf(cut: Cut): { least: number; most: number } {
-  const size = cut.stored?.size ?? cut.inspect()?.size;
+  const size = cut.size;
   const most = cut.value.length;
   return { least: size === undefined ? Math.floor(most / ESCAPE_LENGTH) : Math.ceil((size * 4) / 3), most };
 }
