@@ -1,4 +1,4 @@
-import { isSameType } from '../../policy/accept.js';
+import { isSameType, isTextual } from '../../policy/accept.js';
 import { cleanFileName } from './file-name.js';
 import { OCTET_STREAM, typeForExtension } from './media-type.js';
 
@@ -16,8 +16,19 @@ const ENDINGS: Readonly<Record<string, string>> = {
   markdown: 'md',
 };
 
+const PLAIN_TEXT = 'text/plain';
+
 /** Endings of texts that have no type of their own. */
 const PLAIN = new Set(['txt', 'text', 'log']);
+
+/** Endings of programs, settings and other texts that have no media type in Wharf's table: for JPEG `x.c` is not a file. */
+const SOURCES = new Set(
+  (
+    'bash bat bib c cc cfg cjs clj conf cpp cs cxx dart diff env erl ex exs fish go gradle graphql groovy h hpp hs ini ipynb ' +
+    'java jl json5 jsonc jsonl jsx kt kts less lua m mjs ml mts nim nix org patch php pl pm properties proto ps1 py r rb rs ' +
+    'rst sass scala scss sh sol sql srt svelte swift tex tf toml ts tsx vb vim vtt vue zig zsh'
+  ).split(' '),
+);
 
 /** What is known about a file's bytes. */
 export interface NamedType {
@@ -43,7 +54,7 @@ export function endsAs(name: string, { mimeType, ext }: NamedType): boolean {
 
 /**
  * Turns a name found near a file into one for the file: `report.docx` for a PDF becomes `report.pdf`. If the bytes show
- * no type, the name's ending stays.
+ * no type, the name's ending stays; so does that of a text, such as `data.csv`, in a text of which no more is known.
  * @returns empty for a text that is not a file name: `v1.2`, `div.button`
  */
 export function nameAs(told: string, type: NamedType): string {
@@ -52,7 +63,12 @@ export function nameAs(told: string, type: NamedType): string {
   const [, base = name, ending] = ENDING.exec(name) ?? [];
   if (ending === undefined) return cleanFileName(`${base}.${type.ext}`);
   if (type.mimeType === OCTET_STREAM) return name;
+  if (type.mimeType === PLAIN_TEXT && isTextEnding(ending.toLowerCase())) return name;
   return isEnding(ending.toLowerCase()) ? cleanFileName(`${base}.${type.ext}`) : '';
+}
+
+function isTextEnding(text: string): boolean {
+  return PLAIN.has(text) || SOURCES.has(text) || isTextual(typeForExtension(ENDINGS[text] ?? text) ?? '');
 }
 
 function isEnding(text: string): boolean {

@@ -5,6 +5,7 @@ import { toldBy } from '../../../../gateway/relay/results/told-names.js';
 
 const JPEG = { mimeType: 'image/jpeg', ext: 'jpg' };
 const PDF = { mimeType: 'application/pdf', ext: 'pdf' };
+const TEXT = { mimeType: 'text/plain', ext: 'txt' };
 const BYTES = { mimeType: 'application/octet-stream', ext: 'bin' };
 
 describe('what a call says that its file is called', () => {
@@ -50,6 +51,14 @@ describe('a name that was told', () => {
     ['v1.2', JPEG, ''],
     ['div.button', JPEG, ''],
     ['data.xyz', BYTES, 'data.xyz'],
+    ['data.csv', TEXT, 'data.csv'],
+    ['Main.PY', TEXT, 'Main.PY'],
+    ['server.log', TEXT, 'server.log'],
+    ['settings.yml', TEXT, 'settings.yml'],
+    ['report.pdf', TEXT, 'report.txt'],
+    ['div.button', TEXT, ''],
+    ['main.py', JPEG, ''],
+    ['data.csv', JPEG, 'data.jpg'],
     ['../../etc/passwd.png', PDF, 'passwd.pdf'],
     ['CON.jpg', JPEG, 'CON_.jpg'],
   ])('%s, for %j: %s', (told, type, expected) => {
