@@ -4,21 +4,21 @@ import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
 import type { ExchangeLimits, TypeLimit } from '../policy/message-limits.js';
 import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
+import { crossCheck, type Parsed } from './checks/across.js';
+import { raisedLimit } from './checks/raised-limit.js';
+import { toolProblems } from './checks/tools.js';
 import type { Address, Config, ServerConfig, UpstreamAuthConfig } from './config.js';
-import { crossCheck, type Parsed } from './cross-checks.js';
 import { type Environment, expand } from './expand.js';
 import { nearest } from './mistakes/nearest.js';
 import { asServer } from './mistakes/written-values.js';
 import { pathAsWritten, withTodaysNames } from './old-names.js';
 import { type ConfigProblem, explainIssue, formatPath, type Path, problem, valueAt } from './problems.js';
-import { raisedLimit } from './raised-limit.js';
 import { knownKeysOf } from './reference/reference.js';
 import { authSchemaFor } from './schema/auth.js';
 import { isLoopback } from './schema/fields.js';
 import { uploadToolOf } from './schema/peers.js';
 import { sectionSchemas } from './schema/schema.js';
 import { nameProblem, schemaFor, serverSchemas } from './schema/servers.js';
-import { toolProblems } from './tool-checks.js';
 
 /** Milliseconds that a link works which others may obtain. */
 const LINK_TTL = 15 * 60 * 1000;

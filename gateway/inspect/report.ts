@@ -1,6 +1,6 @@
+import { toolProblems } from '../config/checks/tools.js';
 import type { ServerConfig } from '../config/config.js';
 import { toolsSchema } from '../config/schema/tools.js';
-import { toolProblems } from '../config/tool-checks.js';
 import { encodingFacts } from '../encodings.js';
 import type { Proposal, ToolProposals } from './propose.js';
 import { commentText, type YamlNode, yamlFlow, yamlLines, yamlText } from './yaml.js';

@@ -1,5 +1,5 @@
-import { type ConfigProblem, type Path, problem } from './problems.js';
-import { limitText } from './schema/limits.js';
+import { type ConfigProblem, type Path, problem } from '../problems.js';
+import { limitText } from '../schema/limits.js';
 
 /** A limit that is higher than the one above it, both in the spelling of the config. @param of the section of that one */
 export function raisedLimit(

@@ -1,12 +1,13 @@
-import { fits } from '../policy/pattern.js';
-import { accessProblems, callerProblems } from './access-checks.js';
-import type { ServerConfig } from './config.js';
-import { nearest } from './mistakes/nearest.js';
-import { passthroughProblems } from './passthrough-checks.js';
-import { type ConfigProblem, problem } from './problems.js';
-import { formatAddress, isLoopback } from './schema/fields.js';
-import type { Sections } from './schema/schema.js';
-import { upstreamAuthProblems } from './upstream-auth-checks.js';
+import { fits } from '../../policy/pattern.js';
+import type { ServerConfig } from '../config.js';
+import { nearest } from '../mistakes/nearest.js';
+import { type ConfigProblem, problem } from '../problems.js';
+import { formatAddress, isLoopback } from '../schema/fields.js';
+import type { Sections } from '../schema/schema.js';
+import { accessProblems } from './access.js';
+import { callerProblems, clientProblems } from './callers.js';
+import { passthroughProblems } from './passthrough.js';
+import { upstreamAuthProblems } from './upstream-auth.js';
 
 /** What has parsed so far. A section with a problem of its own is missing, and rules about it are skipped. */
 export type Parsed = Partial<Sections> & { servers: ServerConfig[] };
@@ -16,6 +17,7 @@ export type Parsed = Partial<Sections> & { servers: ServerConfig[] };
  * @param serverNames every server of the file, including those that did not parse
  */
 export function crossCheck(parsed: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+  const { clients = [] } = parsed;
   return [
     ...reachability(parsed),
     ...parsed.servers.flatMap((server) => ownPortProblems(server, parsed)),
@@ -23,7 +25,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...consolePlace(parsed),
     ...flowNames(parsed, serverNames),
     ...handoffNames(parsed, serverNames),
-    ...clientPrincipals(parsed),
+    ...clients.flatMap(({ match }, index) => clientProblems(match, ['clients', index, 'match'], parsed.auth)),
     ...scopeServers(parsed, serverNames),
     ...upstreamAuthProblems(parsed),
     ...passthroughProblems(parsed, serverNames),
@@ -131,22 +133,6 @@ function flowNames({ flow = [], auth }: Parsed, serverNames: readonly string[]):
 function hintFor(name: string, serverNames: readonly string[]): string {
   const near = nearest(name, serverNames);
   return near === undefined ? '"*" is any' : `did you mean "${near}"?`;
-}
-
-function clientPrincipals({ clients = [], auth }: Parsed): ConfigProblem[] {
-  return clients.flatMap(({ match: { principal } }, index) => {
-    if (principal === undefined || auth === undefined) return [];
-    const path = ['clients', index, 'match', 'principal'];
-    if (auth.use === 'none') return [problem(path, 'never matches with auth none, where all callers are one')];
-    if (auth.use === 'passthrough')
-      return [problem(path, 'never matches with auth passthrough: callers have no names')];
-    const keys = auth.use === 'jwt' ? [] : auth.keys;
-    if (keys.some(({ name }) => name === principal)) return [];
-    // a caller with a token is its issuer and its name
-    if (auth.use !== 'apiKeys' && auth.jwt.issuers.some(({ issuer }) => principal.startsWith(`${issuer}|`))) return [];
-    if (auth.use === 'apiKeys') return [problem(path, 'is the name of none of auth.keys', principal)];
-    return [problem(path, 'is neither the name of a key nor ISSUER|NAME with an issuer of auth.jwt', principal)];
-  });
 }
 
 function uploadToolNames({ uploadTool, servers }: Parsed): ConfigProblem[] {

@@ -1,14 +1,14 @@
-import { ENCODINGS, type Encoding, encodingFacts } from '../encodings.js';
-import type { Limits } from '../policy/limits.js';
-import { TOOL_MESSAGE_LIMITS, type ToolLimitSettings } from '../policy/tool-limits.js';
-import { formatSize } from '../policy/units.js';
-import { joinPath } from '../schema/argument-path.js';
-import { type ConfigProblem, type Path, problem } from './problems.js';
+import { ENCODINGS, type Encoding, encodingFacts } from '../../encodings.js';
+import type { Limits } from '../../policy/limits.js';
+import { TOOL_MESSAGE_LIMITS, type ToolLimitSettings } from '../../policy/tool-limits.js';
+import { formatSize } from '../../policy/units.js';
+import { joinPath } from '../../schema/argument-path.js';
+import { type ConfigProblem, type Path, problem } from '../problems.js';
+import { splitPath } from '../schema/argument-path.js';
+import { toolLimitsSchema } from '../schema/tool-limits.js';
+import { fileArgumentSchema } from '../schema/tools.js';
+import type { ServerTransport } from '../transports.js';
 import { raisedLimit } from './raised-limit.js';
-import { splitPath } from './schema/argument-path.js';
-import { toolLimitsSchema } from './schema/tool-limits.js';
-import { fileArgumentSchema } from './schema/tools.js';
-import type { ServerTransport } from './transports.js';
 
 interface ServerFacts {
   transport: ServerTransport;

@@ -1,7 +1,7 @@
-import { OWN_AMOUNTS } from '../policy/allowance.js';
-import { CALL_AMOUNTS } from '../policy/tool-limits.js';
-import type { Config, ServerConfig } from './config.js';
-import { type ConfigProblem, problem } from './problems.js';
+import { OWN_AMOUNTS } from '../../policy/allowance.js';
+import { CALL_AMOUNTS } from '../../policy/tool-limits.js';
+import type { Config, ServerConfig } from '../config.js';
+import { type ConfigProblem, problem } from '../problems.js';
 
 /** What they are about. A section with a problem of its own is missing. */
 interface Facts {

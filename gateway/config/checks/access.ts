@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decide } from '../policy/access.js';
-import type { CallerMatch } from '../policy/callers.js';
-import { type LimitsOfSide, MESSAGE_LIMITS, type MessageLimits } from '../policy/message-limits.js';
-import { fits, fitsAny } from '../policy/pattern.js';
-import type { ToolSettings } from '../ports/file-slot.js';
-import { keyNamesOf, keysOf } from './access.js';
-import type { ApiKey, Config, ServerConfig } from './config.js';
-import { nearest } from './mistakes/nearest.js';
-import { type ConfigProblem, type Path, problem } from './problems.js';
+import { decide } from '../../policy/access.js';
+import { type LimitsOfSide, MESSAGE_LIMITS, type MessageLimits } from '../../policy/message-limits.js';
+import { fitsAny } from '../../policy/pattern.js';
+import type { ToolSettings } from '../../ports/file-slot.js';
+import { keysOf } from '../access.js';
+import type { ApiKey, Config, ServerConfig } from '../config.js';
+import { nearest } from '../mistakes/nearest.js';
+import { type ConfigProblem, type Path, problem } from '../problems.js';
+import { callerProblems } from './callers.js';
 import { raisedLimit } from './raised-limit.js';
 
 /** What they are about. A section with a problem of its own is missing. */
@@ -29,79 +29,6 @@ export function accessProblems({ auth, servers, ...rules }: Rules, serverNames: 
   const ofCallers = rules.callers?.flatMap(({ match }, index) => callerProblems(match, ['callers', index], auth)) ?? [];
   const ofKeys = keyProblems(auth ? keysOf(auth) : [], serverNames);
   return [...ofServers, ...ofCallers, ...ofKeys, ...raisedLimits({ auth, ...rules })];
-}
-
-/** A match that no caller can have under this `auth`. */
-export function callerProblems(match: CallerMatch, path: Path, auth: Config['auth'] | undefined): ConfigProblem[] {
-  if (auth === undefined) return [];
-  if (auth.use === 'none') {
-    const text = 'never matches with auth none, where all callers are one';
-    // operators who try tools have names all the same
-    return givenIn(match).flatMap((member) =>
-      member === 'principal' && match.principal?.startsWith('console:') ? [] : [problem([...path, member], text)],
-    );
-  }
-  if (auth.use === 'passthrough') return problemsOfPassing(match, path);
-  return [...keyAndTokenProblems(match, path, auth), ...principalProblems(match, path, auth)];
-}
-
-type Told = Extract<Config['auth'], { use: 'apiKeys' | 'jwt' | 'both' }>;
-
-/** A caller has either a key or what a token says. */
-function keyAndTokenProblems(match: CallerMatch, path: Path, auth: Told): ConfigProblem[] {
-  const { key } = match;
-  const problems: ConfigProblem[] = [];
-  if (key !== undefined && !fitsAny(key, keyNamesOf(auth)))
-    problems.push(
-      auth.use === 'jwt'
-        ? problem([...path, 'key'], 'never matches: callers with tokens have none')
-        : problem([...path, 'key'], 'is the name of none of auth.keys', key),
-    );
-  if (auth.use === 'jwt' || (auth.use === 'both' && key === undefined)) return problems;
-  const none = (['group', 'claim'] as const).filter((member) => match[member] !== undefined);
-  const beside = auth.use === 'both' ? ' beside "key"' : '';
-  const text = `never matches${beside}: callers with API keys have none`;
-  return [...problems, ...none.map((member) => problem([...path, member], text))];
-}
-
-function principalProblems({ key, principal }: CallerMatch, path: Path, auth: Told): ConfigProblem[] {
-  if (principal === undefined) return [];
-  const names = keyNamesOf(auth);
-  if (key !== undefined) {
-    if (!fitsAny(key, names) || areOneName(key, principal, names)) return [];
-    return [problem([...path, 'principal'], 'never matches beside "key": a caller with a key has its name', principal)];
-  }
-  if (fitsAny(principal, names)) return [];
-  const issuers = auth.use === 'apiKeys' ? [] : auth.jwt.issuers;
-  const beginnings = [...issuers.map(({ issuer }) => `${issuer}|`), 'console:'];
-  if (beginnings.some((beginning) => mayBeginWith(principal, beginning))) return [];
-  const text =
-    auth.use === 'apiKeys'
-      ? 'is the name of none of auth.keys'
-      : `never matches: a caller with a token is its issuer and its name, as in "${beginnings[0]}ada"`;
-  return [problem([...path, 'principal'], text, principal)];
-}
-
-/** Whether two patterns fit the same name. */
-function areOneName(one: string, other: string, names: ReadonlySet<string>): boolean {
-  if (!one.includes('*')) return fits(other, one);
-  return other.includes('*') ? [...names].some((name) => fits(one, name) && fits(other, name)) : fits(one, other);
-}
-
-/** Whether a pattern fits any name with this beginning. */
-function mayBeginWith(pattern: string, beginning: string): boolean {
-  const [first = ''] = pattern.split('*', 1);
-  return first.startsWith(beginning) || (first.length < pattern.length && beginning.startsWith(first));
-}
-
-function problemsOfPassing(match: CallerMatch, path: Path): ConfigProblem[] {
-  const text = 'never matches with auth passthrough, where the server alone knows who calls';
-  return givenIn(match).map((member) => problem([...path, member], text));
-}
-
-/** What a match asks of a caller. */
-function givenIn(match: CallerMatch) {
-  return (['key', 'principal', 'group', 'claim'] as const).filter((member) => match[member] !== undefined);
 }
 
 function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): ConfigProblem[] {
