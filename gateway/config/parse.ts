@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
 import type { ExchangeLimits, TypeLimit } from '../policy/message-limits.js';
 import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
-import { crossCheck, type Parsed } from './checks/across.js';
+import { crossCheck, crossWarnings, type Parsed } from './checks/across.js';
 import { raisedLimit } from './checks/raised-limit.js';
 import { toolProblems } from './checks/tools.js';
 import type { Address, Config, ServerConfig, UpstreamAuthConfig } from './config.js';
@@ -61,7 +61,7 @@ export function parseConfig(file: object, adapters: AdapterList, environment: En
   // Without a problem every section exists; limits and time-outs have exactly the names of their tables.
   const { secret: secrets, links, ...sections } = found.parsed;
   const lives = { ...links, ttl: links?.ttl ?? LINK_TTL, lasting: links?.ttl === undefined && isPrivate(sections) };
-  const config = { ...sections, links: lives, secrets, warnings };
+  const config = { ...sections, links: lives, secrets, warnings: [...warnings, ...crossWarnings(found.parsed)] };
   return { ok: true, config: config as unknown as Omit<Config, 'inheritedEnv' | 'sources'> };
 }
 

@@ -6,8 +6,9 @@ import { formatAddress, isLoopback } from '../schema/fields.js';
 import type { Sections } from '../schema/schema.js';
 import { accessProblems } from './access.js';
 import { callerProblems, clientProblems } from './callers.js';
+import { hiddenCallers } from './callers-in-order.js';
 import { passthroughProblems } from './passthrough.js';
-import { upstreamAuthProblems } from './upstream-auth.js';
+import { upstreamAuthProblems, upstreamAuthWarnings } from './upstream-auth.js';
 
 /** What has parsed so far. A section with a problem of its own is missing, and rules about it are skipped. */
 export type Parsed = Partial<Sections> & { servers: ServerConfig[] };
@@ -32,6 +33,11 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...uploadToolNames(parsed),
     ...accessProblems(parsed, serverNames),
   ];
+}
+
+/** Rules between values that break nothing, but can never do what they were written for. */
+export function crossWarnings(parsed: Parsed): ConfigProblem[] {
+  return [...upstreamAuthWarnings(parsed), ...hiddenCallers(parsed.callers ?? [])];
 }
 
 function reachability({ listen, adminListen, adminAllowPublic, publicUrl, auth }: Parsed): ConfigProblem[] {

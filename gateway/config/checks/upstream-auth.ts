@@ -82,3 +82,62 @@ function takenHeaders(own: UpstreamAuthConfig, settings: ServerConfig['settings'
     .filter((header) => fixed.includes(header.toLowerCase()))
     .map((header) => problem(path, `sets the header ${header}, which this server's headers set already`));
 }
+
+/** What of a caller each way in can tell; the rest is a header that no server gets, or an empty one. */
+const UNTOLD: Readonly<Record<Config['auth']['use'], RegExp>> = {
+  none: /^(?:key|groups|scopes|claims\..*)$/s,
+  apiKeys: /^(?:groups|scopes|claims\..*)$/s,
+  jwt: /^key$/,
+  both: /^$/,
+  // refused beside it
+  passthrough: /^$/,
+};
+
+const WHY_UNTOLD: Partial<Record<Config['auth']['use'], string>> = {
+  none: 'with auth none, whose only caller has no',
+  apiKeys: 'for callers with API keys, which have no',
+  jwt: 'for callers with tokens, which have no',
+};
+
+/** One header of `identityHeaders`. */
+interface Told {
+  header: string;
+  what: string;
+  use: Config['auth']['use'];
+}
+
+const OF_HEADERS: readonly Rule<Told>[] = [
+  {
+    when: ({ what, use }) => UNTOLD[use].test(what),
+    path: ({ header }) => [header],
+    message: ({ what, use }) => {
+      const [fact = ''] = what.split('.', 1);
+      const isList = fact === 'groups' || fact === 'scopes';
+      return `${isList ? 'is always empty' : 'is never sent'} ${WHY_UNTOLD[use]} ${fact}: remove it, or send another fact`;
+    },
+  },
+];
+
+/** RFC 6749 §4.4: only a client that proves itself may use this grant, but some servers look at its name alone. */
+const WITHOUT_PROOF: Rule<UpstreamAuthConfig> = {
+  when: ({ clientCredentials: own }) => own?.clientId !== undefined && !own.clientSecret && !own.privateKey,
+  path: ['clientCredentials'],
+  message:
+    'has neither clientSecret nor privateKey, so that the authorization server gets nothing but clientId; nearly all ' +
+    'refuse that (RFC 6749, section 4.4): add one of them',
+};
+
+/** Credentials and headers that work nowhere, or almost nowhere, but harm nothing. */
+export function upstreamAuthWarnings({ servers, auth }: Facts): ConfigProblem[] {
+  return servers.flatMap(({ name, upstreamAuth: own }) => {
+    if (!own || !auth) return [];
+    const path = ['servers', name, 'upstreamAuth'];
+    const { use } = auth;
+    return [
+      ...brokenRules([WITHOUT_PROOF], own, path),
+      ...Object.entries(own.identityHeaders ?? {}).flatMap(([header, what]) =>
+        brokenRules(OF_HEADERS, { header, what, use }, [...path, 'identityHeaders']),
+      ),
+    ];
+  });
+}

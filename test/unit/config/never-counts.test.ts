@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { configOf } from './load-text.js';
+
+const HASH = (digit: number) => `"sha256:${String(digit).repeat(64)}"`;
+const KEYS = `keys: [{ name: ci, hash: ${HASH(1)} }, { name: bob, hash: ${HASH(2)} }]`;
+const JWT = 'jwt: { issuers: [{ issuer: "https://idp.example" }] }';
+const AUTH = {
+  none: 'auth: { use: none }\n',
+  apiKeys: `auth: { use: apiKeys, ${KEYS} }\n`,
+  jwt: `publicUrl: https://mcp.example.com\nauth: { use: jwt, ${JWT} }\n`,
+  both: `publicUrl: https://mcp.example.com\nauth: { use: [apiKeys, jwt], ${KEYS}, ${JWT} }\n`,
+};
+type Use = keyof typeof AUTH;
+
+const warningsOf = async (use: Use, upstreamAuth: string, rest = '') => {
+  const server = `servers: { a: { url: "http://127.0.0.1:1/mcp"${upstreamAuth && `, upstreamAuth: ${upstreamAuth}`} } }\n`;
+  const { warnings } = await configOf(server + AUTH[use] + rest);
+  return warnings.map(({ path, message }) => `${path} ${message}`);
+};
+
+describe('a header with a fact that no caller has', () => {
+  const AT = 'servers.a.upstreamAuth.identityHeaders.X';
+
+  it.each([
+    ['none', 'key', 'is never sent with auth none, whose only caller has no key'],
+    ['none', 'groups', 'is always empty with auth none, whose only caller has no groups'],
+    ['apiKeys', 'groups', 'is always empty for callers with API keys, which have no groups'],
+    ['apiKeys', 'scopes', 'is always empty for callers with API keys, which have no scopes'],
+    ['apiKeys', 'claims.email', 'is never sent for callers with API keys, which have no claims'],
+    ['jwt', 'key', 'is never sent for callers with tokens, which have no key'],
+  ] as const)('is told, and starts: with %s, %s', async (use, fact, message) => {
+    expect(await warningsOf(use, `{ identityHeaders: { X: ${fact} } }`)).toEqual([
+      `${AT} ${message}: remove it, or send another fact`,
+    ]);
+  });
+
+  it.each([
+    ['none', 'principal'],
+    ['apiKeys', 'key'],
+    ['jwt', 'groups'],
+    ['jwt', 'claims.email'],
+    ['both', 'key'],
+    ['both', 'scopes'],
+  ] as const)('is not told where some have it: with %s, %s', async (use, fact) => {
+    expect(await warningsOf(use, `{ identityHeaders: { X: ${fact} } }`)).toEqual([]);
+  });
+});
+
+describe("credentials of Wharf's own without a proof", () => {
+  const credentials = (rest: string) =>
+    `{ clientCredentials: { tokenUrl: "https://idp.example/token", clientId: wharf${rest} } }`;
+
+  it('are told, and start, because a few servers want none', async () => {
+    expect(await warningsOf('none', credentials(''))).toEqual([
+      expect.stringMatching(/^servers\.a\.upstreamAuth\.clientCredentials has neither clientSecret nor privateKey/),
+    ]);
+    expect(await warningsOf('none', credentials(', clientSecret: abc'))).toEqual([]);
+  });
+});
+
+describe('limits of callers that others come before', () => {
+  const told = (entries: string, use: Use = 'both') => warningsOf(use, '', `callers: [${entries}]\n`);
+  const never = (first: number, own: number) =>
+    `never counts: callers[${first}] comes first, means all of these callers and sets the same. Put callers[${own}] before it`;
+
+  it.each([
+    ['every caller', '{ limits: { file: 1MB } }, { key: ci, limits: { file: 2MB } }'],
+    ['every principal', '{ principal: "*", limits: { file: 1MB } }, { group: staff, limits: { file: 2MB } }'],
+    ['a pattern', '{ key: "*", limits: { file: 1MB } }, { key: "c*", limits: { file: 2MB } }'],
+    ['the same callers', '{ group: staff, limits: { file: 1MB } }, { group: staff, limits: { file: 2MB } }'],
+    [
+      'more callers by their claims',
+      '{ claim: { org: x }, limits: { file: 1MB } }, { claim: { org: x, unit: y }, limits: { file: 2MB } }',
+    ],
+  ])('are told where the first means %s', async (_, entries) => {
+    expect(await told(entries)).toEqual([`callers[1] ${never(0, 1)}`]);
+  });
+
+  it('are told one by one where others of the entry count', async () => {
+    expect(await told('{ limits: { file: 1MB } }, { key: ci, limits: { file: 2MB, storedBytes: 1GB } }')).toEqual([
+      `callers[1].limits.file ${never(0, 1)}`,
+    ]);
+  });
+
+  it.each([
+    ['the first means fewer', '{ key: ci, limits: { file: 1MB } }, { key: "c*", limits: { file: 2MB } }'],
+    ['it means others', '{ key: ci, limits: { file: 1MB } }, { group: staff, limits: { file: 2MB } }'],
+    ['the first sets another limit', '{ limits: { storedBytes: 1GB } }, { key: ci, limits: { file: 2MB } }'],
+    [
+      'a claim has another value',
+      '{ claim: { org: x }, limits: { file: 1MB } }, { claim: { org: y }, limits: { file: 2MB } }',
+    ],
+  ])('are not told where %s', async (_, entries) => {
+    expect(await told(entries)).toEqual([]);
+  });
+});
