@@ -27,6 +27,24 @@ export function faultOfUrl(text: string): string | undefined {
   return undefined;
 }
 
+/** How a connection fails whose other end waits for plain text, or does not know what it reads. */
+const NOT_TLS = /ETIMEDOUT|EPROTO|ECONNRESET|was closed|secure TLS connection|wrong version|packet length/i;
+
+/** How it fails where the other end waits for TLS. */
+const NOT_PLAIN = /ECONNRESET|was closed/i;
+
+/**
+ * Why a Redis that was never reached may be another one than its URL says: without TLS, or with it. Neither end tells it
+ * the other.
+ * @param why what the connection failed of
+ * @returns '' or what follows that
+ */
+export function adviceOnTls(url: string, why: string): string {
+  if (url.startsWith('rediss:'))
+    return NOT_TLS.test(why) ? '; a Redis without TLS answers so to rediss:// in state.url, and takes redis://' : '';
+  return NOT_PLAIN.test(why) ? '; a Redis with TLS answers so to redis:// in state.url, and takes rediss://' : '';
+}
+
 /** The library decodes both, and throws where it cannot. */
 function isDecodable({ username, password }: URL): boolean {
   try {

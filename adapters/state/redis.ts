@@ -9,7 +9,7 @@ import { aboutRedis, isSentinel, lossOf } from './redis-about.js';
 import { ANSWER, watchAnswers } from './redis-answers.js';
 import { CreatedKeys } from './redis-created.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
-import { faultOfUrl } from './redis-url.js';
+import { adviceOnTls, faultOfUrl } from './redis-url.js';
 
 /** Redis 6.2 or newer, or a compatible server. */
 export const settings = z
@@ -124,7 +124,7 @@ export async function create(
       return true;
     },
   }) as Redis & ScriptCommands;
-  const watched = watch(client, deps);
+  const watched = watch(client, deps, (why) => adviceOnTls(config.url, why));
   leaveWrongDatabase(client);
   warnOfLoss(client, deps.log);
   /** Whether the Redis of this connection has taken keys of all parts. */
@@ -263,12 +263,14 @@ function warnOfLoss(client: Redis, log: StateStoreDeps['log']): void {
 /**
  * Logs one line when the connection is lost and one when it is back, however many attempts lie between. A Redis that ends
  * each connection soon after it was made would fill the log: such losses are logged once a minute.
+ * @param advice what follows the reason of a connection that was never there
  * @returns `notReady` gives the reason why the connection is missing. `because` notes why Wharf itself ends the connection.
  * `end` is called before closing on purpose, which is not logged as a loss
  */
 function watch(
   client: Redis,
   { log, clock }: Pick<StateStoreDeps, 'log' | 'clock'>,
+  advice: (why: string) => string,
 ): { notReady: () => Error; because: (error: Error) => void; end: () => void } {
   let lost = false;
   let isTold = false;
@@ -276,13 +278,16 @@ function watch(
   let toldAt = Number.NEGATIVE_INFINITY;
   /** Losses since the last line about one. */
   let losses = 0;
+  let wasReady = false;
+  const why = () => {
+    const told = withoutValues(reason);
+    if (!wasReady) told.message += advice(told.message);
+    return told;
+  };
   const isQuiet = () => clock.ticks() - toldAt < QUIET_MS;
   const tell = () => {
     if (!isTold) {
-      log.warn(
-        { err: withoutValues(reason), ...(losses > 1 && { losses }) },
-        'the connection to the state store is lost',
-      );
+      log.warn({ err: why(), ...(losses > 1 && { losses }) }, 'the connection to the state store is lost');
       toldAt = clock.ticks();
       losses = 0;
     }
@@ -301,6 +306,7 @@ function watch(
   client.on('error', because);
   client.on('close', onClose);
   client.on('ready', () => {
+    wasReady = true;
     if (lost && (isTold || !isQuiet())) {
       tell();
       log.info({}, 'the state store can be reached again');
@@ -310,8 +316,8 @@ function watch(
     reason = undefined;
   });
   const notReady = () => {
-    const why = reason === undefined ? '' : `: ${withoutValues(reason).message}`;
-    return new Error(`The connection to Redis is "${client.status}"${why}`);
+    const because = reason === undefined ? '' : `: ${why().message}`;
+    return new Error(`The connection to Redis is "${client.status}"${because}`);
   };
   return { notReady, because, end: () => client.off('close', onClose) };
 }

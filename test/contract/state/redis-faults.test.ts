@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/state/redis.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
@@ -131,6 +134,36 @@ describe('redis state store when Redis', () => {
     await expect(store.check()).rejects.toMatchObject(UNAVAILABLE);
     await redis.restart();
     await recover();
+  });
+
+  it('has no TLS, and its URL says rediss: the log and the error say which URL it takes', async () => {
+    await store.close();
+    store = await open(redis.url.replace('redis:', 'rediss:'));
+    await until(() => logged.length > 0);
+    const message = /; a Redis without TLS answers so to rediss:\/\/ in state\.url, and takes redis:\/\/$/;
+    expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringMatching(message));
+    const { cause } = (await store.check().catch((thrown: unknown) => thrown)) as Error;
+    expect(cause).toHaveProperty('message', expect.stringMatching(message));
+  });
+
+  it('has TLS, and its URL says redis: the log says which URL it takes', async () => {
+    const withTls = createServer({}).listen(0, '127.0.0.1');
+    await once(withTls, 'listening');
+    await store.close();
+    store = await open(`redis://127.0.0.1:${(withTls.address() as AddressInfo).port}`);
+    await until(() => logged.length > 0);
+    expect(logged[0]?.[1].err).toHaveProperty(
+      'message',
+      expect.stringMatching(/; a Redis with TLS answers so to redis:\/\/ in state\.url, and takes rediss:\/\/$/),
+    );
+    withTls.close();
+  });
+
+  it('was there, and closes the connection: the log does not speak of TLS', async () => {
+    await store.check();
+    await redis.kill();
+    await until(() => logged.length > 0);
+    expect(String(logged[0]?.[1].err)).not.toContain('TLS');
   });
 
   it('has become a replica: writes fail, and work again when it is a primary', async () => {
