@@ -118,7 +118,7 @@ export const OF_REQUESTS = {
     todo: 'Use the URL that Wharf prints when it starts: `/NAME/mcp`. Behind a proxy, check that it removes the path of `publicUrl`.',
   },
   server_unknown: {
-    why: 'The first part of the path is not the name of a server in the config.',
+    why: 'The first part of the path is not the name of a server in the config. Only callers that may come in are told: where keys or tokens are asked for, others get the same 401 at each name, and cannot find out which servers there are.',
     todo: 'Use one of the paths in the text, or add the server to `servers`.',
     facts: { server: 'docs', paths: ['/files/mcp', '/ocr/mcp'] },
   },

@@ -4,6 +4,8 @@ import type { Authenticate, Identity } from '../../ports/identity.js';
 import type { Server } from '../../relay/server.js';
 import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
+import { idOfRefused } from '../id-of-refused.js';
+import { refusePages } from '../origin/browser-request.js';
 
 interface MisdirectedDeps {
   servers: ReadonlyMap<string, Server>;
@@ -19,18 +21,32 @@ const MAX_TOLD = 10;
 const OTHER_ENDS = /^\/(?:([^/?]+)(?:\/(?:mcp|sse))?)?\/?(?:\?|$)/i;
 const ONLY_END = /^\/(?:mcp|sse)?\/?(?:\?|$)/i;
 
-/** A path without a server: an authenticated caller is told which servers there are. */
+/**
+ * A path without a server: an authenticated caller is told which servers there are. Any other one gets the answer that it
+ * gets at a server, to the byte, and cannot find out by trying names which of them exist.
+ */
 export async function misdirected(
   { servers, authenticate, refused }: MisdirectedDeps,
   name: string | undefined,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  await refuseWith(refused, request, response, async () => {
-    const paths = told(servers, await authenticate(request));
+  const why = async () => {
+    const paths = told(servers, await admit(authenticate, request));
     if (name === undefined) return new GatewayError('route_unknown', paths.length > 0 ? { paths } : {});
     return new GatewayError('server_unknown', { server: name, ...(paths.length > 0 && { paths }) });
-  });
+  };
+  await refuseWith({ refused, idOf: idOfRefused }, request, response, why);
+}
+
+/** Refuses a stranger as a server does, which looks for pages first. */
+async function admit(authenticate: Authenticate, request: IncomingMessage): Promise<Identity> {
+  try {
+    return await authenticate(request);
+  } catch (error) {
+    refusePages(request.method, request.headers);
+    throw error;
+  }
 }
 
 /**
@@ -46,7 +62,7 @@ export function beside(deps: MisdirectedDeps, request: IncomingMessage, response
   if (!asks || !OTHER_ENDS.test(target)) return false;
   const name = ONLY_END.test(target) ? undefined : OTHER_ENDS.exec(target)?.[1]?.toLowerCase();
   if (name !== undefined && !servers.has(name)) return false;
-  void refuseWith(refused, request, response, async () => {
+  void refuseWith({ refused }, request, response, async () => {
     try {
       const paths = told(servers, await authenticate(request), name);
       return new GatewayError('route_unknown', paths.length > 0 ? { paths } : {});
@@ -69,13 +85,14 @@ function told(servers: ReadonlyMap<string, Server>, identity: Identity, only?: s
 }
 
 async function refuseWith(
-  refused: MisdirectedDeps['refused'],
+  { refused, idOf }: Pick<MisdirectedDeps, 'refused'> & { idOf?: typeof idOfRefused },
   request: IncomingMessage,
   response: ServerResponse,
   why: () => Promise<GatewayError>,
 ): Promise<void> {
   const error = await why().catch(asGatewayError);
   refused(error, request);
-  refuse(response, error);
+  const id = await idOf?.(request);
+  refuse(response, error, id === undefined ? [] : [{ id, base: [] }]);
   discardRest(request);
 }

@@ -107,6 +107,30 @@ describe('what people and programs are told that got an address or a server wron
     }
   });
 
+  it.each([
+    ['POST', 401, {}],
+    ['GET', 401, { accept: 'text/event-stream' }],
+    ['GET', 406, { accept: 'application/json' }],
+    ['DELETE', 401, {}],
+  ])('a caller without a key cannot find out by %s which servers there are: %i', async (method, status, headers) => {
+    const auth = { use: 'apiKeys', keys: [{ name: 'ci', hash: KEY_HASH }] };
+    const servers = { docs: { url: fake.url }, ocr: { url: fake.url } };
+    const locked = await startWharf({ servers, config: { auth } });
+    const body = method === 'POST' ? initialize : null;
+    const asked = async (path: string) => {
+      const response = await fetch(locked.url + path, { method, headers, body });
+      const told = [...response.headers].filter(([name]) => name !== 'date');
+      return { status: response.status, told, text: await response.text() };
+    };
+    try {
+      const there = await asked('/docs/mcp');
+      expect(there.status).toBe(status);
+      expect(await asked('/nothing/mcp')).toEqual(there);
+    } finally {
+      await locked.stop();
+    }
+  });
+
   it('a server that is not there is told with those that are', async () => {
     const { status, error } = await post('/goood/mcp', initialize);
     expect([status, error.message]).toEqual([
