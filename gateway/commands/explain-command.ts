@@ -1,10 +1,17 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { append } from './sources.js';
 
 /** Say why an error occurs, or what a client, or a caller, would get. */
-export type ExplainAction =
-  /** `code` undefined: the page about all errors. */
-  { kind: 'explain'; code: string | undefined } | ExplainClient | ExplainAccess;
+export type ExplainAction = ExplainErrors | ExplainClient | ExplainAccess;
+
+/** Say why an error occurs. */
+export interface ExplainErrors {
+  kind: 'explain';
+  /** Undefined: all of them. */
+  code: string | undefined;
+  /** `markdown`: the page of the documentation about all of them. */
+  format: 'text' | 'markdown';
+}
 
 /** Say what a client would get. */
 export interface ExplainClient {
@@ -43,6 +50,7 @@ Examples:
 A client's name and version are in its initialize request, and in Wharf's log.`;
 
 interface ExplainOptions {
+  format: 'text' | 'markdown';
   client?: string;
   version?: string;
   config?: string;
@@ -57,8 +65,9 @@ interface ExplainOptions {
 export function addExplainCommand(program: Command, take: (action: ExplainAction) => void): void {
   program
     .command('explain')
-    .description('say why an error occurs and what to do about it; without a code, about all of them')
+    .description('say why an error occurs and what to do about it; without a code, list all of them')
     .argument('[code]', 'the code of an error, such as upload_too_large')
+    .addOption(new Option('--format <format>', 'of all errors').choices(['text', 'markdown']).default('text'))
     .option('--client <name>', 'instead: say what this client would get, by its clientInfo.name, or NAME@VERSION')
     .option('--version <version>', 'with --client: its clientInfo.version')
     .option('--server <name>', 'instead: say what a caller may use of this server of the config')
@@ -74,7 +83,7 @@ export function addExplainCommand(program: Command, take: (action: ExplainAction
 }
 
 function explain(code: string | undefined, options: ExplainOptions, command: Command): ExplainAction {
-  const { client: name, version, config: file, principal, server, tool, key, group: groups = [] } = options;
+  const { format, client: name, version, config: file, principal, server, tool, key, group: groups = [] } = options;
   if (version !== undefined && name === undefined) {
     return command.error('error: --version is about a client: add --client NAME');
   }
@@ -93,7 +102,9 @@ function explain(code: string | undefined, options: ExplainOptions, command: Com
         'error: --config and --principal are about a client or a server: add --client NAME or --server NAME',
       );
     }
-    return { kind: 'explain', code };
+    if (code !== undefined && format === 'markdown')
+      return command.error('error: --format markdown is the page about all errors: leave the code out');
+    return { kind: 'explain', code, format };
   }
   if (code !== undefined) return command.error('error: give either the code of an error or --client NAME');
   return { kind: 'explain-client', client, file, principal };

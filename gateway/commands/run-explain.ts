@@ -6,20 +6,20 @@ import { loadConfig } from '../config/load.js';
 import { nearest } from '../config/mistakes/nearest.js';
 import { serversNamed, writtenNames } from '../config/server-name.js';
 import { callerOf, explainAccess, ownNameOf, unknownCaller } from '../explain/access.js';
-import { catalogueMarkdown, ERROR_CODES, explainError, isErrorCode } from '../explain/catalogue.js';
+import { catalogueMarkdown, catalogueText, ERROR_CODES, explainError, isErrorCode } from '../explain/catalogue.js';
 import { clientOf, explainHost } from '../explain/host.js';
 import { explainLimits } from '../explain/limits.js';
 import { Hosts, hostNamed } from '../hosts/hosts.js';
 import { ToolLimits } from '../policy/tool-limits.js';
 import { print, printError } from '../print.js';
 import { problemsText } from '../report.js';
-import type { ExplainAccess, ExplainAction, ExplainClient } from './explain-command.js';
+import type { ExplainAccess, ExplainAction, ExplainClient, ExplainErrors } from './explain-command.js';
 
 /** Runs `wharf explain`. @returns the exit code */
 export async function runExplain(action: ExplainAction, adapters: AdapterList): Promise<number> {
   switch (action.kind) {
     case 'explain':
-      return aboutError(action.code);
+      return aboutErrors(action);
     case 'explain-client':
       return aboutClient(action, adapters);
     case 'explain-access':
@@ -27,14 +27,18 @@ export async function runExplain(action: ExplainAction, adapters: AdapterList): 
   }
 }
 
-function aboutError(code: string | undefined): number {
+function aboutErrors({ code, format }: ExplainErrors): number {
+  if (format === 'markdown') {
+    print(catalogueMarkdown());
+    return 0;
+  }
   if (code !== undefined && !isErrorCode(code)) {
     const near = nearest(code, ERROR_CODES);
-    const next = near === undefined ? '"wharf explain" tells of each.' : `Did you mean ${near}?`;
+    const next = near === undefined ? '"wharf explain" lists them.' : `Did you mean ${near}?`;
     printError(`There is no error called ${JSON.stringify(code)}. ${next}\n`);
     return 1;
   }
-  print(code === undefined ? catalogueMarkdown() : explainError(code));
+  print(code === undefined ? catalogueText() : explainError(code));
   return 0;
 }
 

@@ -36,6 +36,23 @@ export function catalogueMarkdown(): string {
   return [HEAD, ...groups].join('\n');
 }
 
+/** All errors for the terminal, one line each. */
+export function catalogueText(): string {
+  const width = Math.max(...ERROR_CODES.map((code) => code.length));
+  const groups = Object.entries(GROUPS).map(([title, rows]) => {
+    const entries = (Object.keys(rows) as ErrorCode[]).map(
+      (code) => `  ${code.padEnd(width)}  ${ERROR_TABLE[code].http}  ${firstSentence(ADVICE[code].why)}\n`,
+    );
+    return `${title}\n${entries.join('')}`;
+  });
+  return ['The codes of errors, with their HTTP status. "wharf explain CODE" says what to do.\n', ...groups].join('\n');
+}
+
+/** It ends before a capital letter, not within `servers.X.allow`. */
+function firstSentence(text: string): string {
+  return /^.*?\.(?=\s+[A-Z]|$)/s.exec(text)?.[0] ?? text;
+}
+
 /** The entry of an error for the terminal. */
 export function explainError(code: ErrorCode): string {
   const { why, todo } = ADVICE[code];

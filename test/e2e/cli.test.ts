@@ -290,12 +290,19 @@ describe('wharf explain', () => {
     expect(out).toMatch(/^store_full: HTTP 507, .*\n\n {2}The object store is full\.\n\nWhy: .*\nWhat to do: .*\n$/);
   });
 
-  it('prints the page of all errors', async () => {
-    expect((await wharf('explain', 'frobnicate')).err).toMatch(
-      /called "frobnicate"\. "wharf explain" tells of each\.\n$/,
-    );
+  it('lists all errors for a person', async () => {
+    expect((await wharf('explain', 'frobnicate')).err).toMatch(/called "frobnicate"\. "wharf explain" lists them\.\n$/);
     const { out } = await wharf('explain');
+    const errors = await readFile(join(ROOT, 'docs/reference/errors.md'), 'utf8');
+    const codes = [...errors.matchAll(/^### (\w+)\n/gm)].map(([, code]) => code);
+    expect([...out.matchAll(/^ {2}(\w+) +\d{3} {2}\S.*\.$/gm)].map(([, code]) => code)).toEqual(codes);
+    expect(out).toMatch(/^The codes of errors, .* "wharf explain CODE" says what to do\.\n\nRequests and sessions\n/);
+  });
+
+  it('prints the page of all errors for the documentation', async () => {
+    const { out } = await wharf('explain', '--format', 'markdown');
     expect(out).toBe(await readFile(join(ROOT, 'docs/reference/errors.md'), 'utf8'));
+    expect((await wharf('explain', 'store_full', '--format', 'markdown')).err).toMatch(/leave the code out/);
   });
 
   it('says what a client would get, and why', async () => {
