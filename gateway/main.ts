@@ -23,7 +23,7 @@ import { fitting } from './descriptors.js';
 import { createLog } from './log.js';
 import { print, printError } from './print.js';
 import { goOnAfterHangUp } from './reload/hang-up.js';
-import { logWarnings, problemsText, startedText, startFailureText, summaryText } from './report.js';
+import { logWarnings, problemsText, startedText, startFailureText, summaryText, warningsText } from './report.js';
 
 const { version } = JSON.parse(readFileSync(packageFile(import.meta.dirname), 'utf8')) as { version: string };
 
@@ -209,6 +209,7 @@ async function verifyAudit({ files, file, points }: AuditVerifyAction): Promise<
 }
 
 async function inspectServers(config: Config, isWhole: boolean, only: string | undefined): Promise<number> {
+  printError(warningsText(config, adapters));
   const servers = only === undefined ? config.servers : serversNamed(config.servers, only);
   if (servers.length === 0) {
     const names = writtenNames(config.servers);

@@ -43,9 +43,20 @@ export function summaryText(config: Config, adapters: AdapterList): string {
       ? ["              Wharf's own, which models read, as long as their files"]
       : []),
     '  Nothing was started, and no server and no store was contacted.',
-    ...warningsOf(config, adapters).map(({ path, message }) => `  warning: ${path} ${message}.`),
+    ...warningsOf(config, adapters).map((found) => `  ${warningLine(found)}`),
     '',
   ].join('\n');
+}
+
+/** The warnings of a config for a command that asks its servers. */
+export function warningsText(config: Config, adapters: AdapterList): string {
+  return warningsOf(config, adapters)
+    .map((found) => `${warningLine(found)}\n`)
+    .join('');
+}
+
+function warningLine({ path, message }: ConfigProblem): string {
+  return `warning: ${path} ${message}.`;
 }
 
 /** Logs warnings, because operators read the log once Wharf runs. */

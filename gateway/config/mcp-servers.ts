@@ -25,6 +25,8 @@ interface HostServers {
   /** Wharf's name → the host's name. */
   names: ReadonlyMap<string, string>;
   problems: ConfigProblem[];
+  /** What is left out on purpose. */
+  warnings: ConfigProblem[];
 }
 
 /**
@@ -34,11 +36,17 @@ interface HostServers {
 export function fromHostFile(value: { mcpServers: unknown }): HostServers {
   const map = value.mcpServers;
   if (typeof map !== 'object' || map === null || Array.isArray(map)) {
-    return { servers: {}, names: new Map(), problems: [problem(['mcpServers'], 'must be a map of servers')] };
+    return {
+      servers: {},
+      names: new Map(),
+      problems: [problem(['mcpServers'], 'must be a map of servers')],
+      warnings: [],
+    };
   }
   const servers: Record<string, unknown> = {};
   const names = new Map<string, string>();
   const problems: ConfigProblem[] = [];
+  const warnings: ConfigProblem[] = [];
   for (const [hostName, entry] of Object.entries(map)) {
     const path = ['mcpServers', hostName];
     if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
@@ -46,7 +54,10 @@ export function fromHostFile(value: { mcpServers: unknown }): HostServers {
       continue;
     }
     const { disabled, ...rest } = entry as Record<string, unknown>;
-    if (disabled === true) continue;
+    if (disabled === true) {
+      warnings.push(problem(path, 'is left out: it is switched off by "disabled": true'));
+      continue;
+    }
     const name = pathName(hostName);
     if (name === '') {
       problems.push(problem(path, 'needs a name with at least one of a-z and 0-9, which becomes its path'));
@@ -68,7 +79,7 @@ export function fromHostFile(value: { mcpServers: unknown }): HostServers {
         : `holds no server that is switched on: ${list(off)} ${off.length === 1 ? 'has' : 'have'} "disabled": true`;
     problems.push(problem(['mcpServers'], text));
   }
-  return { servers, names, problems };
+  return { servers, names, problems, warnings };
 }
 
 function list(names: readonly string[]): string {

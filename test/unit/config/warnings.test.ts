@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
-import { logWarnings, summaryText } from '../../../gateway/report.js';
+import { logWarnings, summaryText, warningsText } from '../../../gateway/report.js';
 import { configOf, problemsOf } from './load-text.js';
 
 const SERVER = 'servers: { a: { url: "http://127.0.0.1:1/mcp" } }\n';
@@ -85,5 +85,20 @@ describe('tokens that are passed on unread', () => {
     logWarnings(config, adapters, { warn: (fields, text) => logged.push({ ...fields, text }) });
     expect(logged).toEqual([{ path: 'auth.use', text: expect.stringMatching(/^auth\.use passes callers' tokens/) }]);
     expect(summaryText(config, adapters)).toMatch(/^ {2}warning: auth\.use passes callers' tokens/m);
+  });
+});
+
+describe("a server that is switched off in a host's file", () => {
+  it('is told at the start, by wharf check and by wharf inspect, which all leave it out', async () => {
+    const config = await configOf(
+      '{"mcpServers": {"Files": {"command": "node"}, "Old One": {"command": "node", "disabled": true}}}',
+    );
+    expect(config.servers.map(({ name }) => name)).toEqual(['files']);
+    const text = 'mcpServers["Old One"] is left out: it is switched off by "disabled": true.';
+    const logged: unknown[] = [];
+    logWarnings(config, adapters, { warn: (_fields, line) => logged.push(line) });
+    expect(logged).toEqual([text]);
+    expect(summaryText(config, adapters)).toContain(`\n  warning: ${text}\n`);
+    expect(warningsText(config, adapters)).toBe(`warning: ${text}\n`);
   });
 });
