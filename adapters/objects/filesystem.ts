@@ -7,6 +7,7 @@ import { madePath } from '../../gateway/config/schema/fields.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
 import { smallestKeys } from './common/smallest-keys.js';
+import { claimFolder } from './filesystem/claim.js';
 import { inTime } from './filesystem/in-time.js';
 import { Marks } from './filesystem/marks.js';
 import { asStat, openBody } from './filesystem/reader.js';
@@ -50,6 +51,7 @@ export function create(
   const objects = join(root, 'objects');
   const tmp = join(root, 'tmp');
   const marks = new Marks(log);
+  let release: (() => Promise<void>) | undefined;
 
   const pathOf = (key: string): string => {
     if (!KEY.test(key))
@@ -189,7 +191,15 @@ export function create(
       }
     },
 
-    async close() {},
+    async claim() {
+      const claimed = await claimFolder(root);
+      release = claimed.release;
+      return claimed.holder === undefined ? undefined : { holder: claimed.holder, place: root };
+    },
+
+    async close() {
+      await release?.();
+    },
   };
   return inTime(store, timeouts.store);
 }

@@ -30,7 +30,7 @@ export async function openProcess(config: Config, adapters: AdapterList, log: Lo
     closers.addPart(() => part.close());
     return part;
   };
-  const stores = await openStores(open, adapters, config, { metrics, clock });
+  const stores = await openStores(open, adapters, config, { metrics, clock, log });
   closers.add(await clock.follow(stores.state, { log, metrics }));
   const audit = await open(adapters.audit, config.audit);
   await recordConfig(audit, 'started', config);

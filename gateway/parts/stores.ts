@@ -2,6 +2,7 @@ import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { Choice, Config } from '../config/config.js';
 import type { Scanner } from '../ports/antivirus.js';
 import type { Stopwatch } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
 import type { BoundMetrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { Previewer } from '../ports/previewer.js';
@@ -36,13 +37,24 @@ export async function openStores(
   open: OpenPart,
   adapters: AdapterList,
   config: Config,
-  measuring: { metrics: BoundMetrics; clock: Stopwatch },
+  { log, ...measuring }: { metrics: BoundMetrics; clock: Stopwatch; log: Pick<Log, 'warn'> },
 ): Promise<OpenStores> {
   const { tracer } = await open(adapters.telemetry, config.telemetry);
   const objects = measuredObjects(await open(adapters.objects, config.objects), { ...measuring, tracer });
   await objects.prepare();
+  // what they know of the files is apart, and what one does not know it removes
+  if (config.state.use === 'memory') await warnOfOther(objects, log);
   const state = measuredState(await open(adapters.state, config.state), measuring);
   const previewer = tracedPreviewer(await open(adapters.previews, config.previews), tracer);
   const { scanner } = tracedAntivirus(await open(adapters.antivirus, config.antivirus), tracer);
   return { tracer, objects, state, previewer, scanner, ended: tracer && sessionDurations(tracer) };
+}
+
+async function warnOfOther(objects: ObjectStore, log: Pick<Log, 'warn'>): Promise<void> {
+  const other = await objects.claim?.();
+  if (!other) return;
+  const text =
+    'Another Wharf keeps its files in the same folder. With state in memory each removes the files of the other, an hour ' +
+    'after they were stored: give each a folder of its own (objects.path), or both one state: { use: redis }.';
+  log.warn(other, text);
 }

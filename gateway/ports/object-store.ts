@@ -156,6 +156,11 @@ export interface ObjectStore {
   removeUnfinished(olderThan: number, signal?: AbortSignal): Promise<number>;
   /** Creates what is missing (bucket, folder), or throws an error that says what to do. Called once at start. */
   prepare(): Promise<void>;
+  /**
+   * Present where two processes can be kept apart. Takes the place of the objects for this process, until it closes the
+   * store or ends. @returns the process that has it already, as far as that can be known
+   */
+  claim?(): Promise<{ holder: string; place: string } | undefined>;
   /** Resolves when the store answers, for readiness. */
   check(): Promise<void>;
   close(): Promise<void>;

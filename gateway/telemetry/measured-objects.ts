@@ -24,7 +24,7 @@ interface Measured {
 /** An object store whose steps are timed, and whose files are spans from their first byte to their last. */
 export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }: Measured): ObjectStore {
   const measure = new Measure<Operation>(PART, metrics, clock);
-  const { presign, resumable } = objects;
+  const { claim, presign, resumable } = objects;
   return partOf<ObjectStore>({
     name: objects.name,
     partSize: objects.partSize,
@@ -49,6 +49,7 @@ export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }
     resumable: resumable && measuredWrites(resumable, measure),
     removeUnfinished: (olderThan, signal) => objects.removeUnfinished(olderThan, signal),
     prepare: () => objects.prepare(),
+    claim: claim?.bind(objects),
     check: () => objects.check(),
     close: () => objects.close(),
   });

@@ -6,6 +6,7 @@ import { type Gateway, startGateway } from '../helpers/gateway-process.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { filesystemServer } from '../helpers/sdk-servers.js';
 import { noisePng } from '../helpers/sdk-servers-bytes.js';
+import { startWharf } from '../helpers/wharf.js';
 import { start } from './cli-process.js';
 
 let folder: string;
@@ -65,5 +66,32 @@ describe('wharf in front of a server that is given the working directory', () =>
         /^objects\.path: overlaps with \., which a server is given \(servers\.files\.command\[/,
       );
     }
+  });
+});
+
+describe('two gateways in one folder', () => {
+  const servers = { a: { url: 'http://127.0.0.1:1/mcp' } };
+  const TEXT = /^Another Wharf keeps its files in the same folder\. .*\(objects\.path\)/;
+
+  it('are told of by the second one, where each knows only its own files', async () => {
+    const config = { objects: { use: 'filesystem', path: join(folder, 'data') } };
+    const first = await startWharf({ servers, config });
+    const second = await startWharf({ servers, config });
+    const told = [first, second].map(({ lines }) => lines.filter(({ text }) => TEXT.test(text)));
+    await second.stop();
+    await first.stop();
+    expect(told).toEqual([
+      [],
+      [
+        {
+          level: 'warn',
+          fields: { holder: expect.stringContaining(`process ${process.pid} `), place: join(folder, 'data') },
+          text: expect.any(String),
+        },
+      ],
+    ]);
+    const third = await startWharf({ servers, config });
+    expect(third.lines.filter(({ text }) => TEXT.test(text))).toEqual([]);
+    await third.stop();
   });
 });
