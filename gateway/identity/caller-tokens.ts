@@ -68,6 +68,11 @@ export function isOnlyExpired({ code, facts }: GatewayError): boolean {
   return code === 'unauthorized' && facts.reason === REASONS.expired;
 }
 
+/** The refusal of a token whose time is over. */
+export function expired(): GatewayError {
+  return refused(REASONS.expired);
+}
+
 /** Verifies callers' tokens, and remembers the valid ones until they expire. */
 export class CallerTokens {
   readonly #verifier: TokenVerifier;

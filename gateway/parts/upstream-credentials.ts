@@ -106,7 +106,7 @@ export class UpstreamAuth {
     }
     const source = clientCredentials
       ? new ClientCredentials(client, tokens, target)
-      : new TokenExchange(client, tokens, target);
+      : new TokenExchange(client, tokens, target, this.#parts.clock);
     return { source };
   }
 }

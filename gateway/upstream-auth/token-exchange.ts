@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '../errors.js';
+import { asGatewayError, GatewayError } from '../errors.js';
+import { expired } from '../identity/caller-tokens.js';
+import { withChallenge } from '../identity/challenge.js';
+import type { Clock } from '../ports/clock.js';
 import type { Identity } from '../ports/identity.js';
 import type { TokenClient, Tokens } from '../ports/oauth.js';
 import type { BearerSource } from './bearer-source.js';
@@ -19,11 +22,13 @@ export class TokenExchange implements BearerSource {
   readonly #client: TokenClient;
   readonly #tokens: RenewedTokens;
   readonly #target: GrantTarget;
+  readonly #clock: Clock;
 
-  constructor(client: TokenClient, tokens: RenewedTokens, target: GrantTarget) {
+  constructor(client: TokenClient, tokens: RenewedTokens, target: GrantTarget, clock: Clock) {
     this.#client = client;
     this.#tokens = tokens;
     this.#target = target;
+    this.#clock = clock;
   }
 
   bearer(identity: Identity | undefined): string | Promise<string | undefined> {
@@ -61,7 +66,19 @@ export class TokenExchange implements BearerSource {
         refreshToken: undefined,
       };
     };
-    return (await this.#tokens.get(this.#place(caller), renew, refused))?.accessToken;
+    try {
+      return (await this.#tokens.get(this.#place(caller), renew, refused))?.accessToken;
+    } catch (error) {
+      throw this.#isOver(error, caller.until) ? overOf(identity) : error;
+    }
+  }
+
+  /**
+   * Wharf takes a caller's token for `clockTolerance` after its end, and an authorization server that tells the time exactly
+   * does not. Many clients renew a token only when it is refused, so the caller must hear that it has ended.
+   */
+  #isOver(error: unknown, until: number): boolean {
+    return asGatewayError(error).code === 'upstream_login_failed' && until <= this.#clock.now();
   }
 
   #place({ token, principal }: { token: string; principal: string }) {
@@ -79,4 +96,9 @@ export class TokenExchange implements BearerSource {
     const { exp } = claims ?? {};
     return { token, principal, until: typeof exp === 'number' ? exp * 1000 : Number.POSITIVE_INFINITY };
   }
+}
+
+function overOf(identity: Identity | undefined): GatewayError {
+  const metadataUrl = identity?.metadataUrl;
+  return metadataUrl === undefined ? expired() : withChallenge(expired(), [], metadataUrl);
 }

@@ -186,6 +186,28 @@ describe("a caller's token, exchanged for one of the server's (RFC 8693)", () =>
     });
     for (const token of own.values()) expect(fake.heard() + wharf.logged()).not.toContain(token);
   });
+
+  it('of which the time is over has the client renew it, though the clocks may differ', async () => {
+    const wharf = await start(exchange(), { config: jwt() });
+    const authorization = `Bearer ${await issuer.token({ aud: wharf.mcp })}`;
+    const client = await RawClient.connect(wharf.mcp, '2025-06-18', { headers: { authorization } });
+    const exp = Math.floor(Date.now() / 1000) - 5;
+    const over = { authorization: `Bearer ${await issuer.token({ aud: wharf.mcp, exp })}` };
+    // an authorization server whose clock is late takes it
+    expect((await client.post(call, over)).status).toBe(200);
+    tokens.answer = { status: 400, body: { error: 'invalid_request' } };
+    const late = { authorization: `Bearer ${await issuer.token({ aud: wharf.mcp, exp: exp - 1 })}` };
+    const answer = await client.post(call, late);
+    expect([answer.status, answer.messages[0]?.error?.data]).toEqual([
+      401,
+      expect.objectContaining({ code: 'unauthorized', reason: 'the token has expired' }),
+    ]);
+    const challenge = String(answer.headers.get('www-authenticate'));
+    expect(challenge).toMatch(/^Bearer error="invalid_token", .*resource_metadata="http/);
+    // the same refusal of one that has not ended is not the client's matter
+    const fresh = { authorization: `Bearer ${await issuer.token({ aud: wharf.mcp, jti: 'another' })}` };
+    expect((await client.post(call, fresh)).status).toBe(502);
+  });
 });
 
 describe("a caller's own credential for a server (delegate)", () => {
