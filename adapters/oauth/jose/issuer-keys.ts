@@ -7,6 +7,9 @@ import type { HttpJson } from './http-json.js';
 /** An unknown key may be a new one, or made up: a flood of made-up ones asks the issuer twice a minute. */
 const LEAST_BETWEEN_MS = 30_000;
 
+/** Within this time the issuer is asked twice at most, for whatever reason. */
+const TWICE_WITHIN_MS = 60_000;
+
 /** Keys that are as old as this are asked for again, beside the requests. */
 const FRESH_MS = 10 * 60_000;
 
@@ -35,6 +38,10 @@ export class IssuerKeys {
   #set: KeySet | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #triedAt = Number.NEGATIVE_INFINITY;
+  /** The time before that. */
+  #triedBeforeAt = Number.NEGATIVE_INFINITY;
+  /** When it was last asked because a token named an unknown key. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
 
   constructor(issuer: Issuer, parts: Parts) {
@@ -52,9 +59,27 @@ export class IssuerKeys {
 
   /** Asks the issuer, at most once in 30 seconds however many want it. Never rejects. */
   async refresh(): Promise<void> {
+    await (this.#running ?? this.#ask(this.#triedAt));
+  }
+
+  /**
+   * Asks the issuer because a token names a key that is not known. Its keys may have been replaced since a moment ago, when
+   * they were asked for at a start or because of their age: such a question does not hold this one up. Never rejects.
+   */
+  async lookForNew(): Promise<void> {
     if (this.#running) return this.#running;
+    const asked = this.#ask(this.#lookedAt);
+    if (asked) this.#lookedAt = this.#triedAt;
+    await asked;
+  }
+
+  /** @param last when it was last asked for this reason */
+  #ask(last: number): Promise<void> | undefined {
     const now = this.#parts.clock.now();
-    if (Math.abs(now - this.#triedAt) < LEAST_BETWEEN_MS) return;
+    // a clock may be set back
+    const isWithin = (ms: number, at: number) => Math.abs(now - at) < ms;
+    if (isWithin(LEAST_BETWEEN_MS, last) || isWithin(TWICE_WITHIN_MS, this.#triedBeforeAt)) return undefined;
+    this.#triedBeforeAt = this.#triedAt;
     this.#triedAt = now;
     this.#running = this.#fetch().finally(() => {
       this.#running = undefined;

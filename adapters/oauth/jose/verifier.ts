@@ -64,7 +64,7 @@ export class JoseVerifier implements TokenVerifier {
     let outcome = await this.#verifyWith(set, token, keys);
     if ('fault' in outcome && outcome.fault === 'key') {
       // the issuer may have a new key
-      await keys.refresh();
+      await keys.lookForNew();
       const newer = keys.current;
       if (newer && newer !== set) outcome = await this.#verifyWith(newer, token, keys);
     }

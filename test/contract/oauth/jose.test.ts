@@ -83,6 +83,30 @@ describe('the keys of an issuer', () => {
     expect(await outcome(one, old)).toBe('key');
   });
 
+  it('may change a moment after they were asked for: a token of the new one is taken', async () => {
+    const one = verifier();
+    await one.prepare();
+    await issuer.rotate();
+    passed += 1000;
+    expect(await outcome(one, await token())).toBe('ok');
+    expect(timesAsked('/jwks')).toBe(2);
+  });
+
+  it('are asked for at most twice in a minute, for whatever reasons (SEC-13)', async () => {
+    const one = verifier();
+    await one.prepare();
+    const asked = [passed];
+    for (const end = 10 * MINUTE; passed < end; passed += 5000) {
+      const before = timesAsked('/jwks');
+      expect(await outcome(one, await token({}, { kid: `made-up-${passed}` }))).toBe('key');
+      if (timesAsked('/jwks') > before) asked.push(passed);
+    }
+    for (const at of asked) expect(asked.filter((other) => other > at - MINUTE && other <= at).length).toBeLessThan(3);
+    // a new key is noticed all the same
+    const waits = asked.slice(1).map((at, index) => at - Number(asked[index]));
+    expect(Math.max(...waits)).toBeLessThanOrEqual(MINUTE);
+  });
+
   it('are asked for at most once in 30 s, whatever keys tokens name (SEC-13)', async () => {
     const one = verifier();
     expect(await outcome(one, await token())).toBe('ok');

@@ -36,8 +36,16 @@ export const IDENTITY: readonly Mutant[] = [
     name: 'keys-asked-without-end',
     fault: 'Tokens with made-up keys make Wharf flood the issuer.',
     file: 'adapters/oauth/jose/issuer-keys.ts',
-    find: '    if (Math.abs(now - this.#triedAt) < LEAST_BETWEEN_MS) return;',
-    replace: '    if (Math.abs(now - this.#triedAt) < 0) return;',
+    find: '    const isWithin = (ms: number, at: number) => Math.abs(now - at) < ms;',
+    replace: '    const isWithin = (_: number, at: number) => Math.abs(now - at) < 0;',
+    ...KEYS,
+  },
+  {
+    name: 'new-keys-after-half-a-minute',
+    fault: 'Callers with tokens of a new key are sent to log in because the keys were asked for a moment before.',
+    file: 'adapters/oauth/jose/verifier.ts',
+    find: '      await keys.lookForNew();',
+    replace: '      await keys.refresh();',
     ...KEYS,
   },
   {
