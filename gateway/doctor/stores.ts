@@ -144,6 +144,26 @@ async function withObject(
   }
 }
 
+/**
+ * The time of the quickest of a few steps: the others have waited for checks that run at the same time. The very first one is
+ * not among them, because it has connected.
+ */
+class Stopwatch {
+  #least = Number.POSITIVE_INFINITY;
+
+  /** At least 0.1 ms. */
+  get least(): number {
+    return Math.max(this.#least, 0.1);
+  }
+
+  async time<T>(step: Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    const result = await step;
+    this.#least = Math.min(this.#least, performance.now() - startedAt);
+    return result;
+  }
+}
+
 function answers(store: StateStore): Promise<boolean> {
   const key = `doctor:${randomBytes(12).toString('hex')}`;
   return store.read(key).then(
@@ -162,19 +182,18 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
       run: async () => {
         const store = await open();
         const key = `doctor:${randomBytes(12).toString('hex')}`;
-        const startedAt = performance.now();
         if (!(await store.create(key, '1', 10_000))) throw new Error('a new key is said to exist');
-        const ms = performance.now() - startedAt;
-        if (await store.create(key, '2', 10_000)) throw new Error('a key was created twice');
-        if (!(await store.replace(key, '1', '3', 10_000))) throw new Error('a key could not be replaced');
-        if (!(await store.extend(key, 20_000))) throw new Error('the time of a key could not be extended');
-        if ((await store.take(key)) !== '3') throw new Error('what was written is not what is read');
+        const steps = new Stopwatch();
+        if (await steps.time(store.create(key, '2', 10_000))) throw new Error('a key was created twice');
+        if (!(await steps.time(store.replace(key, '1', '3', 10_000)))) throw new Error('a key could not be replaced');
+        if (!(await steps.time(store.extend(key, 20_000)))) throw new Error('the time of a key could not be extended');
+        if ((await steps.time(store.take(key))) !== '3') throw new Error('what was written is not what is read');
         await store.create(key, '4', 50);
         await sleep(200);
         if ((await store.read(key)) !== undefined) throw new Error('a key has outlived its time');
         await store.remove(key);
         await store.check();
-        return { state: 'ok', text: `${store.name}: each step is atomic, and takes about ${timeText(Math.round(ms))}` };
+        return { state: 'ok', text: `${store.name}: each step is atomic, and takes ${timeText(steps.least)}` };
       },
     },
     {

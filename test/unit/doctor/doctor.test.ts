@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
+import { create, settings } from '../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import { doctor } from '../../../gateway/doctor/doctor.js';
 import { stateChecks } from '../../../gateway/doctor/stores.js';
@@ -7,6 +9,9 @@ import { GatewayError } from '../../../gateway/errors.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { configOf } from '../config/load-text.js';
+
+const clock = { now: () => Date.now(), ticks: () => performance.now() };
+const CONNECT_MS = 400;
 
 describe('the doctor', () => {
   it('closes a store also when it has been opened too late for its checks', async () => {
@@ -25,7 +30,7 @@ describe('the doctor', () => {
         timeouts,
         inheritedEnv,
         sharing: UNSHARED,
-        clock: { now: () => Date.now(), ticks: () => performance.now() },
+        clock,
         log: silentLog,
       },
       ...{ only: ['state'], isOffline: false, signal: interrupt.signal },
@@ -37,6 +42,25 @@ describe('the doctor', () => {
     open();
     await new Promise((resolve) => setImmediate(resolve));
     expect(closed).toBe(1);
+  });
+});
+
+describe('the steps of a state store', () => {
+  it('take the time of one of them, without that of the connection before the first', async () => {
+    const inMemory = create(settings.parse({}), { clock, sharing: UNSHARED });
+    let isConnected = false;
+    const store: StateStore = {
+      ...inMemory,
+      async create(...args) {
+        if (!isConnected) await sleep(CONNECT_MS);
+        isConnected = true;
+        return inMemory.create(...args);
+      },
+    };
+    const check = stateChecks(async () => store, false).find(({ title }) => title.startsWith('create'));
+    const { state, text } = (await check?.run(new AbortController().signal)) ?? {};
+    expect([state, text]).toEqual(['ok', expect.stringMatching(/^memory: each step is atomic, and takes [\d.]+ ms$/)]);
+    expect(Number(/[\d.]+/.exec(String(text))?.[0])).toBeLessThan(CONNECT_MS);
   });
 });
 
