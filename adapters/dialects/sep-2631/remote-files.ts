@@ -82,14 +82,15 @@ function inBlock(block: JsonValue | undefined): ReadFile | undefined {
   return isObject(block) && block.type === 'file' ? readFileValue(block.file) : undefined;
 }
 
-/** `FileResourceContents` */
+/** `FileResourceContents`: its `content` is what names the file, and the resource's own URI may be all that has a name. */
 function inContents(item: JsonValue | undefined): ReadFile | undefined {
   if (!isObject(item)) return undefined;
   const beside = isObject(item._meta) ? item._meta[CONTENTS_META] : undefined;
   const contents = isObject(beside) ? beside : item;
   if (!isObject(contents.content)) return undefined;
-  const { uri: _, ...about } = contents;
-  return readFileValue(about);
+  const { uri = item.uri, ...about } = contents;
+  const read = readFileValue({ ...about, ...contents.content });
+  return read && { ...read, claims: { ...(typeof uri === 'string' && { uri }), ...read.claims } };
 }
 
 /** An object with a handle's scheme, a digest, or an older shape is certainly a file. */

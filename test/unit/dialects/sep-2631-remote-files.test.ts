@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
 import { create as sep2631 } from '../../../adapters/dialects/sep-2631/index.js';
+import type { JsonObject } from '../../../gateway/ports/json.js';
 import { mayNameFiles } from '../../../gateway/relay/results/remote-files.js';
 import { RelayLab } from '../relay/relay-lab.js';
 
@@ -45,5 +46,31 @@ describe('a result that may name files which its server keeps', () => {
       expect(mayNameFiles(read, bytes.length, ['tools/call'], dialects)).toBe(true);
     }
     expect(mayNameFiles(() => Buffer.from('"ur" i"'), 7, ['tools/call'], dialects)).toBe(false);
+  });
+});
+
+describe('a resource whose contents are a file that its server keeps', () => {
+  const read = (item: JsonObject) => sep2631().transfer?.remoteFiles({ contents: [item] })[0];
+  const uri = 'mcp-file://s/1';
+
+  it('is named after its own URI where nothing else names it', () => {
+    const resource = 'mcp-resource://reports/monthly.pdf';
+    expect(read({ uri: resource, mimeType: 'application/pdf', content: { uri } })).toEqual({
+      path: ['contents', 0],
+      kind: 'resource',
+      uri,
+      claims: { uri: resource, mimeType: 'application/pdf' },
+    });
+  });
+
+  it('is what `content` says of it, and otherwise what is said beside that', () => {
+    const beside = { uri: 'docs://a', name: 'a.txt', mimeType: 'text/plain', size: 7 };
+    const content = { uri, name: 'b.pdf', size: 8 };
+    expect(read({ ...beside, content })).toMatchObject({
+      claims: { uri: 'docs://a', name: 'b.pdf', mimeType: 'text/plain' },
+      size: 8,
+    });
+    const older = { type: 'file', file: { type: 'file', uri, source: 'generated' } };
+    expect(read({ ...beside, content: older })).toMatchObject({ uri, claims: { name: 'a.txt' }, size: 7 });
   });
 });
