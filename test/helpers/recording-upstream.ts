@@ -4,6 +4,12 @@ import { close, listen } from './loopback.js';
 
 type Json = Record<string, unknown>;
 
+interface Message {
+  id?: unknown;
+  method?: string;
+  params?: Json;
+}
+
 export interface Recorded {
   method: string | undefined;
   params: Json;
@@ -96,22 +102,30 @@ export class RecordingUpstream {
       return this.#options.http?.(request, body) ?? { status: 404, headers: {}, body: Buffer.alloc(0) };
     }
     if (request.method !== 'POST') return { status: 405, headers: {}, body: Buffer.alloc(0) };
-    const message = JSON.parse(body.toString('utf8')) as { id?: unknown; method?: string; params?: Json };
+    const asked = JSON.parse(body.toString('utf8')) as Message | Message[];
+    const all = await Promise.all([asked].flat().map((message) => this.#answerOne(message, request, body)));
+    const answers = all.flatMap((one) => one ?? []);
+    const [first] = answers;
+    if (!first) return { status: 202, headers: {}, body: Buffer.alloc(0) };
+    const { status } = first;
+    const text = JSON.stringify(Array.isArray(asked) ? answers.map(({ answer }) => answer) : first.answer);
+    return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) };
+  }
+
+  async #answerOne(message: Message, request: IncomingMessage, body: Buffer) {
     const recorded = { method: message.method, params: message.params ?? {}, headers: request.headers, body };
     this.requests.push(recorded);
-    if (message.id === undefined) return { status: 202, headers: {}, body: Buffer.alloc(0) };
-    let answer: Json;
-    let status = 200;
+    if (message.id === undefined) return undefined;
+    const about = { jsonrpc: '2.0', id: message.id };
     try {
       const result = await this.#result(recorded);
-      answer = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
+      const outcome = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
+      return { status: 200, answer: { ...about, ...outcome } };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      ({ status } = error);
-      answer = { error: { code: error.code, message: error.message, data: error.data } };
+      const { code, message: text, data, status } = error;
+      return { status, answer: { ...about, error: { code, message: text, data } } };
     }
-    const text = JSON.stringify({ jsonrpc: '2.0', id: message.id, ...answer });
-    return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) };
   }
 
   async #result(recorded: Recorded): Promise<Json | undefined> {

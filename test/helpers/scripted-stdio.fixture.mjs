@@ -35,6 +35,12 @@ const scripts = {
     'files/authorizeUpload': () => ({ file, upload: { transport: 'https', method: 'PUT', url: argument } }),
     'resources/read': ({ uri }) => ({ contents: [{ uri, text: 'Hello world!' }] }),
   },
+  /** Of SEP-2631: its resource only names a file, which is at the URL ARGUMENT. */
+  keeping: {
+    initialize: opening({ resources: {} }),
+    'resources/read': ({ uri }) => ({ contents: [{ uri, content: file }] }),
+    'files/authorizeDownload': () => ({ file, download: { transport: 'https', method: 'GET', url: argument } }),
+  },
   /**
    * Asked for its tool, it makes the file `asked` in the folder ARGUMENT, and lists it once `go` is there. The tool says
    * how often it was called.

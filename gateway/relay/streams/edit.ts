@@ -18,9 +18,10 @@ import type { ResultDeps } from '../results/deps.js';
 import { fileEntry } from '../results/translate.js';
 import { prefixOf } from '../upstream/paced.js';
 import { itemOf, type StreamItem } from './item.js';
+import { namedFile } from './named-file.js';
 import { refusalOf, rpcErrorOf, ServerError } from './refusal.js';
 import { openRemote, type RemoteContext, twice } from './remote.js';
-import type { StreamOrder, StreamSender } from './send.js';
+import type { StreamSender } from './send.js';
 
 const INVALID_PARAMS = -32602;
 
@@ -44,7 +45,7 @@ export function linkInstead(
   const apply = async (answer: EditableAnswer) => {
     const { message, cuts, base } = answer;
     try {
-      const item = await contentOf(answer, sender.order, remote, deps);
+      const item = await contentOf(answer, sender, remote, deps);
       const { stored } = item;
       const kept = () => stored && cuts.recorded(stored);
       if (take) {
@@ -68,12 +69,17 @@ export function linkInstead(
 
 async function contentOf(
   answer: EditableAnswer,
-  { uri, streaming }: StreamOrder,
+  sender: StreamSender,
   remote: Remote,
   deps: ResultDeps,
 ): Promise<StreamItem> {
-  const error = errorIn(answer, deps.limits);
-  if (error === undefined) return itemOf(answer, uri, { library: deps.cut.library, limits: deps.limits });
+  const { uri, streaming } = sender.order;
+  const { limits, cut } = deps;
+  const error = errorIn(answer, limits);
+  if (error === undefined) {
+    const named = (item: JsonObject) => namedFile(item, sender, answer.to, deps);
+    return itemOf(answer, uri, { library: cut.library, limits, named });
+  }
   const refusal = refusalOf(error, uri, streaming);
   const context = isMissing(refusal) ? undefined : await remote(answer);
   if (!context) throw refusal;

@@ -6,7 +6,7 @@ import { lightValue } from '../../json/light-value.js';
 import { isObject } from '../../json/value.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
-import type { JsonPath } from '../../ports/json.js';
+import type { JsonObject, JsonPath } from '../../ports/json.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 import { readDataUri } from '../../wire/data-uri.js';
@@ -47,14 +47,21 @@ interface AnsweredRead {
   base: JsonPath;
 }
 
+interface ItemDeps {
+  library: Library;
+  limits: Pick<Limits, 'values'>;
+  /** Fetches a file that an item only names; undefined: it names none. */
+  named: (item: JsonObject) => Promise<StreamItem | undefined>;
+}
+
 /**
  * The content that a `resources/read` requested: of several, the first with that URI.
- * @throws GatewayError `stream_refused`, `file_not_base64`, `file_key_duplicate`, and the error of storing it
+ * @throws GatewayError `stream_refused`, `file_not_base64`, `file_key_duplicate`, and the error of storing or fetching it
  */
 export async function itemOf(
   { message, cuts, base }: AnsweredRead,
   uri: string,
-  { library, limits }: { library: Library; limits: Pick<Limits, 'values'> },
+  { library, limits, named }: ItemDeps,
 ): Promise<StreamItem> {
   const range = rangeAt(message, RANGE.result, [...base, 'result']);
   const result = range && lightValue(message, range, limits);
@@ -64,6 +71,8 @@ export async function itemOf(
   const item = items.find((candidate) => candidate.uri === uri) ?? (others.length === 0 ? only : undefined);
   if (!item || !Array.isArray(contents)) throw noContent(uri, items.length);
   refuseDuplicates(message);
+  const elsewhere = typeof item.blob === 'string' ? undefined : await named(item);
+  if (elsewhere) return elsewhere;
   const about = {
     ...(typeof item.mimeType === 'string' && { mimeType: item.mimeType }),
     ...(typeof item.name === 'string' && { name: item.name }),

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import { lightValue } from '../../json/light-value.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { answersIn } from '../../mcp/responses.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
@@ -7,6 +8,7 @@ import { Base64Decoder } from '../../wire/base64/decode.js';
 import { parseDataUriHead } from '../../wire/data-uri.js';
 import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage, SlotSink, SlotValue } from '../../wire/json/reader.js';
+import type { Caller } from '../caller.js';
 import type { ByteAnswer } from '../client/byte-answer.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CONTENT, contentsTree } from '../cut/places.js';
@@ -17,6 +19,7 @@ import { refuseDuplicates } from '../results/duplicates.js';
 import { dismiss } from '../results/to-client.js';
 import { pump } from '../upstream/pump.js';
 import { decode, finish, itemOf } from './item.js';
+import { namedFile } from './named-file.js';
 import { refusalOf } from './refusal.js';
 import type { StreamSender } from './send.js';
 
@@ -41,17 +44,24 @@ export class LiveResource {
   readonly #id: string;
   readonly #sender: StreamSender;
   readonly #exchange: Exchange;
+  readonly #inquire: Inquire;
   readonly #deps: ResultDeps;
   readonly #reader: CutReader;
   #live: LiveContent | undefined;
   #work: Promise<void> | undefined;
   #isOver = false;
 
-  constructor({ answer, kind, id }: ReadAnswer, sender: StreamSender, exchange: Exchange, deps: ResultDeps) {
+  constructor(
+    { answer, kind, id }: ReadAnswer,
+    sender: StreamSender,
+    { exchange, inquire }: Pick<Caller, 'exchange' | 'inquire'>,
+    deps: ResultDeps,
+  ) {
     this.#answer = answer;
     this.#id = id;
     this.#sender = sender;
     this.#exchange = exchange;
+    this.#inquire = inquire;
     this.#deps = deps;
     const tree = contentsTree([...deps.cut.places.values()].map(({ place }) => place));
     this.#reader = new CutReader(
@@ -166,11 +176,14 @@ export class LiveResource {
 
   async #sendComplete(message: HeldMessage, cuts: MessageCuts, base: readonly (string | number)[]): Promise<void> {
     const { uri, streaming } = this.#sender.order;
+    const { cut, limits } = this.#deps;
     const error = rangeAt(message, RANGE.error, [...base, 'error']);
-    if (error) throw refusalOf(lightValue(message, error, this.#deps.limits) ?? null, uri, streaming);
+    if (error) throw refusalOf(lightValue(message, error, limits) ?? null, uri, streaming);
+    const asking = { ...this.#exchange, inquire: this.#inquire };
     const item = await itemOf({ message, cuts, base }, uri, {
-      library: this.#deps.cut.library,
-      limits: this.#deps.limits,
+      library: cut.library,
+      limits,
+      named: (one) => namedFile(one, this.#sender, asking, this.#deps),
     });
     const { stored } = item;
     // what has become a file is no longer the message's to remove

@@ -29,8 +29,17 @@ export function refusalOf(error: JsonValue, uri: string, streaming: ResourceStre
   const { code, message } = error;
   const data = error.data === undefined ? undefined : silenced(error.data);
   const reason = streaming.readError({ code, message, ...(data !== undefined && { data }) });
-  if (reason) return new GatewayError('stream_refused', { reason, uri, text: TEXTS[reason] });
+  if (reason) return refused(reason, uri);
   return new ServerError({ code, message, ...(data !== undefined && { data }) });
+}
+
+/** A refusal for the reasons that a dialect has a form for. */
+export function refused(
+  reason: StreamRefusal['reason'],
+  uri: string,
+  sizes: Pick<StreamRefusal, 'size' | 'maxSize'> = {},
+): GatewayError {
+  return new GatewayError('stream_refused', { reason, uri, text: TEXTS[reason], ...sizes });
 }
 
 /** The error that the client gets. */

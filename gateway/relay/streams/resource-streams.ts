@@ -173,7 +173,7 @@ export class ResourceStreams {
         throw new GatewayError('upstream_refused', { server: this.#deps.server, status });
       }
       if (status !== 200) return false;
-      await new LiveResource({ answer, kind, id: request.id }, sender, exchange, this.#deps).run();
+      await new LiveResource({ answer, kind, id: request.id }, sender, asked, this.#deps).run();
       return true;
     });
   }
