@@ -5,6 +5,7 @@ import * as noAntivirus from './antivirus/none.js';
 import * as fileAudit from './audit/file.js';
 import * as noAudit from './audit/none.js';
 import * as stdoutAudit from './audit/stdout.js';
+import { create as mcpApps } from './dialects/mcp-apps/index.js';
 import { create as mcpInline } from './dialects/mcp-inline/index.js';
 import { create as openaiFileParams } from './dialects/openai-file-params/index.js';
 import { create as sep1306 } from './dialects/sep-1306/index.js';
@@ -91,6 +92,6 @@ export const adapters: AdapterList = {
   oauth: {
     jose: adapter(joseOauth),
   },
-  dialects: [openaiFileParams(), sep2631(), sep1306(), sep2356(), sep2532(), mcpInline()],
+  dialects: [openaiFileParams(), sep2631(), sep1306(), sep2356(), sep2532(), mcpApps(), mcpInline()],
   hosts,
 };

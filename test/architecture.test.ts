@@ -447,8 +447,11 @@ describe('the rooms of the gateway', () => {
     ];
     const words = [...new Set([...spoken, ...written])];
     expect(words).toContain('resources/stream');
+    // a short word is part of many others, such as system-ui
+    const says = (text: string, word: string) =>
+      word.length > 2 ? text.includes(word) : new RegExp(`(?<![\\w-])${word}(?![\\w-])`).test(text);
     const said = gateway.flatMap(({ path, text }) =>
-      words.filter((word) => withoutComments(text).includes(word)).map((word) => `${path} says ${word}`),
+      words.filter((word) => says(withoutComments(text), word)).map((word) => `${path} says ${word}`),
     );
     expect(said).toEqual([]);
   });

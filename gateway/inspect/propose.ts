@@ -1,5 +1,4 @@
 import { type Encoding, encodingFacts, placeholdersOf } from '../encodings.js';
-import { isObject } from '../json/value.js';
 import type { DeclaredFile, Dialect } from '../ports/dialect.js';
 import type { FileArgument } from '../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
@@ -43,7 +42,9 @@ export function propose(
   dialects: readonly Dialect[],
   configured: readonly FileArgument[] = [],
 ): ToolProposals {
-  const { values, maps } = isForModels(tool) ? argumentsOf(tool) : { values: [], maps: [] };
+  // a script writes the base64 itself
+  const isForPages = dialects.some(({ pages }) => pages?.calls(tool));
+  const { values, maps } = isForPages ? { values: [], maps: [] } : argumentsOf(tool);
   const declared = declarations(tool, dialects);
   const isDeclared = (path: readonly string[]) => declared.some((other) => isWithin(path, other.path));
   const judged = values
@@ -69,13 +70,6 @@ export function propose(
     declared: declared.map(({ path, by }) => ({ path: joinPath(path), by })),
     unknown: unknownArguments(tool, configured),
   };
-}
-
-/** False for a tool that only the view of an MCP App calls: its script writes the base64 itself. */
-function isForModels({ _meta }: JsonObject): boolean {
-  const ui = isObject(_meta) ? _meta.ui : undefined;
-  const visibility = isObject(ui) ? ui.visibility : undefined;
-  return !Array.isArray(visibility) || visibility.includes('model');
 }
 
 interface Judged {

@@ -254,6 +254,16 @@ export interface MethodRefusal {
   actualSize?: number;
 }
 
+/** Pages of a server that a client's host shows. They are code, which wants a file's bytes where the server put them. */
+export interface ServerPages {
+  /** True for a client whose host shows them. */
+  shownBy(client: ClientFacts): boolean;
+  /** True for a tool that only they call: no model gets its results. */
+  calls(tool: JsonObject): boolean;
+  /** True for the URI of a page itself. */
+  isPage(uri: string): boolean;
+}
+
 /** One way in which peers write files on the wire: pure functions around one neutral file model. No I/O, no clock. */
 export interface Dialect {
   readonly name: string;
@@ -326,6 +336,7 @@ export interface Dialect {
    */
   structure?(files: readonly OutgoingFile[], client: ClientFacts): JsonObject | undefined;
   readonly transfer?: RemoteTransfer;
+  readonly pages?: ServerPages;
 
   /** How a client that speaks it is asked for a file that a call lacks. */
   readonly asks?: FileAsking;

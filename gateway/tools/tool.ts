@@ -39,6 +39,8 @@ export interface ToolFacts {
   slots: readonly ToolSlot[];
   /** Characters of text that its results may have in hosts that let a tool say so. */
   longestText?: number;
+  /** Code calls it, and no model: a page of its server's that the client's host shows. */
+  isForPages?: true;
 }
 
 /** Where a tool says so. */
@@ -76,6 +78,7 @@ export function readTool(declared: JsonObject, { settings, dialects }: ToolReadi
     ...(isObject(declared.outputSchema) && { outputSchema: declared.outputSchema }),
     ...(isHeavy && { hasUnkeptSchema: true as const }),
     ...longestTextOf(declared),
+    ...(dialects.some(({ pages }) => pages?.calls(declared)) && { isForPages: true as const }),
   };
   return { name, declared, isHeavy, facts };
 }

@@ -1,12 +1,14 @@
 import type { FileRecord } from '../../files/file.js';
 import { own } from '../../json/value.js';
 import { answersByPlace } from '../../mcp/responses.js';
+import type { ClientFacts } from '../../ports/client.js';
 import { pointer } from '../../wire/json/pointer.js';
 import { calledName, type TracedRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { viewOf } from '../upstream/view.js';
 import type { ResultDeps } from './deps.js';
 import { FILE_METHODS, namesFiles } from './file-methods.js';
+import { isForPages } from './for-pages.js';
 import { hidesContent, resultsWithBoth } from './host/dropped-structure.js';
 import { ImageRoom } from './host/image-room.js';
 import { ShownFiles } from './host/shown-file.js';
@@ -26,12 +28,15 @@ import type { Work } from './work.js';
 /** The stage that turns the files of a message into links. */
 export async function linkFiles(work: Work): Promise<void> {
   const { message, cuts, deps, to, files, edits } = work;
-  const { principal, inquire, client, signal } = to;
+  const { principal, inquire, signal } = to;
   const mayName = namesFiles(message, deps, to);
-  const isUnshown = mayBeUnshown(message, client);
-  const mayNeed = cuts.cuts.length > 0 || mayName || isUnshown || hidesContent(message, client);
+  const mayNeed =
+    cuts.cuts.length > 0 || mayName || mayBeUnshown(message, to.client) || hidesContent(message, to.client);
   if (message.malformed || !mayNeed) return;
   const answers = await deps.taskTools.traced(work.answers, { principal, server: deps.server });
+  const isForPage = await isForPages({ ...work, answers });
+  const client = isForPage ? withoutHost(to.client) : to.client;
+  const isUnshown = mayBeUnshown(message, client);
   const answerAt = answersByPlace(answers);
   const requestAt = (path: readonly (string | number)[]) => answerAt(path)?.request;
   const mayHoldFiles = (path: readonly (string | number)[]) =>
@@ -89,6 +94,7 @@ export async function linkFiles(work: Work): Promise<void> {
     dialects,
     limits,
     mayHoldFiles,
+    stays: (cut) => isForPage && !cut.lost,
     subject,
     refused,
     names: new ToldNames(message, requestAt, limits),
@@ -107,6 +113,11 @@ export async function linkFiles(work: Work): Promise<void> {
   await translate(message, cuts, files, translation);
   const content = contentOf(work, fetched);
   if (content) to.facts.content = content;
+}
+
+/** What a host shows of results has nothing to do with what a page gets. */
+function withoutHost({ host: _, ...client }: ClientFacts): ClientFacts {
+  return client;
 }
 
 /**

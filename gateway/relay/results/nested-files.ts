@@ -8,6 +8,7 @@ import type { ToolSettings } from '../../ports/file-slot.js';
 import { addAll } from '../../wire/add-all.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
+import type { Cut } from '../cut/cut.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import type { NestedCut, NestedCuts } from '../cut/nested-cuts.js';
 import { isErrorAt } from './host/shown-file.js';
@@ -18,6 +19,7 @@ import type { TranslateContext } from './translate-context.js';
 
 interface NestedContext {
   mayHoldFiles: (path: JsonPath) => boolean;
+  stays: (cut: Cut) => boolean;
   settings: (path: JsonPath) => ToolSettings | undefined;
   limits: Pick<Limits, 'inlineOther'>;
   client: Pick<ClientFacts, 'host'>;
@@ -56,10 +58,11 @@ async function claimedIn(
   { value: { path }, nested }: MessageCuts['texts'][number],
   mode: ToolSettings['results']['text'],
   message: HeldMessage,
-  { limits, client, known }: NestedContext,
+  { limits, client, known, stays }: NestedContext,
 ): Promise<ClaimedNested[]> {
   const isLong = isBeyondHost({ path, nested }, message, client);
   return (await nested.files()).flatMap(({ nested: one, place }) => {
+    if (stays(one.cut)) return [];
     // it was cut by the limit of a tool whose result this is not
     if ((one.cut.stored?.size ?? 0) <= limits.inlineOther && !one.cut.lost) return [];
     // base64 in lines that is too long to be put back as it came: a link is better than no answer

@@ -36,6 +36,7 @@ export async function structuredFiles(
     (cut) =>
       isStructured(cut) &&
       context.mayHoldFiles(cut.value.path) &&
+      !context.stays(cut) &&
       !context.refused?.of(cut) &&
       !context.refused?.same(cut),
   );

@@ -4,6 +4,7 @@ import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import type { JsonPath } from '../../ports/json.js';
+import type { Cut } from '../cut/cut.js';
 import type { ShownFiles } from './host/shown-file.js';
 import type { AnnouncedLink } from './lazy-links.js';
 import type { RemoteEdits, Replacement } from './remote-edits.js';
@@ -19,6 +20,8 @@ export interface TranslateContext {
   limits: Limits;
   /** True when the value at this path is part of a result that can contain files. */
   mayHoldFiles: (path: readonly (string | number)[]) => boolean;
+  /** True for a string that stays as the server wrote it, although it is a file. */
+  stays: (cut: Cut) => boolean;
   /** Files that are left out; absent: none is. */
   refused: RefusedFiles | undefined;
   /** The base of the names of nameless files at this path. */

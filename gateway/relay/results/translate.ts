@@ -60,7 +60,7 @@ export async function translate(
   for (const claimed of mine) refuseWhatIsNoFile(claimed, context.limits);
   const { refused } = context;
   const leftOut = textsForRefused(mine, context);
-  const stored = mine.filter(({ cut }) => cut.stored);
+  const stored = mine.filter(({ cut }) => cut.stored && !context.stays(cut));
   const known = await knownDigests(stored, cuts, context);
   const nested = await nestedFiles(message, cuts, { ...context, known });
   refuseTooLarge(nested, context.limits);

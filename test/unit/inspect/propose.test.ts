@@ -10,7 +10,7 @@ const tool = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   inputSchema: { type: 'object', properties },
   ...more,
 });
-const pathsOf = (written: JsonObject) => propose(written, []).proposals.map(({ file }) => file.path);
+const pathsOf = (written: JsonObject) => propose(written, adapters.dialects).proposals.map(({ file }) => file.path);
 
 describe('the arguments that hold a file', () => {
   it.each(LEGACY_TOOLS.map((legacy) => [legacy.name, legacy] as const))('of %s', (name, legacy) => {
