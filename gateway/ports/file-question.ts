@@ -54,6 +54,8 @@ export interface ServerFile {
   /** Of a list: how many, where the server says so. */
   minItems?: number;
   maxItems?: number;
+  /** The server reads the file's name in the answer itself. */
+  takesName?: true;
   /** Where the server wants the bytes, before the answer; undefined: in the answer itself. */
   endpoint?: { url: string; method: 'POST' | 'PUT'; id: string };
 }

@@ -32,11 +32,20 @@ export const asks: FileAsking = {
     return isWhole ? { kind: 'inline', uris } : { kind: 'invalid' };
   },
   fromServer,
-  toServer: (given, { isList }) => {
-    const uris = given.map(({ mimeType, base64 = '' }) => `data:${mimeType};base64,${base64}`);
+  toServer: (given, { isList, takesName }) => {
+    const uris = given.map(({ name, mimeType, base64 = '' }) => {
+      const parameter = takesName ? `;name=${percentEncoded(name)}` : '';
+      return `data:${mimeType}${parameter};base64,${base64}`;
+    });
     return isList ? uris : (uris[0] ?? null);
   },
 };
+
+/** `encodeURIComponent` leaves `!'()*`, which RFC 3986 reserves. */
+function percentEncoded(name: string): string {
+  const byte = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(name).replace(/[!'()*]/g, byte);
+}
 
 /** Other clients strip the keyword, and show a box for text. @param isServers as of `FileQuestion` */
 function hasFileFields(client: ClientFacts, isServers = false): boolean {

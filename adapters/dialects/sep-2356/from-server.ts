@@ -49,6 +49,8 @@ function fileIn(
     isList,
     ...(isCount(minItems) && { minItems }),
     ...(isCount(maxItems) && { maxItems }),
+    // "name=" belongs to the revisions with this member, and to no later one
+    ...(!keyword && { takesName: true as const }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { connect, PNG, upload } from './lab.js';
+import { connect, PNG, uploadAll } from './lab.js';
 import { ask, BINARY, binary, FORMS, schemaIn, start, stop, toldIn } from './server-lab.js';
 
 afterEach(stop);
@@ -18,20 +18,21 @@ const EARLY = {
 };
 
 describe('a form that names its files in requestedFiles', () => {
-  it('has its file asked for on a page, where its client knows no such form (2356o-28)', async () => {
+  it('has its file asked for on a page, where its client knows no such form (2356o-28, 2356o-08)', async () => {
     const { mcp } = await start(EARLY);
     const { client, asked } = await connect(
       mcp,
       async ({ url }) => {
         if (url === undefined) return { action: 'accept', content: { site: 'https://example.com/' } };
-        await upload(url);
+        await uploadAll(url, [['me (1).png', PNG]]);
         return { action: 'accept' };
       },
       { elicitation: { form: {}, url: {} } },
     );
     const { came } = toldIn(await client.callTool({ name: 'ask', arguments: {} }));
     expect(asked.map(({ mode }) => mode)).toEqual(['url', 'form']);
-    const picture = `data:image/png;base64,${PNG.toString('base64')}`;
+    // this revision has the file's name in the URI
+    const picture = `data:image/png;name=me%20%281%29.png;base64,${PNG.toString('base64')}`;
     expect(came.result?.content).toEqual({ picture, site: 'https://example.com/' });
     await client.close();
   });
