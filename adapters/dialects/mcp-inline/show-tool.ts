@@ -62,7 +62,7 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPat
     for (const patch of takesText(slot) ? [] : withoutExamples(tool, at, slot)) patches.push(patch);
     const described = typeof schema.description === 'string' ? withoutHowTo(schema.description) : '';
     const said = described === '' ? [] : [sentence(described)];
-    const text = [...said, ...(slot.purpose ? [sentence(slot.purpose)] : []), howTo(slot.accept, maxSize, uploadTool)];
+    const text = [...said, ...(slot.purpose ? [sentence(slot.purpose)] : []), howTo(slot, maxSize, uploadTool)];
     patches.push({ path: [...at, 'description'], value: text.join(' ') });
     return patches;
   });
@@ -133,15 +133,17 @@ function showCompanions(tool: JsonObject, { slot, at }: ShownSlot): JsonPatch[] 
   });
 }
 
-function howTo(accept: readonly string[] | undefined, maxSize: number, uploadTool: string | undefined): string {
+function howTo({ accept, transferModes }: FileSlot, maxSize: number, uploadTool: string | undefined): string {
   const from = uploadTool === undefined ? "another tool's result" : `${uploadTool} or from another tool's result`;
   const kinds = accept === undefined ? '' : ` of type ${accept.join(', ')}`;
-  return `${A_FILE}${kinds}, at most ${mostText(maxSize)}. ${PASS_HANDLE} ${from}. ${NO_BASE64}`;
+  const inline = transferModes?.includes('inline') === false ? '' : `${DATA_URI} `;
+  return `${A_FILE}${kinds}, at most ${mostText(maxSize)}. ${PASS_HANDLE} ${from}. ${inline}${NO_BASE64}`;
 }
 
 const A_FILE = 'A file';
 const PASS_HANDLE = 'Pass a file handle (mcp-file://…) from';
-const NO_BASE64 = 'A short data: URI also works. Do not type base64 yourself.';
+const DATA_URI = 'A short data: URI also works.';
+const NO_BASE64 = 'Do not type base64 yourself.';
 
 /** Without what another Wharf has said of its argument, if that is the server: the limits and tools of this one count. */
 function withoutHowTo(description: string): string {

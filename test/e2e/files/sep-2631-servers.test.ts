@@ -82,7 +82,10 @@ describe('a server that speaks SEP-2631', () => {
 
   it('what it wants uploaded is shown so, and refused inside a call (BR-03)', async () => {
     const client = await open();
-    expect(await shown(client, 'doc')).toMatchObject({ 'x-mcp-file': { transferModes: ['upload'] } });
+    const doc = await shown(client, 'doc');
+    expect(doc).toMatchObject({ 'x-mcp-file': { transferModes: ['upload'] } });
+    expect(doc.description).toMatch(/Pass a file handle/);
+    expect(doc.description).not.toMatch(/data: URI/);
     const refused = await client.call('take', { doc: 'data:text/plain,x' });
     expect(reasonOf(refused)).toBe('transferModeNotAllowed');
     expect(asked('tools/call') + asked('files/authorizeUpload')).toBe(0);
