@@ -102,6 +102,14 @@ function spelled(seconds: number): string {
   return `${Math.round(seconds / 3600)} hours`;
 }
 
+/** Of an argument that is filled from the file beside it: another Wharf in front reads it too. */
+export function filledText(what: string): string {
+  return `Filled automatically with the file's ${what}, unless given.`;
+}
+
+/** The argument for the file's name. */
+export const FILLED_WITH_NAME = filledText('name');
+
 /** A text of a server's as a sentence before others; an empty one stays empty. */
 export function sentence(text: string): string {
   const trimmed = text.trim();

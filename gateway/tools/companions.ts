@@ -1,5 +1,6 @@
 import { encodingFacts } from '../encodings.js';
-import { isObject } from '../json/value.js';
+import { isObject, textIn } from '../json/value.js';
+import { FILLED_WITH_NAME } from '../policy/file-words.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { argumentOf, besidePath, EACH, isEach } from '../schema/argument-path.js';
@@ -38,7 +39,8 @@ function nameCompanion({ path: whole }: FileSlot, families: Families): string | 
   if (key === undefined || isSpecial(key)) return undefined;
   const { files, siblings } = families.at(path.slice(0, -1));
   const called = (wanted: readonly string[]) => siblings?.first(wanted, isList, files);
-  const name = called(namesFor(key)) ?? (files.size === 1 ? called(ALONE) : undefined);
+  const ofOnly = () => siblings?.told(isList, files) ?? called(ALONE);
+  const name = called(namesFor(key)) ?? (files.size === 1 ? ofOnly() : undefined);
   return name && (isList ? `${name}${EACH}` : name);
 }
 
@@ -88,12 +90,15 @@ class Families {
 class Siblings {
   readonly #ofOne = new Map<string, string[]>();
   readonly #ofLists = new Map<string, string[]>();
+  /** Those whose description tells that they are filled with a file's name, as another Wharf's does. */
+  readonly #told: string[] = [];
   readonly #places = new Map<string, number>();
 
   constructor(properties: JsonObject) {
     for (const [name, schema] of Object.entries(properties)) {
       if (holdsNames(schema, false)) note(this.#ofOne, plain(name, false), name);
       if (holdsNames(schema, true)) note(this.#ofLists, plain(name, true), name);
+      if (isObject(schema) && textIn(schema, 'description')?.endsWith(FILLED_WITH_NAME)) this.#told.push(name);
       this.#places.set(name, this.#places.size);
     }
   }
@@ -107,6 +112,13 @@ class Siblings {
       if (found !== undefined && (first === undefined || this.#placeOf(found) < this.#placeOf(first))) first = found;
     }
     return first;
+  }
+
+  /** The only one that takes a name by its description, of a file or of a list of files. */
+  told(isList: boolean, files: ReadonlySet<string>): string | undefined {
+    const known = new Set([...(isList ? this.#ofLists : this.#ofOne).values()].flat());
+    const [only, ...others] = this.#told.filter((name) => known.has(name) && !files.has(name));
+    return others.length === 0 ? only : undefined;
   }
 
   #placeOf(name: string): number {

@@ -1,7 +1,7 @@
 import { encodingFacts } from '../../../gateway/encodings.js';
 import { isObject, valueAt } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
-import { sentence } from '../../../gateway/policy/file-words.js';
+import { filledText, sentence } from '../../../gateway/policy/file-words.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 import { UNIONS } from '../../../gateway/schema/walk.js';
@@ -128,7 +128,7 @@ function showCompanions(tool: JsonObject, { slot, at }: ShownSlot): JsonPatch[] 
     const schema = valueAt(tool, path);
     if (!isObject(schema)) return [];
     const said = typeof schema.description === 'string' ? `${sentence(schema.description)} ` : '';
-    const value = `${said}Filled automatically with the file's ${COMPANIONS[kind]}, unless given.`;
+    const value = `${said}${filledText(COMPANIONS[kind])}`;
     return [{ path: [...path, 'description'], value }];
   });
 }

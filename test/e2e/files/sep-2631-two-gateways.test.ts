@@ -15,6 +15,17 @@ import { authorizeDownload, download, OCR_FILES, OCR_TOOL, SPEAKS, upload } from
 const PDF = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(700_000)]);
 const HUGE = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(4_300_000)]);
 
+/** What takes the file's name is known by the inner one's config alone. */
+const TAGGED = {
+  name: 'tag',
+  inputSchema: {
+    type: 'object',
+    properties: { scan: { type: 'string' }, label: { type: 'string' }, note: { type: 'string' } },
+    required: ['scan'],
+  },
+};
+const TAGGED_FILES = { tag: { files: { scan: { encoding: 'base64', name: 'label' } } } };
+
 /** The outer gateway knows of the inner one only its address. */
 describe('two gateways in a row', () => {
   let server: RecordingUpstream;
@@ -24,14 +35,21 @@ describe('two gateways in a row', () => {
   beforeAll(async () => {
     const blob = { uri: 'docs://reports/out.pdf', mimeType: 'application/pdf', blob: PDF.toString('base64') };
     server = await RecordingUpstream.start({
-      tools: [OCR_TOOL],
+      tools: [OCR_TOOL, TAGGED],
       methods: {
         'tools/call': () => ({ content: [{ type: 'resource', resource: blob }] }),
         'resources/read': ({ uri }) => ({ contents: [{ ...blob, uri, blob: HUGE.toString('base64') }] }),
       },
     });
     inner = await startWharf({
-      servers: { ocr: { url: server.url, transport: 'streamable-http', accepts: '20MiB', tools: OCR_FILES } },
+      servers: {
+        ocr: {
+          url: server.url,
+          transport: 'streamable-http',
+          accepts: '20MiB',
+          tools: { ...OCR_FILES, ...TAGGED_FILES },
+        },
+      },
     });
     outer = await startWharf({ servers: { inner: { url: inner.mcp } } });
   });
@@ -66,6 +84,21 @@ describe('two gateways in a row', () => {
     await client.call('ocr_image', { image_base64: await upload(client, randomBytes(6_000_000), 'scan.bin') });
     expect(server.lastArguments.filename).toBe('scan.bin');
   });
+
+  it.each([
+    ['small', 6],
+    ['larger than any message', 6_000_000],
+  ])(
+    'and the name of a %s file reaches an argument that only the inner one knows as its place',
+    async (_what, size) => {
+      const client = await RawClient.connect(outer.mcp, '2025-11-25');
+      await client.call('tag', { scan: await upload(client, randomBytes(size), 'scan.bin') });
+      expect(server.lastArguments).toMatchObject({ label: 'scan.bin' });
+      expect(server.lastArguments).not.toHaveProperty('note');
+      await client.call('tag', { scan: await upload(client, randomBytes(6), 'scan.bin'), label: 'mine' });
+      expect(server.lastArguments).toMatchObject({ label: 'mine' });
+    },
+  );
 
   it.each([
     ['2025-11-25', true],
