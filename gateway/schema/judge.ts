@@ -10,7 +10,7 @@ import { all, any, count, ifRead, not, type Truth } from './truth.js';
 /** Schemas, members and values read for one result. */
 const MAX_STEPS = 50_000;
 
-/** Characters that are read in the time of one step: by a pattern, or to count them. */
+/** Steps of a pattern, or characters that are counted, in the time of one step. */
 const TRIES_PER_STEP = 100;
 
 /** How deep a schema is followed, including references. */
@@ -32,8 +32,8 @@ const BEYOND = new Set([
 /** Answers questions about one schema within a budget. */
 export class Judge {
   readonly root: JsonObject;
-  readonly #patterns = new Patterns();
   readonly #budget = new Budget(MAX_STEPS);
+  readonly #patterns = new Patterns((steps) => this.look(Math.ceil(steps / TRIES_PER_STEP)));
 
   constructor(root: JsonObject) {
     this.root = root;
@@ -241,7 +241,7 @@ export class Judge {
 
   #hasPattern(text: string | LongText, pattern: JsonValue): Truth {
     if (typeof pattern !== 'string' || text instanceof LongText) return undefined;
-    return this.#patterns.has(pattern, text, (tries) => this.look(Math.ceil(tries / TRIES_PER_STEP)));
+    return this.#patterns.has(pattern, text);
   }
 
   /** A list of types may be as long as the schema. */

@@ -5,20 +5,24 @@ import { EACH, MEMBERS } from './argument-path.js';
 import { Budget } from './budget.js';
 import { Patterns } from './pattern.js';
 import { isMembers, itemIn, type MemberRule } from './segments.js';
+import { all, not, type Truth } from './truth.js';
 import { listOf } from './walk.js';
 
-/** Attempts at patterns for one slot of a call: some milliseconds, however many objects are on the way to it. */
-const MAX_TRIES = 1_000_000;
+/** Steps of patterns for one slot of a call: some milliseconds, however many objects are on the way to it. */
+const MAX_STEPS = 1_000_000;
+
+/** A place to which a segment leads: its key, what is there, and true where it is not known that the segment means it. */
+export type Way = readonly [key: string | number, value: JsonValue, isDoubtful?: boolean];
 
 /** What one segment of a slot's path means, in a value and in a schema. */
 export interface Step {
   /** True for the kind of value that it leads into. */
   fits(value: JsonValue): boolean;
   /**
-   * Where it leads in a value, with the key of each place. Of a value that does not fit: nothing.
-   * @param budget of `budgetOfNames`
+   * Where it leads in a value. Of a value that does not fit: nothing.
+   * @param names of `patternsOfCall`
    */
-  in(value: JsonValue, budget: Budget): Iterable<[string | number, JsonValue]>;
+  in(value: JsonValue, names: Patterns): Iterable<Way>;
   /** Where a schema has the schema of those places. */
   below(schema: JsonObject): { key: JsonPath; inner: JsonValue | undefined };
 }
@@ -34,8 +38,9 @@ export function stepsOf(path: readonly string[]): readonly Step[] {
 }
 
 /** For all names of one call on the way to one slot. */
-export function budgetOfNames(): Budget {
-  return new Budget(MAX_TRIES);
+export function patternsOfCall(): Patterns {
+  const budget = new Budget(MAX_STEPS);
+  return new Patterns((steps) => budget.take(steps));
 }
 
 export function stepOf(segment: string): Step {
@@ -74,23 +79,23 @@ function oneItem(index: number): Step {
   };
 }
 
-/** The members of an object that one rule means. A pattern that could take long to try is not tried: it decides nothing. */
+/** The members of an object that one rule means. */
 class Members implements Step {
   readonly fits = isObject;
   readonly #rule: MemberRule;
   readonly #but: ReadonlySet<string>;
-  readonly #patterns = new Patterns();
 
   constructor(segment: string) {
     this.#rule = ruleOf(segment);
     this.#but = new Set(this.#rule.but);
   }
 
-  /** Without `__proto__`, which cannot be replaced by its path. */
-  *in(value: JsonValue, budget: Budget): Generator<[string, JsonValue]> {
+  *in(value: JsonValue, names: Patterns): Generator<Way> {
     if (!isObject(value)) return;
     for (const [name, inner] of Object.entries(value)) {
-      if (name !== '__proto__' && this.#means(name, budget)) yield [name, inner];
+      // one of that name cannot be replaced by its path
+      const isMeant = name === '__proto__' ? undefined : this.#means(name, names);
+      if (isMeant !== false) yield [name, inner, isMeant === undefined];
     }
   }
 
@@ -103,11 +108,11 @@ class Members implements Step {
     };
   }
 
-  #means(name: string, budget: Budget): boolean {
+  #means(name: string, names: Patterns): Truth {
     const { like, unlike = [] } = this.#rule;
     if (this.#but.has(name)) return false;
-    const has = (pattern: string) => this.#patterns.has(pattern, name, (tries) => budget.take(tries));
-    return (like === undefined || has(like) === true) && unlike.every((pattern) => has(pattern) === false);
+    const isLike = like === undefined || names.has(like, name);
+    return isLike === false ? false : all([isLike, ...unlike.map((pattern) => not(names.has(pattern, name)))]);
   }
 }
 

@@ -4,7 +4,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import type { JsonObject, JsonPath, JsonValue } from '../../gateway/ports/json.js';
-import { Patterns } from '../../gateway/schema/pattern.js';
 import { publishedSchema } from '../../gateway/schema/published.js';
 import { StructuredValue } from '../../gateway/schema/structured-value.js';
 import { runs } from '../helpers/effort.js';
@@ -243,31 +242,4 @@ it('a schema that a server wrote for its value, in whatever words, holds for wha
   );
   expect(tries.valid).toBeGreaterThan(60);
   expect(tries.changed).toBeGreaterThan(20);
-});
-
-it('what a pattern does with an empty text, or a short one, is told as engines do it', () => {
-  const atom = fc.constantFrom('a', '.', '[^a-z]', '\\d', '\\u0041', '\\p{L}', '^', '$', '(?=a)', '[\\]]', '\\/', 'é');
-  const quantifier = fc.constantFrom('', '*', '+', '?', '{0,2}', '{2}', '{1,}', '*?', '{0}');
-  const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
-    pattern: fc.oneof(
-      { maxDepth: 4 },
-      fc.tuple(atom, quantifier).map((parts) => parts.join('')),
-      fc.tuple(tie('pattern'), tie('pattern')).map((parts) => parts.join('')),
-      fc.tuple(tie('pattern'), tie('pattern')).map((parts) => parts.join('|')),
-      fc.tuple(tie('pattern'), quantifier).map(([inner, times]) => `(?:${inner})${times}`),
-    ),
-  }));
-  fc.assert(
-    fc.property(pattern, fc.constantFrom('', 'a', 'http://a.b/d/x'), (source, text) => {
-      const told = new Patterns().has(source, text, () => true);
-      let found: boolean | undefined;
-      try {
-        found = new RegExp(source, 'u').test(text);
-      } catch {
-        found = undefined;
-      }
-      expect(told === undefined || told === found).toBe(true);
-    }),
-    { numRuns: runs(5000, 2000) },
-  );
 });

@@ -24,7 +24,8 @@ const BOUNDED: Readonly<Record<string, readonly RegExp[]>> = {
 
 /** Patterns that are made of texts that only a running program knows, and why they are safe. */
 const MADE: Readonly<Record<string, string>> = {
-  'gateway/schema/pattern.ts: pattern': 'a server chose it: it is read first, and run only within MAX_TRIES',
+  'gateway/schema/pattern-program.ts: source': 'one class of a pattern that a server chose, tried on one character',
+  'gateway/schema/pattern-tree.ts: reader.outline': 'such a pattern without its classes: read, and never run',
   'gateway/config/schema/template.ts: `\\\\$${name}\\\\b`': 'the name of a placeholder: no repetition',
   "gateway/encodings.ts: `\\\\$(?:${placeholdersOf(kind).join('|')})\\\\b`": 'names of placeholders: no repetition',
   'gateway/files/temp-files.ts: `^wharf-${HOST}-(\\\\d{1,10})-[A-Za-z0-9]{6}$`': 'a hash in hexadecimal digits',

@@ -2,7 +2,7 @@ import { own } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { argumentOf, isEach } from '../../schema/argument-path.js';
 import { isSpecial } from '../../schema/segments.js';
-import { budgetOfNames, stepsOf } from '../../schema/steps.js';
+import { patternsOfCall, stepsOf } from '../../schema/steps.js';
 import type { ToolSlot } from '../../tools/tool.js';
 
 /** A value in a slot of a call. */
@@ -38,7 +38,7 @@ function valueAtTop(args: JsonObject, key: string, slot: ToolSlot): SlotUse[] {
 function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
   const steps = stepsOf(slot.path);
   const isList = isEach(slot.path);
-  const budget = budgetOfNames();
+  const names = patternsOfCall();
   function* walk(value: JsonValue | undefined, at: number, path: JsonPath): Generator<SlotUse> {
     if (value === undefined || value === null) return;
     const step = steps[at];
@@ -52,24 +52,36 @@ function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
       return;
     }
     const { before = 0 } = isOfFiles ? slot : {};
-    for (const [key, inner] of step.in(value, budget)) {
+    for (const [key, inner, isDoubtful] of step.in(value, names)) {
+      if (isDoubtful) continue;
       if (typeof key === 'string' || key >= before) yield* walk(inner, at + 1, [...path, key]);
     }
   }
   yield* walk(args, 0, []);
 }
 
-/** What stands in a call on the way to a slot in place of the object or the list that the way has: the slot is not in it. */
-export function* strayIn(args: JsonObject, slot: ToolSlot): Generator<{ path: JsonPath; value: JsonValue }> {
+/** What stands in a call where a file may be that is not in the slot. */
+export interface Stray {
+  path: JsonPath;
+  value: JsonValue;
+  /** It is a member of which it is not known whether the slot means it. */
+  isDoubtful: boolean;
+}
+
+/** What stands in a call on the way to a slot in place of the object or the list that the way has, or has a doubtful name. */
+export function* strayIn(args: JsonObject, slot: ToolSlot): Generator<Stray> {
   const steps = stepsOf(slot.path);
   // one file in place of the list is not stray
   const end = argumentOf(slot.path).length;
-  const budget = budgetOfNames();
-  function* walk(value: JsonValue | undefined, at: number, path: JsonPath): ReturnType<typeof strayIn> {
+  const names = patternsOfCall();
+  function* walk(value: JsonValue | undefined, at: number, path: JsonPath): Generator<Stray> {
     const step = steps[at];
     if (value === undefined || value === null || step === undefined) return;
-    if (at < end && !step.fits(value)) yield { path, value };
-    for (const [key, inner] of step.in(value, budget)) yield* walk(inner, at + 1, [...path, key]);
+    if (at < end && !step.fits(value)) yield { path, value, isDoubtful: false };
+    for (const [key, inner, isDoubtful] of step.in(value, names)) {
+      if (isDoubtful) yield { path: [...path, key], value: inner, isDoubtful };
+      else yield* walk(inner, at + 1, [...path, key]);
+    }
   }
   yield* walk(args, 0, []);
 }

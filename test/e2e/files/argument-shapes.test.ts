@@ -66,8 +66,10 @@ const TOOLS = [
           patternProperties: {
             '^img_': BASE64,
             _txt$: { type: 'string' },
-            // it might be tried for long, so it says nothing about a name
+            // engines may be busy with it for long
             '^(?:a+)+=$': BASE64,
+            // it says nothing about a name that it might mean
+            '^c(?=d)': BASE64,
           },
         },
         rest: {
@@ -220,11 +222,11 @@ describe('a map of files', () => {
 
 describe('files that a schema declares without a name for each', () => {
   it('are taken from the members that a pattern means, and from those without a schema of their own', async () => {
-    expect((await schemaOf('patterns')).match(/"x-mcp-file"/g)).toHaveLength(3);
-    const files = { img_a: F4, img_note: F4, note: F4, b_txt: F4, img_txt: F4, 'aaaa=': F4 };
+    expect((await schemaOf('patterns')).match(/"x-mcp-file"/g)).toHaveLength(4);
+    const files = { img_a: F4, img_note: F4, note: F4, b_txt: F4, img_txt: F4, 'aaaa=': F4, cd: F4 };
     const rest = { filename: 'a', y: { data: F4 }, x: { data: F4 } };
     expect(await legacy.sent('patterns', { files, rest })).toEqual({
-      files: { ...files, img_a: 'AAEC/f7/', img_txt: 'AAEC/f7/' },
+      files: { ...files, img_a: 'AAEC/f7/', img_txt: 'AAEC/f7/', 'aaaa=': 'AAEC/f7/' },
       rest: { filename: 'a', y: { data: 'AAEC/f7/' }, x: { data: F4 } },
     });
     expect(await legacy.refused('patterns', { files: { img_a: 'no file' } })).toMatchObject({

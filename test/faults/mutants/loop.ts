@@ -118,4 +118,22 @@ export const LOOP: readonly Mutant[] = [
     suites: EVENT_LOOP,
     tests: 'a result.*a batch',
   },
+  {
+    name: 'patterns-run-without-end',
+    fault: 'A pattern of many steps is tried on all of a long text.',
+    file: 'gateway/schema/pattern-run.ts',
+    find: ' && this.#usedInAll <= MAX_STEPS',
+    replace: '',
+    suites: ['unit/schema/pattern'],
+    tests: 'takes too long',
+  },
+  {
+    name: 'numbers-multiply',
+    fault: 'Counted repetitions in each other are written out in full.',
+    file: 'gateway/schema/pattern-program.ts',
+    find: 'const MAX_STEPS = 4000;',
+    replace: 'const MAX_STEPS = 40_000_000;',
+    suites: ['unit/schema/pattern'],
+    tests: 'is not tried',
+  },
 ];

@@ -43,12 +43,15 @@ describe('a hostile tool', () => {
     expect(seen.filter(({ description }) => /handle/.test(String(description)))).toHaveLength(100);
   });
 
-  it('whose pattern takes long on long names is not tried on each of thousands of objects, and is on the next call', () => {
+  it('whose pattern takes an engine long on long names is tried on them, on thousands for some milliseconds, and on the next call', () => {
     const items = { patternProperties: { '^[a-z]*[a-z]*[a-z]*0': { type: 'string', contentEncoding: 'base64' } } };
     const [slot] = readTool(toolOf({ type: 'object', properties: { list: { items } } }), READING).facts.slots;
     if (!slot) throw new Error('it has no file argument');
     const files = (list: JsonValue) => [...valuesIn({ list }, slot)].map(({ path }) => path.at(-1));
-    expect(files(Array(MANY).fill({ ['a'.repeat(68)]: 'x', a0: 'x' }))).toEqual(['a0', 'a0', 'a0']);
+    const object = { ['a'.repeat(68)]: 'x', a0: 'x' };
+    expect(files(Array(100).fill(object))).toEqual(Array(100).fill('a0'));
+    const { length } = files(Array(MANY).fill(object));
+    expect([length > 100, length < MANY / 2]).toEqual([true, true]);
     expect(files([{ a0: 'x' }])).toEqual(['a0']);
   });
 
