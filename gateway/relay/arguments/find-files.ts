@@ -6,7 +6,7 @@ import type { JsonValue } from '../../ports/json.js';
 import { joinPath } from '../../schema/argument-path.js';
 import { slotsOf } from '../../tools/slots.js';
 import { calledName, type PendingRequest } from '../pending-request.js';
-import { type SlotUse, strayIn, valuesIn } from '../tools/file-slots.js';
+import { type SlotUse, type Stray, strayIn, valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { readerOf } from '../tools/reader.js';
 import { viewOf } from '../upstream/view.js';
@@ -148,13 +148,15 @@ function refuseOtherType({ slot, path, value, wrap }: SlotUse, context: PostCont
  */
 function refuseHidden(
   slot: SlotUse['slot'],
-  { path, value }: Pick<SlotUse, 'path' | 'value'>,
+  { path, value, isDoubtful = false }: Pick<SlotUse, 'path' | 'value'> & Partial<Stray>,
   context: PostContext,
 ): void {
   if (!mayHideFiles(value)) return;
   const argument = calledAs(slot, path, lifts(context));
-  const text =
-    `Argument '${argument}' may hold a file in a form in which rules about files cannot be kept: ` +
-    `pass the file as ${joinPath(slot.path)}, in JSON as the tool's schema has it.`;
+  const text = isDoubtful
+    ? `Argument '${argument}' may hold a file, and Wharf cannot tell whether the patterns of the tool's schema mean it, ` +
+      'so that rules about files cannot be kept. Pass fewer members, with shorter names.'
+    : `Argument '${argument}' may hold a file in a form in which rules about files cannot be kept: ` +
+      `pass the file as ${joinPath(slot.path)}, in JSON as the tool's schema has it.`;
   throw new GatewayError('file_refused', { reason: 'malformedUri', argument, text });
 }

@@ -8,15 +8,21 @@ const DATA = BYTES.toString('base64');
 
 const text = { type: 'string' };
 const object = (properties: object) => ({ type: 'object', properties });
+const file = { type: 'string', contentEncoding: 'base64' };
+const filesLike = (pattern: string) => ({ type: 'object', patternProperties: { [pattern]: file } });
 const TOOLS = [
   { name: 'take', inputSchema: object({ file: text }) },
   { name: 'list', inputSchema: object({ files: { type: 'array', items: text } }) },
   { name: 'bind', inputSchema: object({ book: object({ pages: { type: 'array', items: object({ scan: text }) } }) }) },
+  // these say themselves where their files are
+  { name: 'pick', inputSchema: object({ files: filesLike('^(?=img)') }) },
+  { name: 'name', inputSchema: object({ files: filesLike('^img') }) },
+  { name: 'rest', inputSchema: object({ files: { type: 'object', additionalProperties: file } }) },
 ];
 const SLOTS = { take: 'file', list: 'files[]', bind: 'book.pages[].scan' };
 
 /** A file where a generous server would find it, and Wharf would not. */
-const HIDDEN: [tool: keyof typeof SLOTS, args: object][] = [
+const HIDDEN: [tool: string, args: object][] = [
   ['take', { file: [DATA] }],
   ['take', { file: { data: `data:text/plain;base64,${DATA}` } }],
   ['list', { files: { 0: DATA } }],
@@ -27,6 +33,16 @@ const HIDDEN: [tool: keyof typeof SLOTS, args: object][] = [
   ['bind', { book: { pages: { scan: DATA } } }],
   ['bind', { book: JSON.stringify(JSON.stringify({ pages: [{ scan: DATA }] })) }],
   ['bind', { book: { pages: [DATA] } }],
+];
+
+const MANY = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`${'n'.repeat(1000)}${index}`, 'short']));
+
+/** A file of which it is not found out that it is one: whether its name matches the tool's pattern is not decided. */
+const UNDECIDED: [what: string, tool: string, args: object][] = [
+  ['by a pattern that looks ahead', 'pick', { files: { img_a: DATA } }],
+  ['behind many names', 'name', { files: { ...MANY, img_a: DATA } }],
+  ['behind many names, in an object', 'name', { files: { ...MANY, img_a: { data: DATA } } }],
+  ['by a name that cannot be replaced', 'rest', JSON.parse(`{"files":{"__proto__":"${DATA}"}}`) as object],
 ];
 
 /** What has another form too, and no room for a file. */
@@ -73,6 +89,28 @@ async function isSent(server: string, tool: string, args: object): Promise<boole
   await (await RawClient.connect(`${wharf.url}/${server}/mcp`)).call(tool, args as Record<string, unknown>);
   return taking.with('tools/call').length > before;
 }
+
+describe('A file argument with a name that is not decided', () => {
+  it.each(UNDECIDED)('is kept from a server from which rules keep files: %s', async (_, tool, args) => {
+    expect(await isSent('web', tool, args)).toBe(false);
+    expect(await isSent('archive', tool, args)).toBe(true);
+  });
+
+  it('is refused in words', async () => {
+    const answer = await (await RawClient.connect(`${wharf.url}/web/mcp`)).call('name', {
+      files: { ...MANY, img_a: DATA },
+    });
+    expect(JSON.stringify(answer)).toContain(
+      "Argument 'files.img_a' may hold a file, and Wharf cannot tell whether the patterns of the tool's schema mean it, " +
+        'so that rules about files cannot be kept. Pass fewer members, with shorter names.',
+    );
+  });
+
+  it('passes where no file can be in it', async () => {
+    expect(await isSent('web', 'pick', { files: { img_a: 'a word' } })).toBe(true);
+    expect(await isSent('web', 'name', { files: { ...MANY, img_a: 'a word' } })).toBe(true);
+  });
+});
 
 describe('A file argument in another form than its tool has', () => {
   it.each(HIDDEN)('is kept from a server from which rules keep files: %s %j', async (tool, args) => {

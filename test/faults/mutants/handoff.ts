@@ -147,4 +147,14 @@ export const HANDOFF: readonly Mutant[] = [
     replace: 'Math.min(LEAST_MS, retentionMs)',
     suites: ['unit/files/flow/origins'],
   },
+  {
+    name: 'doubtful-names-pass',
+    fault:
+      'A file under a name that cannot be matched with a tool’s patterns goes to a server from which rules keep it.',
+    file: 'gateway/relay/tools/file-slots.ts',
+    find: 'if (isDoubtful) yield { path: [...path, key], value: inner, isDoubtful };\n      else',
+    replace: 'if (isDoubtful !== true)',
+    suites: ['e2e/flow/other-forms'],
+    tests: 'is not decided',
+  },
 ];
