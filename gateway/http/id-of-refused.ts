@@ -1,5 +1,9 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GatewayError } from '../errors.js';
 import { idIn } from '../mcp/request-id.js';
+import type { Answer } from '../mcp/responses.js';
+import { discardRest } from './discard.js';
+import { refuse } from './error-response.js';
 
 /** Bytes of a refused caller that are looked at. */
 const MOST_BYTES = 64 * 1024;
@@ -12,13 +16,24 @@ const MOST_AT_ONCE = 256;
 
 let waiting = 0;
 
+/** Answers a request with an error before its body is read. Its own id is the answer's, where it can be found out. */
+export async function refuseUnread(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: GatewayError,
+): Promise<void> {
+  refuse(response, error, await answersOfRefused(request));
+  discardRest(request);
+}
+
 /**
- * The id, as JSON text, of a request that is refused before its body is read. Only a short body is waited for, and not
- * for long: its sender has no rights.
+ * What a request asks for that is refused before its body is read. Only a short body is waited for, and not for long: its
+ * sender may have no rights. Nothing of a body that something else has read.
  */
-export async function idOfRefused(request: IncomingMessage): Promise<string | undefined> {
+export async function answersOfRefused(request: IncomingMessage): Promise<Answer[]> {
   const announced = Number(request.headers['content-length']);
-  if (request.method !== 'POST' || !(announced <= MOST_BYTES) || waiting >= MOST_AT_ONCE) return undefined;
+  const isShort = request.method === 'POST' && announced <= MOST_BYTES;
+  if (!isShort || request.readableDidRead || request.destroyed || waiting >= MOST_AT_ONCE) return [];
   const pieces: Buffer[] = [];
   const take = (piece: Buffer) => void pieces.push(piece);
   waiting += 1;
@@ -34,5 +49,6 @@ export async function idOfRefused(request: IncomingMessage): Promise<string | un
   });
   waiting -= 1;
   request.off('data', take);
-  return request.complete ? idIn(pieces) : undefined;
+  const id = request.complete ? idIn(pieces) : undefined;
+  return id === undefined ? [] : [{ id, base: [] }];
 }

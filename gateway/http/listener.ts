@@ -13,6 +13,7 @@ import { errorAnswer } from '../mcp/error-response.js';
 import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
+import { refuseUnread } from './id-of-refused.js';
 import { letPageRead } from './origin/cross-origin.js';
 import { createGuard, type GuardSettings } from './origin/guard.js';
 import type { RefusedRequest } from './refusals.js';
@@ -105,12 +106,17 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
         discardRest(request);
         return;
       }
-      if (isDraining()) throw new GatewayError('draining');
     } catch (thrown) {
       const error = asGatewayError(thrown);
       refused(error, request);
       refuse(response, error);
       discardRest(request);
+      return;
+    }
+    if (isDraining()) {
+      const error = new GatewayError('draining');
+      refused(error, request);
+      void refuseUnread(request, response, error);
       return;
     }
     if (direct?.(request, response)) return;

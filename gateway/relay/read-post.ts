@@ -10,7 +10,8 @@ import type { Exchange } from './exchange.js';
 export function readPost(exchange: Exchange, limits: ReadingLimits): ClientMessages | Promise<ClientMessages> {
   const noteId = async (error: unknown): Promise<never> => {
     // the id in malformed JSON cannot be trusted
-    const id = error instanceof GatewayError && error.code === 'too_deep' ? await idInLong([exchange.body]) : undefined;
+    const isJson = error instanceof GatewayError && error.code !== 'json_malformed';
+    const id = isJson ? await idInLong([exchange.body]) : undefined;
     if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
     throw error;
   };

@@ -20,7 +20,7 @@ import type { Lately } from '../console/lately.js';
 import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
 import { type Entered, enter, type GateDeps } from '../gate.js';
-import { idOfRefused } from '../id-of-refused.js';
+import { answersOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
 import type { OpenExchange, OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
@@ -159,10 +159,7 @@ class McpRequest implements OpenExchange {
     try {
       const refusal = deps.shown?.(asGatewayError(thrown), incoming.url) ?? thrown;
       const error = noteFailure(deps, refusal, exchange, this.#server.name);
-      if (exchange.identity === UNKNOWN) {
-        const id = await idOfRefused(incoming);
-        if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
-      }
+      if (exchange.facts.requests.length === 0) exchange.facts.requests = await answersOfRefused(incoming);
       refuse(outgoing, error, exchange.facts.requests);
       discardRest(incoming);
     } finally {

@@ -2,9 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Authenticate, Identity } from '../../ports/identity.js';
 import type { Server } from '../../relay/server.js';
-import { discardRest } from '../discard.js';
-import { refuse } from '../error-response.js';
-import { idOfRefused } from '../id-of-refused.js';
+import { refuseUnread } from '../id-of-refused.js';
 import { refusePages } from '../origin/browser-request.js';
 
 interface MisdirectedDeps {
@@ -36,7 +34,7 @@ export async function misdirected(
     if (name === undefined) return new GatewayError('route_unknown', paths.length > 0 ? { paths } : {});
     return new GatewayError('server_unknown', { server: name, ...(paths.length > 0 && { paths }) });
   };
-  await refuseWith({ refused, idOf: idOfRefused }, request, response, why);
+  await refuseWith(refused, request, response, why);
 }
 
 /** Refuses a stranger as a server does, which looks for pages first. */
@@ -62,7 +60,7 @@ export function beside(deps: MisdirectedDeps, request: IncomingMessage, response
   if (!asks || !OTHER_ENDS.test(target)) return false;
   const name = ONLY_END.test(target) ? undefined : OTHER_ENDS.exec(target)?.[1]?.toLowerCase();
   if (name !== undefined && !servers.has(name)) return false;
-  void refuseWith({ refused }, request, response, async () => {
+  void refuseWith(refused, request, response, async () => {
     try {
       const paths = told(servers, await authenticate(request), name);
       return new GatewayError('route_unknown', paths.length > 0 ? { paths } : {});
@@ -85,14 +83,12 @@ function told(servers: ReadonlyMap<string, Server>, identity: Identity, only?: s
 }
 
 async function refuseWith(
-  { refused, idOf }: Pick<MisdirectedDeps, 'refused'> & { idOf?: typeof idOfRefused },
+  refused: MisdirectedDeps['refused'],
   request: IncomingMessage,
   response: ServerResponse,
   why: () => Promise<GatewayError>,
 ): Promise<void> {
   const error = await why().catch(asGatewayError);
   refused(error, request);
-  const id = await idOf?.(request);
-  refuse(response, error, id === undefined ? [] : [{ id, base: [] }]);
-  discardRest(request);
+  await refuseUnread(request, response, error);
 }

@@ -30,7 +30,8 @@ describe('draining', () => {
     await until(async () => (await fetch(`${wharf.adminUrl}/readyz`)).status === 503);
     // a connection that was kept alive is told so, a new one is not accepted
     const refused = await client.post({ jsonrpc: '2.0', id: 6, method: 'ping' }).catch(() => undefined);
-    if (refused) expect(refused).toMatchObject({ status: 503, messages: [{ error: { data: { code: 'draining' } } }] });
+    if (refused)
+      expect(refused).toMatchObject({ status: 503, messages: [{ id: 6, error: { data: { code: 'draining' } } }] });
     refusing.open();
     expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
     await stream.text();
