@@ -1,4 +1,6 @@
+import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
+import { anchored } from './anchors.js';
 
 /** Longest reference that is followed. */
 const MAX_REFERENCE = 512;
@@ -6,12 +8,15 @@ const MAX_REFERENCE = 512;
 const ESCAPED = /[%~]/;
 
 /**
- * The target of a `#/…` reference.
+ * The target of a reference within its document: `#/…`, the `#name` of an anchor, and either behind the document's own
+ * address.
  * @see RFC 6901 §6: the pointer is part of a URI, so it is percent-encoded
  */
-export function pointed(root: JsonValue | undefined, reference: string): JsonValue | undefined {
-  // `#name` is an anchor, which may be anywhere
-  if (reference.length > MAX_REFERENCE || (reference !== '#' && !reference.startsWith('#/'))) return undefined;
+export function pointed(root: JsonValue | undefined, written: string): JsonValue | undefined {
+  if (written.length > MAX_REFERENCE) return undefined;
+  const reference = withinDocument(root, written);
+  if (!reference.startsWith('#')) return undefined;
+  if (reference !== '#' && reference[1] !== '/') return isObject(root) ? anchored(root, reference.slice(1)) : undefined;
   const isPlain = !ESCAPED.test(reference);
   let value: JsonValue | undefined = root;
   for (const token of reference.slice(1).split('/').slice(1)) {
@@ -19,6 +24,12 @@ export function pointed(root: JsonValue | undefined, reference: string): JsonVal
     value = memberOf(value, isPlain ? token : unescaped(token));
   }
   return value;
+}
+
+function withinDocument(root: JsonValue | undefined, reference: string): string {
+  const address = isObject(root) && typeof root.$id === 'string' ? root.$id.replace(/#$/, '') : '';
+  if (address === '' || !reference.startsWith(address)) return reference;
+  return reference === address ? '#' : reference.slice(address.length);
 }
 
 function unescaped(token: string): string {

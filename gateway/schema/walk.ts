@@ -40,7 +40,9 @@ export function followed(
     const { $ref, ...beside }: JsonObject = whole;
     const target = pointed(root, whole.$ref);
     if (!isObject(target) || !follow(target)) return undefined;
-    whole = { ...target, ...beside };
+    // a name of the target's own would then be that of two schemas, which validators refuse
+    const { $anchor, $dynamicAnchor, $id, ...meant }: JsonObject = target;
+    whole = { ...meant, ...beside };
   }
   return whole;
 }

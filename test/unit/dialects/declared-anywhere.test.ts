@@ -15,6 +15,16 @@ const DECLARED: Readonly<Record<string, JsonObject>> = {
 const AROUND: readonly (readonly [string, (file: JsonObject) => JsonObject, string[]])[] = [
   ['a property', (file) => ({ properties: { file } }), ['file']],
   [
+    'what has a name of its own',
+    (file) => ({ properties: { file: { $ref: '#f' } }, $defs: { f: { $anchor: 'f', ...file } } }),
+    ['file'],
+  ],
+  [
+    'what is named by the address of the whole',
+    (file) => ({ $id: 'x:y', properties: { file: { $ref: 'x:y#/$defs/f' } }, $defs: { f: file } }),
+    ['file'],
+  ],
+  [
     'a property of an item',
     (file) => ({ properties: { pages: { items: { properties: { file } } } } }),
     ['pages', '[]', 'file'],

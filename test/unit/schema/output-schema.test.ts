@@ -51,7 +51,19 @@ describe('what may take the place of base64 where a schema says', () => {
     ['a local reference', { $defs: { f: string }, ...data({ $ref: '#/$defs/f' }) }, ['data'], 'link'],
     ['a reference into a list', { ...data({ $ref: '#/anyOf/0' }), anyOf: [{}] }, ['data'], 'link'],
     ['a foreign reference', data({ $ref: 'https://example.com/s' }), ['data'], 'stays'],
-    ['an anchor', { ...data({ $ref: '#f' }), $defs: { f: { $anchor: 'f' } } }, ['data'], 'stays'],
+    ['an anchor', { ...data({ $ref: '#f' }), $defs: { f: { $anchor: 'f' } } }, ['data'], 'link'],
+    [
+      'an anchor of more',
+      { ...data({ $ref: '#f' }), $defs: { f: { $anchor: 'f', minLength: 500 } } },
+      ['data'],
+      'stays',
+    ],
+    [
+      'an anchor of two',
+      { ...data({ $ref: '#f' }), $defs: { f: { $anchor: 'f' }, g: { $anchor: 'f' } } },
+      ['data'],
+      'stays',
+    ],
     ['a reference to itself', data({ $ref: '#/properties/data' }), ['data'], 'stays'],
     ['another base for references', data({ $id: 'https://example.com/', $ref: '#/x' }), ['data'], 'stays'],
     [

@@ -29,6 +29,22 @@ describe('a local reference', () => {
     expect(pointed(ROOT, reference)).toEqual(expected);
   });
 
+  it.each<[string, JsonObject, JsonValue | undefined]>([
+    ['#file', { $defs: { a: { $anchor: 'file', type: 'string' } } }, { $anchor: 'file', type: 'string' }],
+    ['#file', { definitions: { a: { $id: '#file' } } }, { $id: '#file' }],
+    ['#file', { $defs: { a: { $dynamicAnchor: 'file' } } }, { $dynamicAnchor: 'file' }],
+    // two of one name, data, and the names of another document
+    ['#file', { $defs: { a: { $anchor: 'file' }, b: { $anchor: 'file' } } }, undefined],
+    ['#file', { default: { $anchor: 'file' }, examples: [{ $anchor: 'file' }] }, undefined],
+    ['#file', { $defs: { a: { $id: 'https://a/b', $defs: { c: { $anchor: 'file' } } } } }, undefined],
+    ['https://a/tool#/$defs/a', { $id: 'https://a/tool', $defs: { a: { type: 'null' } } }, { type: 'null' }],
+    ['https://a/tool#file', { $id: 'https://a/tool#', items: { $anchor: 'file' } }, { $anchor: 'file' }],
+    ['https://a/tool', { $id: 'https://a/tool' }, { $id: 'https://a/tool' }],
+    ['https://a/tools', { $id: 'https://a/tool' }, undefined],
+  ])('by name or address: %s in %j', (reference, root, expected) => {
+    expect(pointed(root, reference)).toEqual(expected);
+  });
+
   it('is the same to `wharf inspect`', () => {
     expect(meaningsOf({ $ref: '#/$defs/a%20b~1c~0d', title: 'T' }, ROOT)).toEqual([{ type: 'string', title: 'T' }]);
     expect(meaningsOf({ $ref: '#/$defs/loop' }, ROOT)).toEqual([]);
