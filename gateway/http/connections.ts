@@ -32,29 +32,45 @@ interface Connection {
   idleSince: number;
   /** There was no room for it: its first request is refused. */
   readonly isBeyond: boolean;
+  /** Bytes of finished answers that the client has not taken. */
+  untaken: number;
+  /** While there are any: its place in the order in which clients stopped reading. */
+  late: Place<Connection> | undefined;
   /** Bytes that waited for the client at the last check, and since when the number has been the same; 0 for none. */
   waiting: number;
   waitingSince: number;
 }
 
+/** What the connections of one port may take. */
+interface Room {
+  /** `limits.sockets`: most of them. */
+  sockets: number;
+  /**
+   * `limits.held`: bytes of finished answers that clients have not taken. Their exchanges are over and count no more, and
+   * a connection may have `MOST_PIPELINED` of them behind an open stream: 100 such connections kept 180 MB for hours.
+   */
+  untaken: number;
+  /** `timeouts.idle`: a client that reads nothing of its answer for this long is given up. */
+  stallMs: number;
+}
+
 /**
  * The connections of one port. When the limit is reached, the one that has been idle longest makes room for the next: a
- * client that opens connections and sends nothing displaces only itself.
+ * client that opens connections and sends nothing displaces only itself. In the same way, the one that has left an answer
+ * unread longest makes room for further unread answers.
  */
 export class Connections {
-  readonly #most: number;
-  readonly #stallMs: number;
+  readonly #room: Room;
   readonly #open = new Map<Socket, Connection>();
   readonly #idle = new Line<Connection>();
+  readonly #late = new Line<Connection>();
+  /** Of all connections. */
+  #untaken = 0;
   readonly #look: NodeJS.Timeout;
 
-  /**
-   * @param most `limits.sockets`
-   * @param stallMs `timeouts.idle`: a client that reads nothing of its answer for this long is given up
-   */
-  constructor(most: number, stallMs: number) {
-    this.#most = most;
-    this.#stallMs = stallMs;
+  constructor(room: Room) {
+    const { stallMs } = room;
+    this.#room = room;
     this.#look = setInterval(() => this.#giveUpStalled(), Math.min(LOOK_MS, stallMs));
     this.#look.unref();
   }
@@ -66,12 +82,12 @@ export class Connections {
 
   /** Takes in a new connection. */
   admit(socket: Socket): void {
-    const isFull = this.#open.size >= this.#most;
+    const isFull = this.#open.size >= this.#room.sockets;
     const longestIdle = isFull ? this.#settled() : undefined;
     if (longestIdle) {
       this.#forget(longestIdle);
       longestIdle.socket.destroy();
-    } else if (this.#open.size >= this.#most + TOLD) {
+    } else if (this.#open.size >= this.#room.sockets + TOLD) {
       socket.destroy();
       return;
     }
@@ -82,6 +98,8 @@ export class Connections {
       idle: undefined,
       idleSince: 0,
       isBeyond,
+      untaken: 0,
+      late: undefined,
       waiting: 0,
       waitingSince: 0,
     };
@@ -111,11 +129,22 @@ export class Connections {
     return !connection.isBeyond;
   }
 
-  /** Ends a request's answer. */
-  end(socket: Socket): void {
+  /** An answer has been made to its end, and the client has yet to take this much of it. */
+  leave(socket: Socket, bytes: number): void {
+    const connection = this.#open.get(socket);
+    if (!connection) return;
+    connection.untaken += bytes;
+    connection.late ??= this.#late.add(connection);
+    this.#untaken += bytes;
+    while (this.#untaken > this.#room.untaken) this.#dropLatest();
+  }
+
+  /** Ends a request's answer. @param untaken what `leave` was told of it */
+  end(socket: Socket, untaken: number): void {
     const connection = this.#open.get(socket);
     if (!connection) return;
     connection.running -= 1;
+    if (untaken > 0) this.#take(connection, untaken);
     this.#rest(connection);
   }
 
@@ -136,10 +165,26 @@ export class Connections {
     connection.idle = this.#idle.add(connection);
   }
 
+  #take(connection: Connection, bytes: number): void {
+    connection.untaken -= bytes;
+    this.#untaken -= bytes;
+    if (connection.untaken > 0 || !connection.late) return;
+    this.#late.remove(connection.late);
+    connection.late = undefined;
+  }
+
+  /** Closes the connection that has left an answer unread longest. */
+  #dropLatest(): void {
+    const latest = this.#late.first as Connection;
+    this.#forget(latest);
+    latest.socket.destroy();
+  }
+
   #forget(connection: Connection): void {
     this.#open.delete(connection.socket);
     if (connection.idle) this.#idle.remove(connection.idle);
     connection.idle = undefined;
+    this.#take(connection, connection.untaken);
   }
 
   /** Node's own socket time-out restarts with each byte that the client sends, even one a minute. */
@@ -150,7 +195,7 @@ export class Connections {
       if (waiting !== connection.waiting) {
         connection.waiting = waiting;
         connection.waitingSince = now;
-      } else if (waiting > 0 && now - connection.waitingSince >= this.#stallMs) connection.socket.destroy();
+      } else if (waiting > 0 && now - connection.waitingSince >= this.#room.stallMs) connection.socket.destroy();
     }
   }
 }

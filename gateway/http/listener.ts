@@ -61,6 +61,8 @@ interface ListenerOptions {
   isDraining: () => boolean;
   /** Most connections at one time, and the setting's name. */
   sockets: { limit: string; allowed: number };
+  /** `limits.held`: bytes of finished answers that clients may leave unread. */
+  untaken: number;
   /** `timeouts.idle`: a client that reads nothing of its answer for this long is given up. */
   idleMs: number;
   /** Called for requests refused before they reach a route. */
@@ -80,13 +82,18 @@ interface Listener {
 
 /** Opens a port for an app. @throws the system's error, such as EADDRINUSE */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const { host, port, direct, guard, isDraining, sockets, idleMs, refused } = options;
-  const connections = new Connections(sockets.allowed, idleMs);
+  const { host, port, direct, guard, isDraining, sockets, untaken, idleMs, refused } = options;
+  const connections = new Connections({ sockets: sockets.allowed, untaken, stallMs: idleMs });
+  class Answer<Request extends IncomingMessage = IncomingMessage> extends SafeResponse<Request> {
+    protected override left(bytes: number): void {
+      connections.leave(this.req.socket, bytes);
+    }
+  }
   const check = createGuard(guard);
   const handle = lateApp(options);
   // one function for all answers: each of its own would be kept as long as a stream is open
   const ended = function (this: SafeResponse) {
-    connections.end(this.req.socket);
+    connections.end(this.req.socket, this.untaken ?? 0);
   };
   const onRequest = (request: IncomingMessage, response: SafeResponse) => {
     const { socket } = request;
@@ -126,7 +133,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
   const server = createServer(
     {
-      ServerResponse: SafeResponse,
+      ServerResponse: Answer,
       requestTimeout: 0,
       headersTimeout: HEAD_TIMEOUT_MS,
       connectionsCheckingInterval: HEAD_LOOK_MS,

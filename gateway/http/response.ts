@@ -26,6 +26,8 @@ const DEFAULTS = Object.entries(SAFE_HEADERS);
 export class SafeResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** Headers of this answer beside those, which its route's own override too. */
   declare further?: Readonly<Record<string, string>>;
+  /** What its client had yet to take when it was ended. */
+  declare untaken?: number;
 
   override writeHead(status: number, reason?: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
   override writeHead(status: number, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
@@ -58,9 +60,19 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
     // Node joins a head with a text and writes both at once, while for a head and bytes it makes a list of two writes: a
     // tenth of what a Node proxy costs. Each byte is one character of latin1, and becomes that byte again.
     const isShort = Buffer.isBuffer(chunk) && chunk.length <= ONE_WRITE_BYTES && others.length === 0;
-    if (isShort) return super.end(chunk.toString('latin1'), 'latin1');
-    return super.end(...([chunk, ...others] as Parameters<ServerResponse['end']>));
+    if (isShort) super.end(chunk.toString('latin1'), 'latin1');
+    else super.end(...([chunk, ...others] as Parameters<ServerResponse['end']>));
+    // nearly always the system has taken all of it by now
+    const { writableLength } = this;
+    if (writableLength > 0 && this.untaken === undefined) {
+      this.untaken = writableLength;
+      this.left(writableLength);
+    }
+    return this;
   }
+
+  /** Called once for an answer that its client does not take at once: it reads slowly, or an answer before this one is unread. */
+  protected left(_bytes: number): void {}
 
   /**
    * Node closes a connection at once when its last answer is written. To what a client still sends then, the system answers

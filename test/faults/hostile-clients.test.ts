@@ -8,6 +8,8 @@ import { RawSocket } from '../helpers/raw-socket.js';
 import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
+const LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+const LONG_LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools: [], _meta: { note: 'x'.repeat(50_000) } } });
 const JSON_POST = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
 
 describe('a client', () => {
@@ -96,6 +98,45 @@ describe('a client', () => {
     const send = setInterval(() => socket.writable && socket.writableLength < 1_000_000 && socket.write(request), 5);
     await until(async () => (await connections()) === 0);
     clearInterval(send);
+  });
+
+  it('that leaves answers behind its open stream unread is closed when all such answers are too much (R14)', async () => {
+    await start({ limits: { held: '4MiB', message: '64KiB', response: '128KiB', inlineArgument: '64KiB' } });
+    const client = await RawClient.connect(wharf.mcp);
+    const opened = fake.requests.length;
+    fake.respond = ({ method, body }) =>
+      method === 'GET'
+        ? {
+            contentType: 'text/event-stream',
+            body: ': open\n\n: never\n\n',
+            framing: 'chunked',
+            cutAfter: 8,
+            cut: 'stall',
+          }
+        : body.includes('"tools/list"')
+          ? { contentType: 'application/json', body: LONG_LIST }
+          : undefined;
+    const session = { 'Mcp-Session-Id': client.session ?? '' };
+    const ask = async () => {
+      const socket = await RawSocket.open(port());
+      socket.head('GET /mcp', { Accept: 'text/event-stream', ...session });
+      for (let count = 0; count < 25; count++) {
+        socket.head('POST /mcp', { ...JSON_POST, ...session, 'Content-Length': LIST.length });
+        socket.send(LIST);
+      }
+      return socket;
+    };
+    const unread = [await ask()];
+    while (unread.length < 4) {
+      await until(() => fake.requests.length >= opened + unread.length * 26);
+      unread.push(await ask());
+    }
+    // each of them leaves 1.25 MB
+    expect((await unread[0]?.toEnd())?.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+    await until(async () => (await gauge(wharf.adminUrl, 'wharf_open_exchanges')) === 3);
+    const { result } = await client.request('ping', {});
+    expect(result).toBeDefined();
+    for (const socket of unread) socket.reset();
   });
 
   it('that opens connections and sends nothing displaces itself, and none that is served (R14)', async () => {

@@ -69,7 +69,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'size',
     min: MIB,
     max: 64 * GIB,
-    text: 'All messages held in memory at one time, in the whole process. A request larger than `limits.message` counts four times, because up to four copies of it exist.',
+    text: 'All messages held in memory at one time, in the whole process. A request larger than `limits.message` counts four times, because up to four copies of it exist. Finished answers that clients have not read may take as much again; past that, the connection that has left one unread longest is closed.',
     processWide: true,
   },
   partMemory: {
