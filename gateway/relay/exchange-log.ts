@@ -6,7 +6,7 @@ import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import { noteRefusal } from './audit-exchange.js';
-import { type Exchange, type ExchangeFacts, noteError } from './exchange.js';
+import { type Exchange, noteError } from './exchange.js';
 
 const TAG_LENGTH = 10;
 
@@ -28,6 +28,9 @@ interface Tellers {
   metrics: Metrics;
 }
 
+/** What the lines of an exchange say of it. */
+type Told = Pick<Exchange, 'facts' | 'principal' | 'address'>;
+
 /** Logs an error that a client gets. */
 export function logError(log: Log, { code, facts, cause }: GatewayError, what: string, level?: 'warn'): void {
   log[level ?? (code === 'internal' ? 'error' : 'warn')]({ code, facts, err: cause }, what);
@@ -42,9 +45,13 @@ export function reportError({ log, metrics }: Tellers, error: GatewayError, what
   metrics.count('wharf_errors_total', { code: error.code });
 }
 
-/** Notes and counts an error that a client gets in an answer with a success status. Its line is that of the exchange. */
-export function tellError(metrics: Metrics, facts: ExchangeFacts, error: GatewayError): void {
-  noteError(facts, error);
+/**
+ * Notes, logs and counts an error that a client gets in an answer with a success status.
+ * @param tellers whose log names the server in each of its lines
+ */
+export function tellError({ log, metrics }: Tellers, error: GatewayError, exchange: Told, what?: string): void {
+  noteError(exchange.facts, error);
+  logFailure(log, error, exchange, { what });
   metrics.count('wharf_errors_total', { code: error.code });
 }
 
@@ -60,13 +67,22 @@ export function noteFailure(
 ): GatewayError {
   const error = asGatewayError(thrown);
   if (!noteOutcome(error, exchange)) return error;
-  const { code, cause } = error;
-  if (code === 'internal') log.error({ ...whose(exchange, server), err: cause }, 'an exchange failed');
-  else if (error.httpStatus >= 500) log.warn({ ...whose(exchange, server), code, err: cause }, 'an exchange failed');
-  // a client's mistake is in its exchange's own line, and clients can cause it as often as they like
-  else if (cause) log.debug({ ...whose(exchange, server), code, err: cause }, 'an exchange failed');
+  logFailure(log, error, exchange, { server });
   metrics.count('wharf_errors_total', { code: error.code });
   return error;
+}
+
+/** One rule for every failure, whether its client sees it in the status or in a message. */
+function logFailure(
+  log: Log,
+  { code, cause, httpStatus }: GatewayError,
+  exchange: Told,
+  { server, what = 'an exchange failed' }: { server?: string; what?: string | undefined },
+): void {
+  if (code === 'internal') log.error({ ...whose(exchange, server), err: cause }, what);
+  else if (httpStatus >= 500) log.warn({ ...whose(exchange, server), code, err: cause }, what);
+  // a client's mistake is in its exchange's own line, and clients can cause it as often as they like
+  else if (cause) log.debug({ ...whose(exchange, server), code, err: cause }, what);
 }
 
 /** Notes how an exchange failed. @returns false when its client has gone, which no line of its own need say */
@@ -104,7 +120,7 @@ export function sessionTag(id: string): string {
 }
 
 /** What the lines of one exchange have in common, by which they are found. */
-function whose({ facts, principal, address }: Exchange, server: string) {
+function whose({ facts, principal, address }: Told, server: string | undefined) {
   return {
     server,
     principal: principal || undefined,

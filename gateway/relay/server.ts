@@ -212,7 +212,7 @@ export class Server {
         const error = new GatewayError('tool_unknown', { tool: request.subject ?? '' });
         exchange.facts.rule = this.#deps.offered.ruleFor(request.subject ?? '', exchange.identity);
         if (!onlyRequest(messages)) throw error;
-        tellError(this.#deps.metrics, exchange.facts, error);
+        tellError(this.#deps, error, exchange);
         answerLocally(exchange, messages, errorOf(error));
         return undefined;
       }
@@ -301,7 +301,7 @@ export class Server {
     if (methods.has(method)) {
       await letServerJudge(asked, this.#deps, this.#transports.overHttp);
       const read = this.#inquire(asked) && ((uri: string) => this.#streams.asFile(uri, asked));
-      const refused = (error: GatewayError) => tellError(this.#deps.metrics, exchange.facts, error);
+      const refused = (error: GatewayError) => tellError(this.#deps, error, exchange);
       return () => methods.answer(method, params, { client, principal, read, signal, refused });
     }
     const own = await resources.answerTo(request, { principal, client, signal });

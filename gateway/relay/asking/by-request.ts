@@ -122,8 +122,7 @@ export class AskingByRequest {
       if (!reply.hasAsked) throw thrown;
       // its head is out: only a message can say it
       const error = asGatewayError(thrown);
-      tellError(this.#deps.metrics, exchange.facts, error);
-      this.#deps.log.warn({ code: error.code, err: error.cause ?? thrown }, 'a call that had asked for a file failed');
+      tellError(this.#deps, error, exchange, 'a call that had asked for a file failed');
       reply.fail(error);
     } finally {
       isOver();

@@ -2,6 +2,7 @@ import type { GatewayError } from '../../errors.js';
 import type { Era } from '../../mcp/era.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import type { ClientFacts } from '../../ports/client.js';
+import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Asked } from '../caller.js';
@@ -32,6 +33,11 @@ const VALUES = { body: 'values', headers: { 'content-type': 'application/json' }
 /** The answers to a batch are a batch, for a client that takes no events. */
 const BATCH = { ...VALUES, body: 'batch' } as const;
 
+interface StreamDeps {
+  log: Log;
+  metrics: Metrics;
+}
+
 /** The answer to one POST, composed from the messages of a shared channel. */
 export class PostStream {
   readonly exchange: Exchange;
@@ -54,7 +60,7 @@ export class PostStream {
   /** Its status is that of the head, whenever it is written. */
   readonly #isSettled: boolean;
   readonly #statusOfError: Era['statusOfError'];
-  readonly #metrics: Metrics;
+  readonly #deps: StreamDeps;
   #headTimer: NodeJS.Timeout | undefined;
   #resolve: () => void = () => {};
   #reject: (error: GatewayError) => void = () => {};
@@ -65,9 +71,9 @@ export class PostStream {
   constructor(
     asked: Asked,
     pending: ReadonlyMap<string, PendingRequest>,
-    { head, metrics }: { head: 'soon' | 'later'; metrics: Metrics },
+    { head, deps }: { head: 'soon' | 'later'; deps: StreamDeps },
   ) {
-    this.#metrics = metrics;
+    this.#deps = deps;
     const { exchange, messages } = asked;
     this.#asked = asked;
     this.exchange = exchange;
@@ -199,13 +205,13 @@ export class PostStream {
     const { facts } = this.exchange;
     if (!this.begun && !this.gone) {
       clearTimeout(this.#headTimer);
-      // the awaiter counts it
+      // the awaiter logs and counts it
       noteError(facts, error);
       this.#reject(error);
       return;
     }
     if (this.gone) noteError(facts, error);
-    else tellError(this.#metrics, facts, error);
+    else tellError(this.#deps, error, this.exchange);
     for (const id of [...this.pending.keys()]) await this.send([errorAnswer(error, originalId(id))], [id]);
   }
 

@@ -150,7 +150,7 @@ export class SharedSession {
       throw error;
     }
     const head = opened || isShared ? 'later' : 'soon';
-    const stream = new PostStream(asked, pending, { head, metrics: this.#options.deps.metrics });
+    const stream = new PostStream(asked, pending, { head, deps: this.#options.deps });
     await this.#converse(stream, { outgoing, renamed, opened });
   }
 

@@ -31,10 +31,12 @@ interface RefusalDeps extends Omit<OfferDeps, 'principal'> {
 /** Notes a call that lacks a file, or has one that is refused, and answers it: the model can mend that. */
 export async function answerRefusedFile(
   error: GatewayError,
-  { exchange: { facts, principal }, client }: Pick<Asked, 'exchange' | 'client'>,
-  { server, uploads, dialects, log, metrics }: RefusalDeps,
+  { exchange, client }: Pick<Asked, 'exchange' | 'client'>,
+  deps: RefusalDeps,
 ): Promise<LocalAnswer> {
-  tellError(metrics, facts, error);
+  const { facts, principal } = exchange;
+  const { server, uploads, dialects, log } = deps;
+  tellError(deps, error, exchange);
   const { reason, argument } = error.facts;
   const { limit, allowed, actual } = facts;
   log.info({ principal, reason, argument, limit, allowed, actual, err: error.cause }, 'a file was refused');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
 import { type Exchange, noFacts } from '../../../gateway/relay/exchange.js';
-import { logExchange, noteFailure, noteRefused } from '../../../gateway/relay/exchange-log.js';
+import { logExchange, noteFailure, noteRefused, tellError } from '../../../gateway/relay/exchange-log.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 describe('a request that Wharf itself could not answer', () => {
@@ -55,6 +55,15 @@ it('warns of a failure without a cause too, such as a time-out, and not of what 
     noteFailure({ log, metrics }, new GatewayError(code), exchange as Partial<Exchange> as Exchange, 'docs');
   }
   expect(codes).toEqual(['upstream_timeout']);
+});
+
+it('warns in the same way of a failure that is told in a message, after a head with status 200', () => {
+  const lines: unknown[] = [];
+  const log = { ...silentLog, warn: (fields: object) => void lines.push(fields) };
+  const exchange = { facts: noFacts(), principal: 'ann', address: '192.0.2.1' };
+  for (const code of ['upstream_timeout', 'tool_unknown'] as const)
+    tellError({ log, metrics: { count() {}, gauge() {}, observe() {} } }, new GatewayError(code), exchange);
+  expect(lines).toEqual([{ code: 'upstream_timeout', principal: 'ann', address: '192.0.2.1' }]);
 });
 
 it.each([

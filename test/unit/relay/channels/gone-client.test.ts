@@ -38,7 +38,7 @@ async function gone(): Promise<Asked> {
 describe('a stream to a client that left before it began', () => {
   it.each(['soon', 'later'] as const)('is over, when it answers a POST (%s)', async (head) => {
     const pending = new Map([['1', {} as PendingRequest]]);
-    const stream = new PostStream(await gone(), pending, { head, metrics: new RelayLab().deps.metrics });
+    const stream = new PostStream(await gone(), pending, { head, deps: new RelayLab().deps });
     await stream.done;
     expect(stream.gone).toBe(true);
   });

@@ -8,6 +8,7 @@ import { Heartbeats } from '../../../../gateway/relay/client/heartbeats.js';
 import { HttpReply, type HttpResponse } from '../../../../gateway/relay/client/http-reply.js';
 import { type Exchange, noFacts } from '../../../../gateway/relay/exchange.js';
 import type { PendingRequest } from '../../../../gateway/relay/pending-request.js';
+import { silentLog } from '../../../helpers/silent-log.js';
 import { until } from '../../../helpers/wait.js';
 
 /** A response that notes what it is told, in order. */
@@ -45,7 +46,7 @@ class Told extends EventEmitter implements HttpResponse {
   setTimeout(): void {}
 }
 
-const UNCOUNTED = { count() {}, observe() {}, gauge() {} };
+const DEPS = { log: silentLog, metrics: { count() {}, observe() {}, gauge() {} } };
 const EVENTS = 'application/json, text/event-stream';
 const ANSWER = '{"result":{},"id":1}';
 const OTHER = '{"result":{},"id":2}';
@@ -58,7 +59,7 @@ function streamTo(told: Told, { accept = EVENTS, ids = ['1'], head = 'soon' as '
     facts: noFacts(),
   } as unknown as Exchange;
   const asked = { exchange, messages: { era: ASSUMED_ERA } } as Asked;
-  return new PostStream(asked, new Map(ids.map((id) => [id, { id } as PendingRequest])), { head, metrics: UNCOUNTED });
+  return new PostStream(asked, new Map(ids.map((id) => [id, { id } as PendingRequest])), { head, deps: DEPS });
 }
 
 const pieces = (text: string) => [Buffer.from(text)];

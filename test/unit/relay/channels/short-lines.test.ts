@@ -56,7 +56,7 @@ class Lines {
     for (const one of requests) {
       const pending = new Map([[one.id, one]]);
       const asked = { exchange, client: facts, messages: { era: ASSUMED_ERA } } as unknown as Asked;
-      streams.add(new PostStream(asked, pending, { head: 'later', metrics: lab.deps.metrics }), pending);
+      streams.add(new PostStream(asked, pending, { head: 'later', deps: lab.deps }), pending);
     }
     this.#lines = new ShortLines({
       deps: lab.deps,

@@ -29,7 +29,7 @@ function channel({ isShared = false } = {}) {
     const exchange = { headers: {}, reply, facts: noFacts() } as unknown as Exchange;
     const asked = { exchange, messages: { era: ASSUMED_ERA } } as unknown as Asked;
     const pending = new Map([[request.id, request]]);
-    const stream = new PostStream(asked, pending, { head: 'later', metrics: lab.deps.metrics });
+    const stream = new PostStream(asked, pending, { head: 'later', deps: lab.deps });
     streams.add(stream, pending);
     return stream;
   };
