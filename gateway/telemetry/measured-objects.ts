@@ -1,7 +1,7 @@
 import { asGatewayError } from '../errors.js';
 import type { Stopwatch } from '../ports/clock.js';
 import type { BoundMetrics } from '../ports/metrics.js';
-import type { ObjectStore, ObjectWriter, ResumableWriter, ResumableWrites } from '../ports/object-store.js';
+import type { ObjectStat, ObjectStore, ObjectWriter, ResumableWriter, ResumableWrites } from '../ports/object-store.js';
 import type { Span, Tracer } from '../ports/telemetry.js';
 import { Measure } from './measure.js';
 import { partOf } from './whole.js';
@@ -12,7 +12,7 @@ const PART = {
   codes: 'store_',
 } as const;
 
-type Operation = 'begin' | 'write' | 'commit' | 'read' | 'head' | 'remove';
+type Operation = 'begin' | 'write' | 'commit' | 'read' | 'head' | 'remove' | 'abort' | 'list';
 
 interface Measured {
   metrics: BoundMetrics;
@@ -43,16 +43,31 @@ export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }
     getWhole: (key, size, signal) => measure.step('read', () => objects.getWhole(key, size, signal)),
     head: (key) => measure.step('head', () => objects.head(key)),
     remove: (key) => measure.step('remove', () => objects.remove(key)),
-    list: (prefix, signal) => objects.list(prefix, signal),
-    keysAfter: (prefix, after, most) => objects.keysAfter(prefix, after, most),
+    list: (prefix, signal) => measuredList(objects.list(prefix, signal), measure),
+    keysAfter: (prefix, after, most) => measure.step('list', () => objects.keysAfter(prefix, after, most)),
     presign: presign?.bind(objects),
     resumable: resumable && measuredWrites(resumable, measure),
-    removeUnfinished: (olderThan, signal) => objects.removeUnfinished(olderThan, signal),
+    removeUnfinished: (olderThan, signal) =>
+      measure.counted('abort', () => objects.removeUnfinished(olderThan, signal)),
     prepare: () => objects.prepare(),
     claim: claim?.bind(objects),
     check: () => objects.check(),
     close: () => objects.close(),
   });
+}
+
+/** Its time is that of all pages and of what is done between them, so only its failures are counted. */
+async function* measuredList(list: AsyncIterable<ObjectStat>, measure: Measure<Operation>): AsyncGenerator<ObjectStat> {
+  const pages = list[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await measure.counted('list', () => pages.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await pages.return?.();
+  }
 }
 
 function measuredWriter(writer: ObjectWriter, measure: Measure<Operation>, span: Span | undefined): ObjectWriter {
@@ -74,7 +89,7 @@ function measuredWriter(writer: ObjectWriter, measure: Measure<Operation>, span:
     abort: async () => {
       // after a commit there is nothing to abort, and the span has ended
       span?.end({}, { type: 'aborted' });
-      await writer.abort();
+      await measure.step('abort', () => writer.abort());
     },
   };
 }
@@ -96,8 +111,10 @@ function resumed(writer: ResumableWriter, measure: Measure<Operation>): Resumabl
     save: (rest) => measure.step('write', () => writer.save(rest)),
     finish: (last) => measure.step('commit', () => writer.finish(last)),
     close: () => writer.close(),
-    ...(writer.removeUnsaved && { removeUnsaved: (kept) => writer.removeUnsaved?.(kept) ?? Promise.resolve() }),
-    abort: () => writer.abort(),
+    ...(writer.removeUnsaved && {
+      removeUnsaved: (kept) => measure.step('abort', async () => writer.removeUnsaved?.(kept)),
+    }),
+    abort: () => measure.step('abort', () => writer.abort()),
   };
 }
 
