@@ -1,8 +1,8 @@
 import { countText } from '../policy/amounts.js';
 import { formatTime } from '../policy/units.js';
 import type { Setting, SettingSource } from '../ports/console.js';
-import { redactFields } from '../redact.js';
-import type { Config } from './config.js';
+import { redactFields, redactText } from '../redact.js';
+import type { Config, ServerConfig } from './config.js';
 import { formatAddress } from './schema/fields.js';
 import { limitText } from './schema/limits.js';
 
@@ -57,6 +57,12 @@ export function settingsOf(config: Config): Setting[] {
     value: (spelled[path] ?? textOf(value)).slice(0, MAX_VALUE),
     source: sourceOf(path, sources),
   }));
+}
+
+/** Where a server is: its URL without secrets, or its program. What stands behind the program may hold a key. */
+export function placeOf({ settings: { url, command } }: Pick<ServerConfig, 'settings'>): string {
+  const [program] = Array.isArray(command) ? command : [];
+  return redactText(String(url ?? program)).slice(0, MAX_VALUE);
 }
 
 /** The settings of one section, by their paths. */

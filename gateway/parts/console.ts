@@ -2,7 +2,7 @@ import type { HeldBudget } from '../budget/held.js';
 import type { Ledger } from '../budget/ledger.js';
 import type { PartBudget } from '../budget/parts.js';
 import type { Config } from '../config/config.js';
-import { settingsOf } from '../config/settings.js';
+import { placeOf, settingsOf } from '../config/settings.js';
 import type { FileControl } from '../files/control/control.js';
 import type { IngestDeps } from '../files/ingest/ingest.js';
 import type { Library } from '../files/library.js';
@@ -87,9 +87,10 @@ export function consoleParts({ config, sessions, metrics, lately, exchanges, ...
       counted: metrics.counted,
       servers: () => {
         const { servers } = shown.present();
-        return servers.map(({ name, transport }) => ({
+        return servers.map(({ name, transport, settings }) => ({
           name,
           transport,
+          place: placeOf({ settings }),
           mcp: () => `${shown.publicUrl()}${servers.length === 1 ? '/mcp' : `/${name}/mcp`}`,
         }));
       },

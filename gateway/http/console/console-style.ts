@@ -54,6 +54,7 @@ td details[open] { width: 100% }
 .login input { width: 100%; padding: .5rem .75rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--paper); color: inherit; font: inherit }
 .login button { width: 100%; margin-top: 1rem; min-height: 2.5rem }
 .problem { padding: .625rem .875rem; border: 1px solid var(--bad); border-radius: .5rem; color: var(--bad) }
+.problem p { margin: 0 } .problem p + p { margin-top: .375rem; color: var(--ink) }
 a { color: var(--sea) }
 h1, .said { overflow-wrap: anywhere; unicode-bidi: isolate }
 h3 { margin: 1.25rem 0 .375rem; font-size: .9375rem; overflow-wrap: anywhere }

@@ -25,8 +25,11 @@ export interface Overview {
 
 export interface ServerFacts {
   name: string;
+  /** Its MCP endpoint for clients. */
   url: string;
   transport: string;
+  /** Where Wharf finds it: its own URL, or its program. */
+  place: string;
   /** `ok`, or what is wrong. */
   state: string;
   sessions: number;
@@ -56,7 +59,7 @@ export interface ConsoleSources {
   /** Totals in use now, each with its limit if it has one. */
   now: () => Overview['now'];
   counted: (name: CounterName) => Counted;
-  servers: () => readonly { name: string; transport: string; mcp: () => string }[];
+  servers: () => readonly { name: string; transport: string; place: string; mcp: () => string }[];
   sessions: () => readonly (Session & { usedAt: number })[];
   /** @param actor who ends it, for the audit log */
   endSession: (session: Session, actor: string) => Promise<void>;
@@ -109,9 +112,10 @@ export async function serversOf(sources: ConsoleSources): Promise<ServerFacts[]>
   const { servers: states } = await sources.readiness();
   const open = new Map<string, number>();
   for (const { server } of sources.sessions()) open.set(server, (open.get(server) ?? 0) + 1);
-  return sources.servers().map(({ name, transport, mcp }) => ({
+  return sources.servers().map(({ name, transport, place, mcp }) => ({
     name,
     transport,
+    place,
     url: mcp(),
     state: states[name] ?? UNKNOWN,
     sessions: open.get(name) ?? 0,

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../ports/json.js';
 import { shown } from '../browser/shown.js';
 import { ConsoleLayout, mayAct, toldLines } from './console-layout.js';
 import { toolPath } from './list-pages.js';
+import { type Problem, ProblemText } from './problem.js';
 import type { ToolsFound, TriedTool } from './trying/trials.js';
 
 /** Characters of a name and a description in the list. */
@@ -15,20 +16,24 @@ interface Props {
   server: string;
   /** The server's MCP endpoint. */
   url: string;
+  /** Where Wharf finds it. */
+  place: string;
   /** Undefined where they cannot be shown. */
   found: ToolsFound | undefined;
-  /** Why not, in a sentence. */
-  problem: string | undefined;
+  /** Why not. */
+  problem: Problem | undefined;
 }
 
 /** A server and the tools that it has for the console's user. */
-export function ServerPage({ user, server, url, found, problem }: Props) {
+export function ServerPage({ user, server, url, place, found, problem }: Props) {
   return (
     <ConsoleLayout place="/servers" user={user} below={server}>
       <p class="soft">
-        <code>{url}</code>
+        Clients: <code>{url}</code>
+        <br />
+        Wharf finds it at <code>{place}</code>
       </p>
-      {problem !== undefined && <p class="problem">{problem}</p>}
+      {problem && <ProblemText {...problem} />}
       {found && (
         <>
           <h2>Tools</h2>

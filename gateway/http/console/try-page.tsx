@@ -4,6 +4,7 @@ import type { ConsoleUser } from '../../ports/console.js';
 import { shown } from '../browser/shown.js';
 import { ConsoleLayout, mayAct, toldLines } from './console-layout.js';
 import { serverPath, toolPath } from './list-pages.js';
+import { type Problem, ProblemText } from './problem.js';
 import { type Outcome, ResultView } from './result-view.js';
 import { titleOf } from './server-page.js';
 import { type FormState, TryForm } from './try-form.js';
@@ -73,12 +74,12 @@ export function NoTryPage({
 }: {
   user: ConsoleUser;
   server: string;
-  problem: string;
+  problem: Problem;
   isKnown: boolean;
 }) {
   return (
     <ConsoleLayout place="/servers" user={user} below={server}>
-      <p class="problem">{problem}</p>
+      <ProblemText {...problem} />
       <p>{isKnown ? <a href={serverPath(server)}>The server and its tools</a> : <a href="/servers">All servers</a>}</p>
     </ConsoleLayout>
   );

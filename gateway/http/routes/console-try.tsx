@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { asGatewayError, GatewayError } from '../../errors.js';
+import { ADVICE } from '../../explain/advice.js';
 import { jsonIn } from '../../json/text.js';
 import { isObject } from '../../json/value.js';
 import { eraOf } from '../../mcp/era.js';
@@ -9,6 +10,7 @@ import type { JsonObject } from '../../ports/json.js';
 import { CLIENT_GONE } from '../client-gone.js';
 import { consolePage, WITH_PICTURES } from '../console/console-layout.js';
 import type { ConsoleSources } from '../console/facts.js';
+import type { Problem } from '../console/problem.js';
 import type { Outcome } from '../console/result-view.js';
 import { ServerPage } from '../console/server-page.js';
 import type { FormState } from '../console/try-form.js';
@@ -139,15 +141,16 @@ async function onPage(
   }
 }
 
-/** Tells an operator about an error, and names the setting behind it. */
+/** Tells an operator about an error, names the setting behind it, and says what to do. */
 function problemOf(
   { trials }: RouteDeps,
   { code, facts, forOperator }: GatewayError,
   { user, server }: { user: ConsoleUser; server: string },
-): string {
-  if (code === 'server_forbidden') return trials.whyForbidden(user.name, server);
+): Problem {
+  if (code === 'server_forbidden') return { text: trials.whyForbidden(user.name, server), todo: undefined };
   const isOwn = code === 'request_invalid' && typeof facts.reason === 'string';
-  return isOwn && facts.reason === trials.whyNot(server) ? String(facts.reason) : forOperator;
+  if (isOwn && facts.reason === trials.whyNot(server)) return { text: String(facts.reason), todo: undefined };
+  return { text: forOperator, todo: ADVICE[code].todo };
 }
 
 async function serverPage(deps: RouteDeps, user: ConsoleUser, c: ConsoleContext): Promise<Response> {
@@ -156,7 +159,7 @@ async function serverPage(deps: RouteDeps, user: ConsoleUser, c: ConsoleContext)
   return onPage(deps, { user, server }, async () => {
     const known = sources.servers().find(({ name }) => name === server);
     if (!known) throw new GatewayError('server_unknown', { server });
-    const about = { user, server, url: known.mcp() };
+    const about = { user, server, url: known.mcp(), place: known.place };
     try {
       refuseUntriable(deps, server);
       const found = await trials.tools(visitOf(c, user));
@@ -212,7 +215,7 @@ async function tried(
     const said = problemOf(deps, error, { user, server });
     const outcome = {
       result: undefined,
-      error: said,
+      error: said.text,
       ms: undefined,
       curl: curlAt(trials.versionAt(user.name, server)),
     };

@@ -217,7 +217,10 @@ describe('trying a tool at the console', () => {
   });
 
   it('says why a server that is away cannot be tried', async () => {
-    expect(said(await read('/servers/down'))).toContain('cannot be reached');
+    const server = said(await read('/servers/down')).replace(/\s+/g, ' ');
+    expect(server).toContain('cannot be reached');
+    expect(server).toContain('Wharf finds it at http://127.0.0.1:1/mcp');
+    expect(server).toContain('Run the command, or curl the URL, on the machine of Wharf.');
     const page = await read(pathOf('down', 'x'));
     expect([page.status, said(page)]).toEqual([502, expect.stringContaining('cannot be reached')]);
   });

@@ -55,7 +55,9 @@ describe('what a server says of its tools, in the console', () => {
 
   it('hides nothing and turns nothing around in their list', () => {
     const found = { tools: [tool], isCut: false } as never;
-    const page = textOf(ServerPage({ user: USER, server: 'hr', url: 'https://x', found, problem: undefined }));
+    const page = textOf(
+      ServerPage({ user: USER, server: 'hr', url: 'https://x', place: 'x', found, problem: undefined }),
+    );
     expect(page).not.toMatch(/[\u202e\u200b]/);
     expect(page).toContain('<p class="said">x\ufffd\nsecond</p>');
   });
