@@ -17,6 +17,9 @@ const TOGETHER = 32;
 /** Files of a principal that are found before they are removed, 100 bytes each. */
 const MOST_FOUND = 100_000;
 
+/** What the clocks of two replicas may differ by: the time of another one stands in its records. */
+const CLOCKS_DIFFER_MS = 2000;
+
 /** Concurrent changes of one record; each loser of a race reads again. */
 const MOST_TRIES = 20;
 
@@ -120,11 +123,16 @@ export class FileControl {
     throw new Error(`the record of ${id} changes all the time`);
   }
 
-  /** Removes all files of a principal. @returns how many, and how many are held and stay */
+  /**
+   * Removes all files that a principal has now. Those that it stores meanwhile stay: a caller that goes on storing would keep
+   * the removal from its end.
+   * @returns how many, and how many are held and stay
+   */
   async removeAllOf(principal: string, actor: string): Promise<{ removed: number; held: number }> {
     let removed = 0;
+    const until = this.#deps.clock.now() + CLOCKS_DIFFER_MS;
     for (;;) {
-      const { held, ids, isAll } = await this.#filesOf(principal);
+      const { held, ids, isAll } = await this.#filesOf(principal, until);
       for (let at = 0; at < ids.length; at += REMOVED_TOGETHER) {
         await together(ids.slice(at, at + REMOVED_TOGETHER), async (id) => {
           const outcome = await this.remove(id, actor);
@@ -137,10 +145,10 @@ export class FileControl {
   }
 
   /**
-   * Those of a principal that may be removed. The store is read once: where it knows its keys in no order, each page of them
+   * Those of a principal that were there before a time, and may be removed. The store is read once: where it knows its keys in no order, each page of them
    * costs as much. Nothing is removed meanwhile, because a store need not list what is left then.
    */
-  async #filesOf(principal: string): Promise<{ ids: string[]; held: Set<string>; isAll: boolean }> {
+  async #filesOf(principal: string, until: number): Promise<{ ids: string[]; held: Set<string>; isAll: boolean }> {
     const found = new Set<string>();
     const held = new Set<string>();
     let some = new Set<string>();
@@ -148,7 +156,8 @@ export class FileControl {
       const records = await Promise.all([...some].map((id) => this.show(id).catch(ifWritten)));
       some = new Set();
       for (const record of records)
-        if (record?.principal === principal) (record.heldAt === undefined ? found : held).add(record.id);
+        if (record?.principal === principal && record.createdAt <= until)
+          (record.heldAt === undefined ? found : held).add(record.id);
     };
     let isAll = true;
     for await (const { key } of this.#deps.objects.list(OBJECTS)) {

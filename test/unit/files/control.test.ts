@@ -88,6 +88,30 @@ describe('all files of a principal', () => {
   });
 });
 
+it('removes what a caller has when the removal begins, and ends while it stores more', async () => {
+  const { control, record, uploads, time, objects, deps, library } = await stored();
+  const store = async (at: number) => {
+    time.now += at;
+    const { ticket } = await uploads.authorize({ principal: 'ann' });
+    const body = { bytes: one(Buffer.from('later')), claims: () => ({}) };
+    return uploads.receive(await uploads.admit(ticket), body, new AbortController().signal);
+  };
+  const later: string[] = [];
+  const growing = {
+    keysAfter: objects.keysAfter.bind(objects),
+    remove: objects.remove.bind(objects),
+    async *list(prefix: string) {
+      later.push((await store(60_000)).id);
+      yield* objects.list(prefix);
+    },
+  };
+  const audit = { record: () => undefined };
+  const removing = new FileControl({ ...deps, objects: growing, audit });
+  expect(await removing.removeAllOf('ann', 'ops')).toEqual({ removed: 1, held: 0 });
+  expect(await library.find(record.id)).toBeUndefined();
+  expect((await control.list({}, { limit: 10 })).files.map(({ id }) => id)).toEqual(later);
+});
+
 describe('a record over which another program has written', () => {
   it.each(['', 'secret, and no JSON', '{}', '42'])('as "%s" keeps no other from the list', async (text) => {
     const { control, record, state } = await stored();
