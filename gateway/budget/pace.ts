@@ -10,8 +10,8 @@ export interface PaceLimits {
   graceMs: number;
 }
 
-/** How a peer was too slow. `rate`: bytes per second since it last kept up. */
-export type Slowness = { kind: 'silent' } | { kind: 'slow'; rate: number };
+/** How a peer was too slow. `came`: bytes in all. `rate`: bytes per second since it last kept up. */
+export type Slowness = { kind: 'silent'; came: number } | { kind: 'slow'; rate: number };
 
 /** Longest pause between two checks, milliseconds: how late a peer may be given up. */
 const LONGEST_LOOK_MS = 1000;
@@ -32,6 +32,7 @@ export class Pace {
   #silence = 0;
   /** Milliseconds without a byte until the peer is behind by more than the grace time. */
   #credit: number;
+  #came = 0;
   /** Bytes, and milliseconds of waiting, since the credit was last full. */
   #bytes = 0;
   #waited = 0;
@@ -59,6 +60,7 @@ export class Pace {
   /** `bytes` have arrived. */
   took(bytes: number): void {
     this.#account(bytes);
+    this.#came += bytes;
     this.#silence = 0;
     countRead(bytes);
   }
@@ -101,7 +103,7 @@ export class Pace {
     if (this.#since === undefined) return;
     const { idleMs, leastRate } = this.#limits;
     this.#account(0);
-    if (this.#silence >= idleMs) this.#tooSlow({ kind: 'silent' });
+    if (this.#silence >= idleMs) this.#tooSlow({ kind: 'silent', came: this.#came });
     else if (leastRate > 0 && this.#credit <= 0) this.#tooSlow({ kind: 'slow', rate: this.#rate });
     else this.#timer = this.#lookAgain();
   }

@@ -12,7 +12,6 @@ function ownProcesses({ allowed, actual }: ErrorFacts): string {
   return `You may have ${countText(Number(allowed), 'process', 'processes')} of stdio servers at one time here, and this would be number ${actual}.`;
 }
 
-/** What is counted while it lasts, in the reader's words. */
 /** `All 8 connections`, `The only connection`. */
 function allOf({ allowed }: ErrorFacts, one: string): string {
   return allowed === 1 ? `The only ${one}` : `All ${countText(Number(allowed), one)}`;
@@ -22,6 +21,7 @@ function areOf({ allowed }: ErrorFacts): string {
   return allowed === 1 ? 'is' : 'are';
 }
 
+/** What is counted while it lasts, in the reader's words. */
 function underWay({ what, tool, allowed }: ErrorFacts): string {
   const count = (one: string) => countText(Number(allowed), one);
   if (tool !== undefined) return `${count('call')} of the tool "${tool}"`;
@@ -31,6 +31,11 @@ function underWay({ what, tool, allowed }: ErrorFacts): string {
 function inMinute({ tool, allowed }: ErrorFacts): string {
   if (tool === undefined) return `send ${countText(Number(allowed), 'request')} a minute here`;
   return `call the tool "${tool}" ${allowed === 1 ? 'once' : `${allowed} times`} a minute here`;
+}
+
+/** What of a request's body is still due. */
+function lacking({ came, announced }: ErrorFacts): string {
+  return announced === undefined ? '' : `: ${came} of the ${announced} bytes that Content-Length names have come`;
 }
 
 /** The rows of `ERROR_TABLE` for resources that Wharf itself lacks, and for waits that it ends. */
@@ -194,7 +199,7 @@ export const ERRORS_OF_LACK = {
     http: 504,
     jsonRpc: INTERNAL,
     text: (f) =>
-      `${f.server === undefined ? 'No bytes arrived' : `The server "${f.server}" sent no bytes`} for ${waited(f)}.`,
+      `${f.server === undefined ? 'No bytes arrived' : `The server "${f.server}" sent no bytes`} for ${waited(f)}${lacking(f)}.`,
   },
   keys_unavailable: {
     http: 503,

@@ -136,7 +136,7 @@ export const OF_LACK = {
   },
   idle_timeout: {
     why: 'No bytes came for `timeouts.idle` while some were due.',
-    todo: 'Look at the server or the network. An operator can raise `timeouts.idle`.',
+    todo: 'Look at the server or the network. A client whose `Content-Length` is more than it sends must count bytes, not characters. An operator can raise `timeouts.idle`.',
     facts: { allowed: 60_000 },
   },
   keys_unavailable: {

@@ -80,7 +80,7 @@ function takeAsItComes(
       request.pause();
       reject(error);
     };
-    const pace = bodyPace(limits, timeouts, refuse);
+    const pace = bodyPace(request, { limits, timeouts }, refuse);
     const refuseRequest = async (error: unknown) => {
       pace.end();
       request.removeAllListeners('data');
@@ -134,16 +134,24 @@ function takeAsItComes(
   });
 }
 
+interface PaceLimits {
+  limits: Pick<Limits, 'leastRate'>;
+  timeouts: Pick<Timeouts, 'idle' | 'grace'>;
+}
+
 /** Watches a client that sends a body. @param tooSlow called once with `idle_timeout` or `body_too_slow` */
 export function bodyPace(
-  { leastRate }: Pick<Limits, 'leastRate'>,
-  { idle, grace }: Pick<Timeouts, 'idle' | 'grace'>,
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  { limits: { leastRate }, timeouts: { idle, grace } }: PaceLimits,
   tooSlow: (error: GatewayError) => void,
 ): Pace {
   return new Pace({ idleMs: idle, leastRate, graceMs: grace }, (slowness) => {
-    if (slowness.kind === 'silent')
-      tooSlow(new GatewayError('idle_timeout', { limit: 'timeouts.idle', allowed: idle }));
-    else
+    if (slowness.kind === 'silent') {
+      const announced = Number(headers['content-length'] ?? Number.NaN);
+      // a length in characters, where it should be in bytes, is shorter or longer than what comes
+      const lack = announced > slowness.came ? { came: slowness.came, announced } : {};
+      tooSlow(new GatewayError('idle_timeout', { limit: 'timeouts.idle', allowed: idle, ...lack }));
+    } else
       tooSlow(
         new GatewayError('body_too_slow', { limit: 'limits.leastRate', allowed: leastRate, actual: slowness.rate }),
       );

@@ -239,7 +239,7 @@ export async function receivedUpload<Result>(
   const signal = AbortSignal.any([until, late.signal]);
   const bytes = new Received(incoming, {
     ahead: new ReadAhead(held, { principal: intent.principal }),
-    paceOf: (tooSlow) => bodyPace(limits, timeouts, tooSlow),
+    paceOf: (tooSlow) => bodyPace(incoming, { limits, timeouts }, tooSlow),
     signal,
   });
   try {

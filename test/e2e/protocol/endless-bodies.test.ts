@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, request as send } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
@@ -50,6 +50,25 @@ async function start(method: string, answer: Answering, timeouts: object = {}): 
   wharf = await startWharf({ servers: { one: { url } }, config: { timeouts } });
   return RawClient.connect(wharf.mcp);
 }
+
+it('says of a request shorter than its Content-Length how much has come of how much', async () => {
+  await start('none', () => {}, { idle: '1s' });
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' });
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = send(wharf?.mcp ?? '', { method: 'POST', headers: { ...headers, 'content-length': 50 } }, resolve);
+    request.on('error', reject).write(body);
+  });
+  let text = '';
+  for await (const piece of answer) text += piece;
+  expect([answer.statusCode, JSON.parse(text).error]).toEqual([
+    504,
+    expect.objectContaining({
+      message: `No bytes arrived for 1 s: ${body.length} of the 50 bytes that Content-Length names have come.`,
+      data: expect.objectContaining({ code: 'idle_timeout', came: body.length, announced: 50 }),
+    }),
+  ]);
+});
 
 describe('an answer in JSON whose body never ends', () => {
   it.each<[string, Answering]>([

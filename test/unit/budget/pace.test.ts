@@ -56,7 +56,7 @@ describe('the pace of a peer', () => {
     const peer = watched({ idleMs: 3000 });
     peer.pace.want();
     await jest.advanceTimersByTimeAsync(5000);
-    expect(peer.failures).toEqual([{ kind: 'silent' }]);
+    expect(peer.failures).toEqual([{ kind: 'silent', came: 0 }]);
   });
 
   it('knows no least rate where there is none', async () => {

@@ -77,7 +77,7 @@ export async function readForm(
   const { signal, clear } = deadline(gone, timeouts.upload, late);
   const bytes = new Received(incoming, {
     ahead: new ReadAhead(held, { principal }),
-    paceOf: (tooSlow) => bodyPace(limits, timeouts, tooSlow),
+    paceOf: (tooSlow) => bodyPace(incoming, { limits, timeouts }, tooSlow),
     signal,
   });
   const form = new FormReader(fields, sender, deps, signal);
