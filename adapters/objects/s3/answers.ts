@@ -71,6 +71,9 @@ export function boundAnswers(client: S3Client): void {
   );
 }
 
+/** The headers by which a store asks for a pause: of HTTP, and of S3's own. */
+const PAUSES = ['retry-after', 'x-amz-retry-after'] as const;
+
 /** The SDK waits at most so long before an attempt because a store asks for it (`Retry-After`). */
 const LONGEST_PAUSE_MS = 5000;
 
@@ -86,7 +89,7 @@ export function passOverLongPauses(client: S3Client, attempts: number, stepMs: n
     (next) => async (args) => {
       const result = await next(args);
       const { headers } = result.response as { headers?: Record<string, string> };
-      if (headers) delete headers['retry-after'];
+      if (headers) for (const name of PAUSES) delete headers[name];
       return result;
     },
     { step: 'deserialize', name: 'passOverLongPauses', priority: 'low' },

@@ -58,15 +58,17 @@ describe('an S3 that answers otherwise than it should', () => {
     expect(await read(range)).toMatchObject({ size: 10, text });
   });
 
-  it('as one that asks for pauses longer than a step: it is not called silent', async () => {
+  it.each([
+    ['retry-after', '10'],
+    ['x-amz-retry-after', '10000'],
+  ])('as one that asks for pauses longer than a step (%s): it is not called silent', async (name, pause) => {
     const hasty = await openStore(
       'odd-answers',
       { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
       9000,
     );
     const text = '<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>';
-    answer = (response) =>
-      response.writeHead(503, { 'content-type': 'application/xml', 'retry-after': '10' }).end(text);
+    answer = (response) => response.writeHead(503, { 'content-type': 'application/xml', [name]: pause }).end(text);
     await expect(hasty.remove('f/x')).rejects.toMatchObject({ code: 'store_unavailable', cause: { name: 'SlowDown' } });
     await hasty.close();
   });
