@@ -85,11 +85,13 @@ export async function start(
       drain: async () => {
         shared.draining.now = true;
         faces.close();
-        faces.open.streams.end();
         filing.resumable?.stop();
         const until = clock.ticks() + timeouts.drain;
-        while (faces.open.count > 0 && clock.ticks() < until)
+        for (;;) {
+          faces.open.streams.endIdle();
+          if (faces.open.count === 0 || clock.ticks() >= until) break;
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+        }
         if (faces.open.count > 0)
           log.warn({ running: faces.open.count, limit: 'timeouts.drain' }, 'Exchanges that still run are cut off.');
         // removals need the store for a little longer

@@ -44,9 +44,15 @@ export class OpenStreams {
     this.#open.remove(place);
   }
 
-  /** Ends what would never end by itself. */
-  end(): void {
-    for (const { outgoing } of this.#endless()) outgoing.end();
+  /**
+   * Ends what would never end by itself, except for streams of sessions with calls under way: a server may ask or tell
+   * something on them before it answers.
+   */
+  endIdle(): void {
+    const busy = new Set<string>();
+    for (const one of this.#open.values()) if (!isEndless(one)) busy.add(sessionOf(one));
+    for (const one of this.#endless())
+      if (one.incoming.method !== 'GET' || !busy.has(sessionOf(one))) one.outgoing.end();
   }
 
   /**
@@ -85,10 +91,17 @@ export class OpenStreams {
   }
 
   #endless(): OpenExchange[] {
-    return [...this.#open.values()].filter(
-      ({ incoming, exchange }) => incoming.method === 'GET' || exchange.facts.method === LISTEN,
-    );
+    return [...this.#open.values()].filter(isEndless);
   }
+}
+
+function isEndless({ incoming, exchange }: OpenExchange): boolean {
+  return incoming.method === 'GET' || exchange.facts.method === LISTEN;
+}
+
+/** Where a server has no sessions, all calls of a caller are one. */
+function sessionOf({ server, exchange: { facts, principal } }: OpenExchange): string {
+  return JSON.stringify([server, facts.session ?? null, principal]);
 }
 
 /** Who a stream's caller is by the config of now; undefined if it is refused. */

@@ -39,6 +39,38 @@ describe('draining', () => {
     await fake.close();
   });
 
+  it('keeps the stream of a session for what its server says before it answers the last call, and ends others at once', async () => {
+    const fake = await startFakeUpstream({ transport: 'sse', session: true });
+    const wharf = await startWharf({ servers: { fake: { url: fake.url, transport: 'streamable-http' } } });
+    const [busy, idle] = [await RawClient.connect(wharf.mcp), await RawClient.connect(wharf.mcp)];
+    const [telling, answering] = [gate(), gate()];
+    const [said, answer] = [
+      'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"nearly"}}\n\n',
+      'data: {"jsonrpc":"2.0","id":5,"result":{"content":[]}}\n\n',
+    ];
+    const events = { contentType: 'text/event-stream', framing: 'chunked' } as const;
+    const streamOf = (client: RawClient) =>
+      fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
+    fake.queue.push({ ...events, body: said, after: telling.opened, cutAfter: 9999, cut: 'stall' });
+    const kept = streamOf(busy);
+    await until(() => fake.queue.length === 0);
+    fake.queue.push({ ...events, body: ': hello\n\n', cutAfter: 9999, cut: 'stall' });
+    const other = await streamOf(idle);
+    fake.queue.push({ ...events, body: answer, after: answering.opened });
+    const running = busy.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'echo' } });
+    await until(() => fake.requests.at(-1)?.body.includes('"id":5') ?? false);
+    const stopped = wharf.stop();
+    await other.text();
+    telling.open();
+    const heard = (await kept).body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await heard?.read())?.value).toContain('nearly');
+    answering.open();
+    expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
+    expect(await heard?.read()).toMatchObject({ done: true });
+    await stopped;
+    await fake.close();
+  });
+
   it('answers meanwhile on the admin port, where readiness says why it is not ready', async () => {
     const fake = await startFakeUpstream({ transport: 'sse', session: true });
     const wharf = await startWharf({ servers: { fake: { url: fake.url, transport: 'streamable-http' } } });
