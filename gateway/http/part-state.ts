@@ -12,7 +12,9 @@ const FRESH_MS = 1000;
 
 export const WELL = 'ok';
 
-const NOT_READY = 'not ready: a part of this process fails';
+/** What the log says when a part fails, and when it is back. */
+const OF_PARTS = { fails: 'not ready: a part of this process fails', works: 'ready again' };
+const OF_SERVERS = { fails: 'a server cannot be reached', works: 'a server can be reached again' };
 
 /** The state before a part's first answer. */
 export const UNKNOWN = 'not known yet';
@@ -84,17 +86,17 @@ interface Beside {
 }
 
 /** Each part keeps its state for as long as it is the same object, over reloads too. */
-export function partsBeside({ previewer, servers, issuers }: Beside, clock: Stopwatch): PartsBeside {
+export function partsBeside({ previewer, servers, issuers }: Beside, clock: Stopwatch, log: Log): PartsBeside {
   const states = new WeakMap<Checked, PartState>();
-  const stateOf = (part: Checked) => {
-    const known =
-      states.get(part) ??
-      new PartState(
-        () => part.check(),
-        () => clock.ticks(),
-      );
-    states.set(part, known);
-    return known;
+  const stateOf = (part: Checked, server?: string) => {
+    const known = states.get(part);
+    if (known) return known;
+    const check = () => part.check();
+    const made = new PartState(server === undefined ? check : toldBy({ server }, check, log, OF_SERVERS), () =>
+      clock.ticks(),
+    );
+    states.set(part, made);
+    return made;
   };
   return {
     previews: stateOf(previewer),
@@ -102,7 +104,7 @@ export function partsBeside({ previewer, servers, issuers }: Beside, clock: Stop
       return new Map(issuers().map((one) => [one.issuer, stateOf(one)]));
     },
     get servers() {
-      return new Map([...servers].map(([name, server]) => [name, stateOf(server)]));
+      return new Map([...servers].map(([name, server]) => [name, stateOf(server, name)]));
     },
   };
 }
@@ -146,26 +148,43 @@ export async function stateNow(check: () => Promise<void>): Promise<string> {
  * is out of turn: no request comes whose failure would say it.
  */
 export function told(part: string, check: () => Promise<void>, log: Log): () => Promise<void> {
+  return toldBy({ part }, check, log, OF_PARTS);
+}
+
+function toldBy(
+  fields: Readonly<Record<string, string>>,
+  check: () => Promise<void>,
+  log: Log,
+  words: typeof OF_PARTS,
+): () => Promise<void> {
   let fails = false;
   return async () => {
     try {
       await check();
     } catch (error) {
-      if (!fails) log.warn({ part, err: error instanceof GatewayError ? (error.cause ?? error) : error }, NOT_READY);
+      if (!fails) {
+        const why = firstOf(error);
+        const err = why instanceof GatewayError ? (why.cause ?? why) : why;
+        log.warn({ ...fields, err }, words.fails);
+      }
       fails = true;
       throw error;
     }
-    if (fails) log.info({ part }, 'ready again');
+    if (fails) log.info(fields, words.works);
     fails = false;
   };
 }
 
 /** The public words for a failure: addresses and credentials appear only in the log. */
-function causeOf(error: unknown): string {
-  // several attempts at one thing fail for the same reason: use the first
-  if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0]);
+function causeOf(thrown: unknown): string {
+  const error = firstOf(thrown);
   if (error instanceof GatewayError && typeof error.facts.reason === 'string') return error.facts.reason;
   return error instanceof Error && error.message !== '' ? error.message : 'failed';
+}
+
+/** Several attempts at one thing fail for the same reason: the first says it. */
+function firstOf(error: unknown): unknown {
+  return error instanceof AggregateError && error.errors.length > 0 ? firstOf(error.errors[0]) : error;
 }
 
 function lateText(): string {

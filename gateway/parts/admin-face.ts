@@ -36,12 +36,12 @@ export async function openAdminFace(
   serving: Serving,
   { address, version, exchanges, guard, isDraining, refused, fault }: AdminParts,
 ): Promise<string> {
-  const { config, closers, keys, clock, metrics, audit, held, budget, publicBase, previewer, limits, timeouts } =
+  const { config, closers, keys, clock, metrics, audit, held, budget, publicBase, previewer, limits, timeouts, log } =
     shared;
   const { servers, present, waysIn, sessions } = serving;
   const { library, control, ingest } = filing;
   const { lately, open } = exchanges;
-  const beside = partsBeside({ previewer, servers, issuers: () => waysIn.now.issuers }, clock);
+  const beside = partsBeside({ previewer, servers, issuers: () => waysIn.now.issuers }, clock, log);
   gaugeServers(metrics, beside);
   gaugeBuild(metrics, version);
   const pages = consoleParts({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
-import { PartState, stateNow, told, UNKNOWN } from '../../../gateway/http/part-state.js';
+import { PartState, partsBeside, stateNow, told, UNKNOWN } from '../../../gateway/http/part-state.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const refused = () => new GatewayError('upstream_unreachable', { server: 'a', reason: 'connection refused' });
@@ -53,6 +53,29 @@ describe('the state of a part', () => {
   it('is not an answer when none comes', async () => {
     expect(await stateNow(() => new Promise(() => {}))).toBe('no answer within 2 s');
   });
+});
+
+it('a server that cannot be reached is told to the log once, and once when it can be again', async () => {
+  const lines: unknown[] = [];
+  const note = (level: string) => (fields: object, text: string) => void lines.push({ level, ...fields, text });
+  let fails = true;
+  // each transport that it may speak is tried
+  const tries = new AggregateError([refused(), new Error('another')], 'All promises were rejected');
+  const server = { check: () => (fails ? Promise.reject(tries) : Promise.resolve()) };
+  const servers = new Map([['docs', server]]);
+  let now = 0;
+  const clock = { ticks: () => now };
+  const log = { ...silentLog, warn: note('warn'), info: note('info') };
+  const beside = partsBeside({ previewer: { check: async () => {} }, servers, issuers: () => [] }, clock, log);
+  for (const isDown of [true, true, false, false]) {
+    fails = isDown;
+    now += 5000;
+    await beside.servers.get('docs')?.look(100);
+  }
+  expect(lines).toEqual([
+    { level: 'warn', server: 'docs', text: 'a server cannot be reached', err: tries.errors[0] },
+    { level: 'info', server: 'docs', text: 'a server can be reached again' },
+  ]);
 });
 
 describe('a part that this process cannot work without', () => {
