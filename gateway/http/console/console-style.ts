@@ -36,6 +36,7 @@ th, td { padding: .5rem .875rem; border-top: 1px solid var(--line); text-align: 
 thead th { border-top: 0; color: var(--soft); font-weight: 600; white-space: nowrap }
 td { min-width: 5rem; overflow-wrap: break-word }
 td code { overflow-wrap: anywhere }
+td bdi { display: inline-block; max-width: 24ch; overflow-wrap: break-word }
 td .whole { white-space: nowrap }
 time { white-space: nowrap }
 code { font: .875em ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace }

@@ -21,8 +21,11 @@ interface RefusedUpload {
 
 /** What was refused, to whom, and which limit said so. */
 export interface RefusedExchange {
-  /** Milliseconds since the epoch. */
+  /** The last one, milliseconds since the epoch. */
   at: number;
+  /** How often the same caller was refused the same for the same reason, and the first time of these. */
+  times: number;
+  since: number;
   /** Absent for the upload of a file that is for no server in particular. */
   server?: string | undefined;
   principal: string;
@@ -37,7 +40,13 @@ export interface RefusedExchange {
   actual?: number | undefined;
 }
 
-/** The last refusals of this process, newest first: at most 200 of some hundred bytes each. */
+/** What refusals of one kind have in common. */
+const KIND = ['server', 'principal', 'client', 'method', 'name', 'code', 'limit', 'allowed'] as const;
+
+/**
+ * The last refusals of this process, newest first: at most 200 of some hundred bytes each. Those of one kind are one, so that
+ * a program that is refused every second does not drive out all others.
+ */
 export class Lately {
   readonly #clock: Clock;
   readonly #kept: RefusedExchange[] = [];
@@ -53,7 +62,11 @@ export class Lately {
     // a resource's name may be a link, which is a right: users of the console only look at refusals
     const cut = (text: string | undefined) => text && shortText(redactText(text), MAX_NAME);
     const of = { server, principal, client: cut(client), method: cut(method), name: cut(name) };
-    this.#kept.unshift({ at: this.#clock.now(), ...of, code, limit, allowed, actual });
+    const now = this.#clock.now();
+    const refused = { at: now, times: 1, since: now, ...of, code, limit, allowed, actual };
+    const at = this.#kept.findIndex((one) => KIND.every((key) => one[key] === refused[key]));
+    const [before] = at < 0 ? [] : this.#kept.splice(at, 1);
+    this.#kept.unshift(before ? { ...refused, times: before.times + 1, since: before.since } : refused);
     if (this.#kept.length > MAX_KEPT) this.#kept.pop();
   }
 

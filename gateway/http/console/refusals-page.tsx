@@ -1,3 +1,4 @@
+import { countText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { ConsoleLayout, Table, Told, timeOf } from './console-layout.js';
 import type { RefusedExchange } from './lately.js';
@@ -5,12 +6,18 @@ import type { RefusedExchange } from './lately.js';
 export const REFUSED_HEADS = ['When', 'Server', 'Who', 'What', 'Why', 'Limit'] as const;
 
 export function RefusedRow({ refused }: { refused: RefusedExchange }) {
-  const { at, server, principal, client, method, name, code, limit, allowed, actual } = refused;
-  const when = new Date(at).toISOString();
+  const { at, times, since, server, principal, client, method, name, code, limit, allowed, actual } = refused;
+  const [when, first] = [at, since].map((ms) => new Date(ms).toISOString()) as [string, string];
   return (
     <tr>
       <td>
         <time datetime={when}>{timeOf(when)}</time>
+        {times > 1 && (
+          <span class="soft">
+            <br />
+            {countText(times, 'time')} since <time datetime={first}>{timeOf(first)}</time>
+          </span>
+        )}
       </td>
       <td>{server ?? '–'}</td>
       <td>
@@ -42,8 +49,8 @@ export function RefusalsPage({ user, lately }: { user: ConsoleUser; lately: read
   return (
     <ConsoleLayout place="/refusals" user={user}>
       <p class="soft">
-        The last 200 requests of clients to servers, and uploads, that this process refused; the log has all of them,
-        and also the downloads. <code>wharf explain CODE</code> says why each occurs and what to do.
+        Requests of clients to servers, and uploads, that this process refused, the last 200 of different kinds; the log
+        has each of them, and also the downloads. <code>wharf explain CODE</code> says why each occurs and what to do.
       </p>
       <Table
         name="Refusals"

@@ -28,7 +28,16 @@ describe('a name that a peer has chosen, in the console', () => {
   });
 
   it('nor among the refusals', () => {
-    const refused = { at: 0, server: 'hr', principal: 'ada', client: TURNED, name: TURNED, code: 'tool_unknown' };
+    const refused = {
+      at: 0,
+      times: 1,
+      since: 0,
+      server: 'hr',
+      principal: 'ada',
+      client: TURNED,
+      name: TURNED,
+      code: 'tool_unknown',
+    };
     const page = textOf(RefusalsPage({ user: USER, lately: [refused] }));
     expect(page).not.toMatch(/[\u202e\u200b]/);
   });
@@ -80,6 +89,7 @@ describe('the page of a login', () => {
 });
 
 it('says on which day a request was refused, which may be long ago', () => {
-  const refused = { at: Date.UTC(2026, 10, 22, 21, 4, 9), server: 'hr', principal: 'ada', code: 'tool_unknown' };
+  const at = Date.UTC(2026, 10, 22, 21, 4, 9);
+  const refused = { at, times: 1, since: at, server: 'hr', principal: 'ada', code: 'tool_unknown' };
   expect(textOf(RefusalsPage({ user: USER, lately: [refused] }))).toContain('2026-11-22 21:04:09 UTC');
 });

@@ -5,6 +5,25 @@ import { noFacts } from '../../../gateway/relay/exchange.js';
 const TICKET = 'eLZIlAEcF63_J2MBXsEqOosYFsXn3le8JEI-bgT9Yv0';
 
 describe('the last refusals, as the console shows them', () => {
+  it('are one where a caller is refused the same again and again, which drives out no other', () => {
+    let now = 1000;
+    const lately = new Lately({ now: () => now });
+    const note = (principal: string, actual: number) =>
+      lately.note('s', {
+        principal,
+        facts: { ...noFacts(), error: 'rate_limited', limit: 'limits.requestsPerMinute', allowed: 60, actual },
+      });
+    note('ann', 61);
+    for (let n = 1; n <= 300; n += 1) {
+      now += 1000;
+      note('ci', 60 + n);
+    }
+    const [last, first] = lately.refusals;
+    expect(lately.refusals).toHaveLength(2);
+    expect(last).toMatchObject({ principal: 'ci', times: 300, since: 2000, at: 301_000, actual: 360 });
+    expect(first).toMatchObject({ principal: 'ann', times: 1, at: 1000 });
+  });
+
   it('name a resource without the right that its link is', () => {
     const lately = new Lately({ now: () => 1000 });
     const facts = { ...noFacts(), error: 'stream_refused' as const };
