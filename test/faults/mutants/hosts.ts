@@ -98,4 +98,20 @@ export const HOSTS: readonly Mutant[] = [
     replace: 'while (quote < 0 && piece[quote - 1] === BACKSLASH) {',
     suites: ['unit/relay/cut/short-strings'],
   },
+  {
+    name: 'page-and-model-alike',
+    fault: 'A tool that a model calls as well as a page puts base64 into its context.',
+    file: 'adapters/dialects/mcp-apps/index.ts',
+    find: "visibility.includes('app') && !visibility.includes('model')",
+    replace: "visibility.includes('app')",
+    suites: ['e2e/hosts/server-pages'],
+  },
+  {
+    name: 'refused-file-for-page',
+    fault: 'A page gets a file of a type that the config keeps from clients.',
+    file: 'gateway/relay/results/translate.ts',
+    find: '  const leftOut = textsForRefused(mine, context);',
+    replace: '  const leftOut = textsForRefused(mine.filter(({ cut }) => !context.stays(cut)), context);',
+    suites: ['e2e/hosts/server-pages'],
+  },
 ];
