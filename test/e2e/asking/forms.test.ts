@@ -6,7 +6,7 @@ import { freshName } from '../../helpers/services.js';
 import type { Wharf } from '../../helpers/wharf.js';
 import { authorizeUpload, upload as uploadFile } from '../files/sep-2631-lab.js';
 import { connect, PNG, startGatewayFor, startUpstream, textOf, upload } from './lab.js';
-import { RawCall } from './raw-call.js';
+import { asked, RawCall } from './raw-call.js';
 
 const FORMS = { elicitation: { form: {} }, fileInputs: {} };
 const BINARY = { elicitation: { binary: {} } };
@@ -31,13 +31,7 @@ afterAll(async () => {
 const calls = () => upstream.with('tools/call').length;
 
 async function ask(capabilities: Record<string, unknown>, about: Record<string, unknown> = {}) {
-  const call = await RawCall.begin(wharf.mcp, 'take', {}, { capabilities, ...about });
-  const answer = (id: unknown, result: object) => call.client.post({ jsonrpc: '2.0', id, result });
-  const question = async (number = 1) => {
-    await call.message(() => call.messages.filter(({ method }) => method === 'elicitation/create').length >= number);
-    return call.messages.filter(({ method }) => method === 'elicitation/create')[number - 1] ?? {};
-  };
-  return { call, answer, question };
+  return asked(await RawCall.begin(wharf.mcp, 'take', {}, { capabilities, ...about }));
 }
 
 describe('a client with forms that have fields for files', () => {

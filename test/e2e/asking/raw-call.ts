@@ -79,3 +79,16 @@ export class RawCall {
     this.#isOver = true;
   }
 }
+
+/** What a client hears of a call's questions, and says to them. */
+export function asked(call: RawCall) {
+  const questions = () => call.messages.filter(({ method }) => method === 'elicitation/create');
+  return {
+    call,
+    question: async (number = 1): Promise<RawMessage> => {
+      await call.message(() => questions().length >= number);
+      return questions()[number - 1] ?? {};
+    },
+    answer: (id: unknown, result: object) => call.client.post({ jsonrpc: '2.0', id, result }),
+  };
+}

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { RawMessage } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { PNG, textOf } from './lab.js';
-import { RawCall } from './raw-call.js';
+import { asked, RawCall } from './raw-call.js';
 
 type Json = Record<string, unknown>;
 
@@ -68,14 +67,7 @@ export async function start(
 }
 
 export async function ask(capabilities: Json) {
-  const call = await RawCall.begin(wharf().mcp, 'ask', {}, { capabilities });
-  const questions = () => call.messages.filter(({ method }) => method === 'elicitation/create');
-  const question = async (number = 1): Promise<RawMessage> => {
-    await call.message(() => questions().length >= number);
-    return questions()[number - 1] ?? {};
-  };
-  const answer = (id: unknown, result: object) => call.client.post({ jsonrpc: '2.0', id, result });
-  return { call, question, answer };
+  return asked(await RawCall.begin(wharf().mcp, 'ask', {}, { capabilities }));
 }
 
 interface Told {

@@ -6,7 +6,7 @@ import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { freshName } from '../../helpers/services.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { connect, SETTINGS, startGatewayFor, startUpstream, textOf, uploadAll } from './lab.js';
-import { RawCall } from './raw-call.js';
+import { asked, RawCall } from './raw-call.js';
 
 const MODERN = '2026-07-28';
 const [ONE, TWO, THREE, FOUR] = [8, 9, 10, 11].map(noisePng) as [Buffer, Buffer, Buffer, Buffer];
@@ -44,14 +44,7 @@ afterAll(async () => {
 const calls = () => upstream.with('tools/call').length;
 
 async function begin(args: Record<string, unknown>, capabilities: Record<string, unknown>) {
-  const call = await RawCall.begin(wharf.mcp, 'few', args, { capabilities });
-  const answer = (id: unknown, result: object) => call.client.post({ jsonrpc: '2.0', id, result });
-  const questions = () => call.messages.filter(({ method }) => method === 'elicitation/create');
-  const question = async (number = 1): Promise<RawMessage> => {
-    await call.message(() => questions().length >= number);
-    return questions()[number - 1] ?? {};
-  };
-  return { call, answer, question };
+  return asked(await RawCall.begin(wharf.mcp, 'few', args, { capabilities }));
 }
 
 const fieldsIn = (params: RawMessage['params']) =>
