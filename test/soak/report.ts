@@ -2,6 +2,7 @@ import { quantile } from '../bench/lib/stats.js';
 import { drawChart, type Stretch } from './chart.js';
 import type { HostilePeer } from './hostile/target.js';
 import type { Sample } from './sampler.js';
+import { table } from './table.js';
 import { FLOOR_MS, type KindVerdict, MOST_TIMES, type TimedCall } from './verdict.js';
 
 /** What a soak has seen. */
@@ -25,9 +26,6 @@ const ms = (value: number) =>
   Number.isNaN(value) ? '–' : value >= 10_000 ? `${(value / 1000).toFixed(1)} s` : `${Math.round(value)} ms`;
 const mib = (value: number) => `${Math.round(value / MIB)} MiB`;
 const mark = (isOk: boolean) => (isOk ? 'ok' : '**no**');
-const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
-  [row(head), row(head.map((_, place) => (place === 0 ? '---' : '--:'))), ...rows.map(row)].join('\n');
 
 /** Whether everything held. */
 export function passed({ kinds, checks }: Seen): boolean {

@@ -1,4 +1,5 @@
 import type { Sample } from '../sampler.js';
+import { table } from '../table.js';
 import type { Found } from './messages.js';
 import { broken, type PhaseFigures } from './verdict.js';
 
@@ -14,9 +15,6 @@ const MIB = 1024 * 1024;
 const MOST_TEXTS = 6;
 
 const ms = (value: number) => (Number.isNaN(value) ? '–' : `${Math.round(value)} ms`);
-const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
-  [row(head), row(head.map((_, place) => (place === 0 ? '---' : '--:'))), ...rows.map(row)].join('\n');
 
 /** The report as Markdown. */
 export function replicasReport({ facts, figures, found, memory }: ReplicasSeen): string {
