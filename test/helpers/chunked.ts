@@ -10,6 +10,11 @@ export function chunked(bytes: Uint8Array, size: number): Buffer[] {
   return chunks;
 }
 
+/** Chunks of `size`, one when the one before is done with, as a stream gives them. */
+export async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Buffer> {
+  yield* chunked(bytes, size);
+}
+
 /** The bytes cut at the given positions. */
 export function cutAt(bytes: Uint8Array, positions: readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { storeFile } from '../../../gateway/files/store-file.js';
 import { sha256Url } from '../../helpers/bytes.js';
+import { inPieces } from '../../helpers/chunked.js';
 import { createLab, HELLO, HELLO_DIGEST, type Lab, NEVER } from './upload-lab.js';
 
 let lab: Lab;
@@ -9,14 +10,10 @@ beforeEach(() => {
   lab = createLab();
 });
 
-async function* pieces(bytes: Buffer, length = 5): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
-}
-
 const store = (bytes: Buffer, more: { expect?: { size?: number; digest?: string }; bytes?: number } = {}) =>
   storeFile(
     {
-      bytes: pieces(bytes),
+      bytes: inPieces(bytes, 5),
       claims: {},
       principal: 'ann',
       server: 'docs',

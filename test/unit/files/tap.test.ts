@@ -3,6 +3,7 @@ import { GatewayError } from '../../../gateway/errors.js';
 import { fill } from '../../../gateway/files/ingest/fill.js';
 import { Ingest } from '../../../gateway/files/ingest/ingest.js';
 import type { OpenTap, Tap } from '../../../gateway/files/ingest/tap.js';
+import { inPieces } from '../../helpers/chunked.js';
 import { createLab, HELLO, type Lab, NEVER } from './upload-lab.js';
 
 const LIMIT = { name: 'limits.file', bytes: 10_000_000, path: 'the file' };
@@ -10,10 +11,6 @@ const REFUSED = new GatewayError('file_gone');
 
 const fileOf = (lab: Lab, taps?: readonly OpenTap[]) =>
   new Ingest(lab.ingest, { owner: { principal: 'ann' }, limit: LIMIT, taps }, NEVER);
-
-async function* inPieces(bytes: Buffer, length: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
-}
 
 /** A tap that keeps a copy of what it is given. */
 function keeping(extra: Partial<Tap> = {}): Tap & { got: Buffer[]; calls: string[] } {
