@@ -285,15 +285,18 @@ describe('the rooms of the gateway', () => {
     expect(violations(files, isForbidden)).toEqual([]);
   });
 
-  it.each(readdirSync(join(ROOT, 'gateway/relay')).filter((name) => !name.endsWith('.ts')))(
-    'relay/%s has a page that names each of its files, and no other',
-    (room) => {
-      const page = readFileSync(join(ROOT, 'gateway/relay', room, 'README.md'), 'utf8');
-      const named = [...page.matchAll(/`([a-z-]+\.ts)`/g)].map(([, name]) => name);
-      const files = readdirSync(join(ROOT, 'gateway/relay', room)).filter((name) => name.endsWith('.ts'));
-      expect([...new Set(named)].sort()).toEqual(files.sort());
-    },
-  );
+  it.each([
+    ...readdirSync(join(ROOT, 'gateway/relay'))
+      .filter((name) => !name.endsWith('.ts'))
+      .map((room) => `gateway/relay/${room}`),
+    'gateway/files',
+    'gateway/parts',
+  ])('%s has a page that names each of its files, and no other', (room) => {
+    const page = readFileSync(join(ROOT, room, 'README.md'), 'utf8');
+    const named = [...page.matchAll(/`([a-z-]+\.ts)`/g)].map(([, name]) => name);
+    const files = readdirSync(join(ROOT, room)).filter((name) => name.endsWith('.ts'));
+    expect([...new Set(named)].sort()).toEqual(files.sort());
+  });
 
   it('explain their code in plain English', () => {
     const files = product.filter(({ path }) => PLAIN.some((place) => path.startsWith(place)));
