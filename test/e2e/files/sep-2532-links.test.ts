@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash, sha256 } from '../../helpers/bytes.js';
+import { backToNow, later } from '../../helpers/later.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import {
   ANY,
@@ -35,6 +35,8 @@ const RESOURCES = {
   'docs://a.json': blob('docs://a.json', F6, 'application/json'),
   'docs://big': { contents: [{ uri: 'docs://big', blob: BIG.toString('base64'), mimeType: 'application/pdf' }] },
 };
+
+afterEach(backToNow);
 
 describe('links and handles', () => {
   let lab: Lab;
@@ -152,13 +154,13 @@ describe('links and handles', () => {
   it('of a file that has expired, the error says so, as resources/read does', async () => {
     const short = await startLab({
       methods: { 'tools/call': () => ({ content: [TOOL_IMAGE] }) },
-      config: { retention: '1s' },
+      config: { retention: '1m' },
     });
     const client = await short.client();
     const { result } = await client.call('record');
     const link = result?.content?.find(({ type }) => type === 'resource_link') as Json;
     const uri = String(link.uri);
-    await sleep(1500);
+    later(2 * 60_000);
     const { error } = await client.request('resources/read', { uri });
     const { code, message } = await errorOf(await stream(client, uri));
     expect(code).toBe(-32002);
