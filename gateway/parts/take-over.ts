@@ -18,8 +18,8 @@ interface Lasting {
   sharing: Sharing;
   /** Read by parts of the process whenever they need one. */
   limits: Config['limits'];
-  allowances: Allowances;
-  flow: Flow;
+  allowances: Pick<Allowances, 'put'>;
+  flow: Pick<Flow, 'put'>;
   takers: Pick<FileTakers, 'put'>;
 }
 

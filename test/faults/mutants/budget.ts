@@ -119,4 +119,12 @@ export const BUDGET: readonly Mutant[] = [
     replace: 'most.allowsMore(0)',
     suites: ['unit/relay/tools/catalog'],
   },
+  {
+    name: 'waits-through-a-reload',
+    fault: 'A file that waits for part memory does not hear that a reload has given more of it.',
+    file: 'gateway/parts/take-over.ts',
+    find: '    budget.lookAgain();\n',
+    replace: '',
+    suites: ['unit/parts/take-over'],
+  },
 ];
