@@ -8,7 +8,10 @@ export interface PreviewLimits {
   maxEdge: number;
   /** Largest size of the rendered image as base64, in bytes. */
   maxEncodedBytes: number;
-  /** Largest source image in pixels, read from its header before anything is decoded. */
+  /**
+   * Largest source image in pixels, read from its header before anything is decoded. A previewer may take more of a format
+   * that it never holds as a whole.
+   */
   maxPixels: number;
   /** Longest text, in UTF-16 code units. */
   maxText: number;

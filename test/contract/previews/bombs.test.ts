@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import sharp from 'sharp';
 import { create, settings } from '../../../adapters/previews/local.js';
 import type { Previewer } from '../../../gateway/ports/previewer.js';
 import { collectingLog } from './collecting-log.js';
@@ -12,6 +13,8 @@ const MAX_RSS = 256 * 1024 * 1024;
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>';
 const cut = (image: Buffer): Buffer => image.subarray(0, Math.floor(image.length * 0.6));
 const photo = () => noise(400, 300, 3);
+const large = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: '#abc' }, limitInputPixels: false });
 const withByte = (image: Buffer, at: number, value: number): Buffer => {
   const copy = Buffer.from(image);
   copy[at] = value;
@@ -57,6 +60,11 @@ const BOMBS: readonly [what: string, make: () => Buffer | Promise<Buffer>, outco
   ],
   ['JPEG that claims 65,535 × 65,535', () => lyingJpeg(65_535, 65_535), ['too-many-pixels', 'invalid']],
   ['JPEG that claims 7000 × 7000', () => lyingJpeg(7000, 7000), ['invalid', 'rendered']],
+  ['JPEG of 108 MP', () => large(12_000, 9000).jpeg().toBuffer(), ['rendered']],
+  ['JPEG of 60,000 × 3333', () => large(60_000, 3333).jpeg().toBuffer(), ['rendered']],
+  ['progressive JPEG of 54 MP', () => large(9000, 6000).jpeg({ progressive: true }).toBuffer(), ['too-many-pixels']],
+  ['JPEG that claims 14,143 × 14,143', () => lyingJpeg(14_143, 14_143), ['too-many-pixels']],
+  ['JPEG that claims 14,000 × 14,000', () => lyingJpeg(14_000, 14_000), ['invalid', 'rendered']],
   ['progressive JPEG of 25 MP', () => drawing(5000, 5000).jpeg({ progressive: true }).toBuffer(), ['rendered']],
   ['truncated JPEG', async () => cut(await photo().jpeg().toBuffer()), ['invalid']],
   ['truncated PNG', async () => cut(await photo().png().toBuffer()), ['invalid']],

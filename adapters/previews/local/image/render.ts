@@ -54,13 +54,14 @@ export async function render(
   try {
     const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
     const height = header.pageHeight ?? header.height;
-    if (header.width * height > limits.maxPixels) return { kind: 'refused', reason: 'too-many-pixels' };
+    const maxPixels = limits.maxPixels * (shrinksAsItDecodes(header) ? MORE_OF_JPEG : 1);
+    if (header.width * height > maxPixels) return { kind: 'refused', reason: 'too-many-pixels' };
     if (leastMemory(header) > limits.maxMemory) return { kind: 'refused', reason: 'memory' };
     const longest = Math.max(header.width, height);
     const { edge, kernel, ...rest } = scalingOf({ ...header, bytes: image.length, longest }, limits);
     ({ mayBePng } = rest);
     const profile = profileOf(header);
-    const decode = sharp(image, { ...options, ignoreIcc: profile !== undefined });
+    const decode = sharp(image, { ...options, limitInputPixels: maxPixels, ignoreIcc: profile !== undefined });
     const decoded = mayHaveIdleAlpha(header) ? fromRaster(sharp, withoutIdleAlpha(await toRaster(decode))) : decode;
     const scaled = decoded.resize(edge, edge, { fit: 'inside', withoutEnlargement: true, kernel });
     small = await toRaster(scaled.toColourspace('srgb'));
@@ -84,6 +85,17 @@ async function turnUpright(sharp: Sharp, raster: Raster, orientation: number | u
   if (upright === undefined) return raster;
   const turned = upright.turn === 0 ? raster : await toRaster(fromRaster(sharp, raster).rotate(upright.turn));
   return upright.mirror ? toRaster(fromRaster(sharp, turned).flop()) : turned;
+}
+
+/**
+ * As many times the pixels may a JPEG have that is scaled down by 4 or 8 as it is decoded: 108 megapixels of a camera took
+ * 20 MiB and 0.3 s of processor time, 199 of one colour 22 MiB and 0.13 s. Phones take pictures of up to 200.
+ */
+const MORE_OF_JPEG = 4;
+
+/** A JPEG in several scans, such as a progressive one, is in memory as a whole: 330 MiB of 108 megapixels. */
+function shrinksAsItDecodes({ format, isProgressive }: Metadata): boolean {
+  return format === 'jpeg' && !isProgressive;
 }
 
 /** Bytes that the process has before it decodes: 63 MiB, measured. */
