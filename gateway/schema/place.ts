@@ -2,6 +2,7 @@ import { declaredEncoding } from '../encodings.js';
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
 import { addAll } from '../wire/add-all.js';
+import { withoutNames } from './anchors.js';
 import { argumentOf, EACH, isEach } from './argument-path.js';
 import { Budget } from './budget.js';
 import { pointed } from './reference.js';
@@ -111,7 +112,7 @@ export function placeOf(tool: JsonObject, slot: readonly string[], last?: string
       const whole = followed(schema, root, mayCopy);
       if (!whole) return false;
       const text = next === undefined ? textOf(whole, (part) => followed(part, root, mayCopy)) : undefined;
-      if ((text ?? whole) !== schema) copies.push({ path: at, value: text ?? whole });
+      if ((text ?? whole) !== schema) copies.push({ path: at, value: withoutNames(text ?? whole) });
       schema = text ?? whole;
       if (text) return true;
       const union = UNIONS.find((word) => Array.isArray(schema[word]));

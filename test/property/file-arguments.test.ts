@@ -38,9 +38,15 @@ const OF_A_FILE: JsonObject[] = [
   { anyOf: [{ $ref: '#/$defs/file' }, { type: 'null' }], default: null },
   { oneOf: [{ type: 'null' }, { type: 'string', contentEncoding: 'base64' }] },
 ];
-const DEFS = { file: { $anchor: 'file', type: 'string', contentEncoding: 'base64' } };
+const DEFS = {
+  file: { $anchor: 'file', type: 'string', contentEncoding: 'base64' },
+  page: { type: 'object', properties: { scan: { $anchor: 'scan', type: 'string', contentEncoding: 'base64' } } },
+};
 
 const file = fc.constantFrom(...OF_A_FILE).map((schema): Sample => ({ schema, value: FILE }));
+/** References to one object from several places. */
+const page: Sample = { schema: { $ref: '#/$defs/page' }, value: { scan: FILE } };
+
 const other = fc.constantFrom<Sample>(
   { schema: { type: 'string' }, value: 'a word' },
   { schema: { type: 'integer' }, value: 7 },
@@ -103,6 +109,7 @@ const { sample } = fc.letrec<{ sample: Sample }>((tie) => {
     sample: fc.oneof(
       { maxDepth: 4, depthSize: 'small' },
       { arbitrary: file, weight: 3 },
+      fc.constant(page),
       other,
       properties,
       list,
