@@ -120,7 +120,7 @@ async function readAndCheck(
   if (typeof audit === 'string') faults.push(...(await auditExposedBy(audit, config)));
   if (faults.length > 0) return refuse(faults);
   const served = options.file === undefined ? [] : await servedFile(options.file, config);
-  const warnings = [...config.warnings, ...(host?.warnings ?? []), ...told(missing), ...served];
+  const warnings = [...told(config.warnings), ...(host?.warnings ?? []), ...told(missing), ...served];
   return { ok: true, config: { ...config, warnings }, isServed: served.length > 0 };
 }
 

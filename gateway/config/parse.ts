@@ -6,6 +6,7 @@ import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
 import { crossCheck, crossWarnings, type Parsed } from './checks/across.js';
 import { raisedLimit } from './checks/raised-limit.js';
+import { shellVariables } from './checks/shell-variables.js';
 import { toolProblems } from './checks/tools.js';
 import type { Address, Config, ServerConfig, UpstreamAuthConfig } from './config.js';
 import { type Environment, expand } from './expand.js';
@@ -61,7 +62,13 @@ export function parseConfig(file: object, adapters: AdapterList, environment: En
   // Without a problem every section exists; limits and time-outs have exactly the names of their tables.
   const { secret: secrets, links, ...sections } = found.parsed;
   const lives = { ...links, ttl: links?.ttl ?? LINK_TTL, lasting: links?.ttl === undefined && isPrivate(sections) };
-  const config = { ...sections, links: lives, secrets, warnings: [...warnings, ...crossWarnings(found.parsed)] };
+  const asShells = shellVariables(written, namesOf(written));
+  const config = {
+    ...sections,
+    links: lives,
+    secrets,
+    warnings: [...warnings, ...crossWarnings(found.parsed), ...asShells],
+  };
   return { ok: true, config: config as unknown as Omit<Config, 'inheritedEnv' | 'sources'> };
 }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { countText } from '../policy/amounts.js';
 import { adviceOnKey, type KnownKeys } from './mistakes/unknown-keys.js';
-import { asMap, mustBeList, unquoted } from './mistakes/written-values.js';
+import { asMap, hintOn, mustBeList, unlikeVariable, unquoted } from './mistakes/written-values.js';
 
 /** One error in a config. */
 export interface ConfigProblem {
@@ -77,7 +77,7 @@ export function explainIssue(issue: z.core.$ZodIssue, written: unknown, knownKey
   const map = asMap(issue, value, knownKeys(path));
   if (map !== undefined) return [problem(path, map, value)];
   const args = path.at(-1) === 'command' ? valueAt(written, [...path.slice(0, -1), 'args']) : undefined;
-  return [problem(path, messageOf(issue, value, Array.isArray(args) ? args : []), value)];
+  return [problem(path, messageOf(issue, value, Array.isArray(args) ? args : []) + unlikeVariable(value), value)];
 }
 
 /**
@@ -120,10 +120,11 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown, args: readonly unkno
   if (issue.code === 'invalid_type') {
     const expected = NAMES_OF_TYPES[issue.expected] ?? issue.expected;
     if (value === undefined) return `is required: ${expected}`;
-    if (value === null) return `is empty, but must be ${expected}`;
+    const hint = hintOn(issue.expected, value);
+    if (value === null) return `is empty, but must be ${expected}${hint}`;
     if (issue.expected === 'array' && typeof value === 'string') return mustBeList(value, args);
     // A schema's own sentence says more than the name of a type.
-    return issue.message.startsWith('Invalid input') ? `must be ${expected}` : issue.message;
+    return issue.message.startsWith('Invalid input') ? `must be ${expected}${hint}` : issue.message;
   }
   if (issue.code === 'invalid_format' && issue.message === 'Invalid URL') {
     return 'must be a whole URL, such as http://127.0.0.1:9000';

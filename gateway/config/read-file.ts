@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { Composer, CST, type Document, Parser, parseDocument } from 'yaml';
 import { faultText, isLast, isToml, withoutComments } from './mistakes/yaml-faults.js';
 import type { ConfigProblem } from './problems.js';
@@ -85,7 +86,8 @@ async function parseConfigText(bytes: Uint8Array, file: string): Promise<FileRea
         const at = fault.linePos?.[0];
         return { path: at ? `${file}:${at.line}:${at.col}` : file, message: faultText(fault, text) };
       });
-      return { ok: false, problems };
+      // brackets that end in one place are one mistake
+      return { ok: false, problems: problems.filter((one, at) => !isDeepStrictEqual(one, problems[at - 1])) };
     }
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     if (value === null || value === undefined) return refuse('is empty');

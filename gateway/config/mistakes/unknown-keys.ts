@@ -15,10 +15,16 @@ const FILES: Readonly<Record<string, string>> = {
   inputs: "VS Code's mcp.json",
 };
 
+/** No-break spaces, a byte order mark and others that look like a space, or like nothing. */
+const ODD_BLANK = /[^\S \t\r\n]|[\u200b\ufeff]/;
+
 /** Phrased to follow the path of the key. */
 export function adviceOnKey(path: readonly (string | number)[], key: string, knownKeys: KnownKeys): string {
   const known = knownKeys(path);
-  if (path.length === 0) return adviceAtTop(key, known, knownKeys);
+  if (ODD_BLANK.test(key)) return 'has a blank that is not a space, as pages have it: write it anew, with spaces';
+  if (path.length === 0 && Object.hasOwn(FILES, key)) {
+    return `is not a known key: it is one of ${FILES[key]}. Here it is servers: { NAME: { url: … } or { command: […] } }`;
+  }
   const isOfServer = path.length === 2 && path[0] === 'servers';
   if (isOfServer && known.includes('command')) {
     if (key === 'url') return 'is not a known key beside "command": a server has one of them';
@@ -28,16 +34,15 @@ export function adviceOnKey(path: readonly (string | number)[], key: string, kno
   if (isOfServer && [...HOST_KEYS, ...OWN_KEYS].includes(key)) {
     return 'is not a known key: hosts have it. In a file with "mcpServers" in place of "servers" Wharf reads it as they do';
   }
-  return unlike(key, known);
+  return tooFarLeft(path, key, knownKeys) ?? unlike(key, known);
 }
 
-function adviceAtTop(key: string, known: readonly string[], knownKeys: KnownKeys): string {
-  if (Object.hasOwn(FILES, key)) {
-    return `is not a known key: it is one of ${FILES[key]}. Here it is servers: { NAME: { url: … } or { command: […] } }`;
-  }
-  const section = known.find((name) => knownKeys([name]).includes(key));
-  if (section === undefined || nearest(key, known) !== undefined) return unlike(key, known);
-  return `is not a known key here; as a key of ${section} it must stand below that, further to the right`;
+/** Of a key that a map beside it has. */
+function tooFarLeft(path: readonly (string | number)[], key: string, knownKeys: KnownKeys): string | undefined {
+  const known = knownKeys(path);
+  const owner = known.find((name) => knownKeys([...path, name]).includes(key));
+  if (owner === undefined || nearest(key, known) !== undefined) return undefined;
+  return `is not a known key here; as a key of ${owner} it must stand below that, further to the right`;
 }
 
 function unlike(key: string, known: readonly string[]): string {

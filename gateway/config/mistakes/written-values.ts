@@ -43,7 +43,7 @@ export function mustBeList(text: unknown, args: readonly unknown[] = []): string
 }
 
 /** Keys of which each choice has one, and whose value alone is often written in place of the whole map. */
-const CHOOSING = ['use', 'encoding'];
+const CHOOSING = ['use', 'encoding', 'issuer'];
 
 /** A word where a map with that word in it is due: `objects: s3`. */
 export function asMap(issue: z.core.$ZodIssue, value: unknown, known: readonly string[]): string | undefined {
@@ -55,6 +55,25 @@ export function asMap(issue: z.core.$ZodIssue, value: unknown, known: readonly s
     ? `must be a map: { ${key}: ${value}, … }`
     : `must be a map with "${key}" in it`;
 }
+
+/** Of `$NAME`, as shells write it. The name is not repeated: it may be a part of a password. */
+export function unlikeVariable(value: unknown): string {
+  const isShell = typeof value === 'string' && /\$[A-Za-z_]/.test(value);
+  return isShell ? `; a variable has braces, \${NAME}` : '';
+}
+
+/** What a value of another kind than it must be probably lacks; '' if that is not known. */
+export function hintOn(expected: string, value: unknown): string {
+  if (expected === 'boolean' && typeof value === 'string' && /^(?:yes|no|on|off|y|n)$/i.test(value))
+    return `: ${JSON.stringify(value)} is a text`;
+  if (value === null && MAPS.has(expected))
+    return ': what belongs to it stands below it, further to the right. Without anything, leave it out';
+  if (MAPS.has(expected) && Array.isArray(value)) return ', not a list: NAME: VALUE, without "-" before it';
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return expected === 'array' && isMap ? ', not a map: "- " begins each item' : '';
+}
+
+const MAPS: ReadonlySet<string> = new Set(['object', 'record']);
 
 /** A server that is not a map: what it probably was to be. */
 export function asServer(value: unknown): string {

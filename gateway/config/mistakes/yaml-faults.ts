@@ -34,6 +34,11 @@ export function faultText(fault: Fault, text: string): string {
   if (fault.code === 'BAD_INDENT' && message.startsWith('All mapping items')) {
     return 'must begin in the same column as the other keys of its map; it has more or fewer blanks before it';
   }
+  if (fault.code === 'BAD_INDENT' && /^Flow (?:map|sequence)/.test(message)) {
+    return 'comes before the "}" or "]" of what begins above it: close that, or put more blanks before this line';
+  }
+  if (fault.code === 'MISSING_CHAR' && /^Missing closing ["']quote/.test(message))
+    return `has no closing ${message.slice('Missing closing '.length, -'quote'.length)} for a text that begins above it`;
   return message;
 }
 

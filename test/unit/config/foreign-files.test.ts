@@ -3,6 +3,8 @@ import { configOf, FILE, problemsOf } from './load-text.js';
 
 const SERVER = 'servers: { a: { url: "http://127.0.0.1:1/mcp" } }\n';
 
+const ISSUER = 'auth.jwt.issuers[0]';
+
 /** What stands in the file, the place that is named, and what is said of it. */
 const ADVICE: [name: string, text: string, path: string, message: string | RegExp][] = [
   [
@@ -54,6 +56,46 @@ const ADVICE: [name: string, text: string, path: string, message: string | RegEx
     'file',
     /as a key of limits it must stand below/,
   ],
+  ['a word for true', `${SERVER}adminAllowPublic: yes`, 'adminAllowPublic', 'must be true or false: "yes" is a text'],
+  ['a map of callers', `${SERVER}callers: { ci: {} }`, 'callers', 'must be a list, not a map: "- " begins each item'],
+  [
+    'a list of variables',
+    'servers: { a: { command: [node], env: ["A=1"] } }',
+    'servers.a.env',
+    'must be a map, not a list: NAME: VALUE, without "-" before it',
+  ],
+  [
+    'a section whose keys are comments',
+    `${SERVER}limits:\n  # file: 1MB`,
+    'limits',
+    /^is empty, but must be a map: what belongs to it stands below it, further to the right\. /,
+  ],
+  ['a no-break space', `${SERVER}\u00a0gatewayId: a`, '["\u00a0gatewayId"]', /^has a blank that is not a space/],
+  [
+    'a limit of a caller that is too far to the left',
+    `${SERVER}callers: [{ file: 1MB, limits: { uploads: 1 } }]`,
+    'callers[0].file',
+    'is not a known key here; as a key of limits it must stand below that, further to the right',
+  ],
+  [
+    'an issuer alone',
+    `${SERVER}auth: { use: jwt, jwt: { issuers: ["https://idp.example"] } }`,
+    ISSUER,
+    /"issuer" in it$/,
+  ],
+  [
+    'a quote that is not closed',
+    `${SERVER}gatewayId: "a\n`,
+    `${FILE}:3:1`,
+    'has no closing " for a text that begins above it',
+  ],
+  [
+    'a brace that is not closed',
+    `${SERVER}limits: { file: 1MB\nsecret: x`,
+    `${FILE}:3:1`,
+    /^comes before the "\}" or "\]" of what begins above it: close that/,
+  ],
+  ["a shell's variable", 'servers: { a: { url: "$URL" } }', 'servers.a.url', /; a variable has braces, \$\{NAME\}$/],
   [
     'an unknown key beside an unknown transport',
     'servers: { a: { url: "http://x/mcp", transport: sse, header: {} } }',

@@ -102,3 +102,22 @@ describe("a server that is switched off in a host's file", () => {
     expect(warningsText(config, adapters)).toBe(`warning: ${text}\n`);
   });
 });
+
+describe("a shell's variable in what a server gets", () => {
+  const pathsOf = async (text: string) => (await configOf(text)).warnings.map(({ path }) => path);
+
+  it('is told, because it is sent as it is', async () => {
+    const url = 'url: "http://127.0.0.1:1/mcp"';
+    expect(await pathsOf(`servers: { a: { ${url}, headers: { Authorization: Bearer $TOKEN } } }`)).toEqual([
+      'servers.a.headers.Authorization',
+    ]);
+    expect(await pathsOf('{"mcpServers": {"A b": {"command": "node", "env": {"KEY": "$KEY"}}}}')).toEqual([
+      'mcpServers["A b"].env.KEY',
+    ]);
+  });
+
+  it('is told from a password with a "$" in it, and from a variable', async () => {
+    const text = `servers: { a: { command: [node], env: { A: "pa$SWORD", B: "$5", C: "\${HOME:-$HOME}" } } }`;
+    expect(await pathsOf(text)).toEqual([]);
+  });
+});
