@@ -1,3 +1,4 @@
+import { format } from 'node:util';
 import { LogWriter } from './log-writer.js';
 import type { Log, LogFields } from './ports/log.js';
 import { redactedMembers } from './redact.js';
@@ -28,6 +29,21 @@ interface LogTarget {
  */
 export function createLog(level: Level, target?: LogTarget): Log {
   return logFrom(LEVELS.indexOf(level), target ?? standardError(), '');
+}
+
+/** Characters of a library's text that a line repeats. */
+const MOST_PRINTED = 1000;
+
+const PRINTING = ['debug', 'error', 'info', 'log', 'warn'] as const;
+
+/**
+ * Makes what libraries print to the console lines of the log. Programs that read the log could not read it between its
+ * lines, and in `wharf stdio` standard output is for messages alone.
+ */
+export function takePrinted(log: Pick<Log, 'warn'>, printer: Pick<Console, (typeof PRINTING)[number]> = console): void {
+  for (const verb of PRINTING)
+    printer[verb] = (...words: unknown[]) =>
+      log.warn({ printed: format(...words).slice(0, MOST_PRINTED) }, 'A library has printed a text.');
 }
 
 /** Lines on their way to a target, gathered for at most 100 ms. */

@@ -20,7 +20,7 @@ import { formatAddress } from './config/schema/fields.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
 import type { FilesAction } from './control/files-command.js';
 import { fitting } from './descriptors.js';
-import { createLog } from './log.js';
+import { createLog, takePrinted } from './log.js';
 import { print, printError } from './print.js';
 import { goOnAfterHangUp } from './reload/hang-up.js';
 import { logWarnings, problemsText, startedText, startFailureText, summaryText, warningsText } from './report.js';
@@ -240,6 +240,7 @@ async function run(
   },
 ): Promise<number> {
   const log = createLog(config.logLevel);
+  takePrinted(log);
   giveBackWhenQuiet();
   freeWhatWasRead();
   const { file, seen, isServed, load } = source;

@@ -9,7 +9,7 @@ import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
 import { makePrivateFolder } from './files/temp-files.js';
-import { createLog } from './log.js';
+import { createLog, takePrinted } from './log.js';
 import { printError } from './print.js';
 import { goOnAfterHangUp } from './reload/hang-up.js';
 import { logWarnings, problemsText, startFailureText } from './report.js';
@@ -39,6 +39,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
     return 1;
   }
   const log = createLog(chosen.logLevel);
+  takePrinted(log);
   goOnAfterHangUp(log);
   giveBackWhenQuiet();
   freeWhatWasRead();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLog } from '../../gateway/log.js';
+import { createLog, takePrinted } from '../../gateway/log.js';
 import { redactFields, redactText } from '../../gateway/redact.js';
 
 function capture(level: 'debug' | 'info' = 'info') {
@@ -198,5 +198,22 @@ describe('what never reaches a log', () => {
     for (let i = 0; i < 1000; i++) deep = { deep };
     const long = { text: 'x'.repeat(1_000_000), list: Array(100_000).fill('x'), deep };
     expect(JSON.stringify(redactFields(long)).length).toBeLessThan(5_000);
+  });
+});
+
+describe('what a library prints', () => {
+  it('is a line of the log, redacted and of bounded length', () => {
+    const { lines, log } = capture();
+    const printed: unknown[] = [];
+    const print = (...words: unknown[]) => void printed.push(words);
+    const printer = { debug: print, error: print, info: print, log: print, warn: print };
+    takePrinted(log, printer);
+    printer.warn('[WARN] %s takes no password', 'redis://:hunter2@redis');
+    printer.log('x'.repeat(5000));
+    expect(printed).toEqual([]);
+    const [warning, long] = lines.map((line) => JSON.parse(line));
+    expect(warning).toMatchObject({ level: 'warn', printed: expect.stringMatching(/^\[WARN\] .* takes no password$/) });
+    expect(lines.join('')).not.toContain('hunter2');
+    expect(long.printed).toHaveLength(1000);
   });
 });
