@@ -55,7 +55,7 @@ function listenAt(path: string): Promise<Server | 'taken' | 'unknown'> {
   });
 }
 
-/** Removes what a process has left that was killed. @returns undefined if none listens any more */
+/** Removes what a process has left that was killed. @returns undefined if no process listens there */
 async function holderAt(path: string): Promise<string | undefined> {
   const asked = connect(path);
   try {

@@ -117,7 +117,7 @@ export function callerProblems(match: CallerMatch, path: Path, auth: Config['aut
   return problemsOf(OF_CALLERS, match, path, auth);
 }
 
-/** The same of an entry of `clients`. */
+/** What an entry of `clients` asks that no caller can have. */
 export function clientProblems(
   { principal }: CallerMatch,
   path: Path,
