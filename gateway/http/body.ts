@@ -108,7 +108,7 @@ function takeAsItComes(
       beginStep();
       try {
         body.add(chunk);
-        // with chunks of one byte, each read from the socket delivers ten thousand of them
+        // one read from the socket may deliver many of them
         if (body.catchUp() && !isTurnOver()) return;
       } catch (error) {
         void refuseRequest(error);

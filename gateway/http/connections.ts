@@ -139,7 +139,7 @@ export class Connections {
     while (this.#untaken > this.#room.untaken) this.#dropLatest();
   }
 
-  /** Ends a request's answer. @param untaken what `leave` was told of it */
+  /** Ends a request's answer. @param untaken bytes of it that `leave` has counted */
   end(socket: Socket, untaken: number): void {
     const connection = this.#open.get(socket);
     if (!connection) return;

@@ -14,6 +14,7 @@ import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
 import { refuseUnread } from './id-of-refused.js';
+import { JoinedRequest } from './incoming/joined-request.js';
 import { letPageRead } from './origin/cross-origin.js';
 import { createGuard, type GuardSettings } from './origin/guard.js';
 import type { RefusedRequest } from './refusals.js';
@@ -133,6 +134,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
   const server = createServer(
     {
+      IncomingMessage: JoinedRequest,
       ServerResponse: Answer,
       requestTimeout: 0,
       headersTimeout: HEAD_TIMEOUT_MS,

@@ -18,7 +18,7 @@ import { callerOf } from './caller.js';
 import { CLIENT_GONE } from './client-gone.js';
 import type { Lately } from './console/lately.js';
 import { countRequest } from './gate.js';
-import { Received } from './received.js';
+import { Received } from './incoming/received.js';
 import { proofIn } from './upload-code.js';
 
 export interface UploadExchangeDeps {

@@ -14,9 +14,9 @@ import type { RequestQuotas } from '../../../quotas/requests.js';
 import { deadline } from '../../../relay/upstream/deadline.js';
 import { bodyPace } from '../../body.js';
 import { refuseCodings } from '../../codings.js';
+import { Received } from '../../incoming/received.js';
 import { type FormPart, readParts } from '../../multipart.js';
 import { boundaryOf } from '../../multipart-head.js';
-import { Received } from '../../received.js';
 import type { SentFile } from './curl-call.js';
 import type { Field } from './tool-form.js';
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { Pace } from '../budget/pace.js';
-import { GatewayError } from '../errors.js';
-import type { ReadAhead } from '../files/read-ahead.js';
+import type { Pace } from '../../budget/pace.js';
+import { breathe } from '../../budget/turn.js';
+import { GatewayError } from '../../errors.js';
+import type { ReadAhead } from '../../files/read-ahead.js';
 
 interface ReceivedOptions {
   /** Holds bytes until they are read. */
@@ -42,6 +43,9 @@ export class Received implements AsyncIterable<Buffer> {
   /** @throws GatewayError `upload_incomplete` when the client goes away, `idle_timeout`, `body_too_slow`, `held_full` */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     for (;;) {
+      // its reader works on each piece at once, and a socket delivers 2 MiB in a turn
+      const turn = breathe();
+      if (turn) await turn;
       if (this.#failure !== undefined) throw this.#failure;
       if (!this.#ahead.isEmpty) yield* this.#ahead.take();
       else if (this.#isOver && this.#request.complete) return;
