@@ -4,7 +4,7 @@ export default {
   testEnvironment: 'node',
   transform: {},
   testMatch: ['**/*.test.js'],
-  testSequencer: '<rootDir>/../../jest.slow-first.mjs',
+  testSequencer: '<rootDir>/../../test/helpers/slow-first.mjs',
   globalSetup: './helpers/global-setup.js',
   globalTeardown: './helpers/global-teardown.js',
   setupFilesAfterEnv: ['./helpers/equal-bytes.js'],

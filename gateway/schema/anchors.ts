@@ -1,7 +1,7 @@
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 
-/** Keywords whose values are data, in which a name is no anchor. */
+/** Keywords whose values are data: what looks like a name there names nothing. */
 const OF_DATA: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
 
 /** Keywords that name a schema; before 2019 `$id` did, by `#name`. */

@@ -189,7 +189,7 @@ function put({ into, key }: Opened, value: unknown): void {
 }
 
 /**
- * Position of the closing quote, or of the first character that is not read any more.
+ * Position of the closing quote, or of the first character that is no longer read.
  * @param start after the opening quote, or after a character of the string
  * @param most position from which no character is read, except of an escape that begins before it
  */
