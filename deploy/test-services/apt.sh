@@ -4,6 +4,9 @@
 # another apt runs, so ours take turns, and wait up to 4 minutes for another's.
 # A mirror that breaks a download off has it at the next try.
 
+# What they install runs from here too, which the PATH of a plain user lacks.
+PATH=$PATH:/usr/sbin:/sbin
+
 APT_RETRIES=(-o Acquire::Retries=5)
 APT_OPTIONS=(-qq -o DPkg::Lock::Timeout=240 "${APT_RETRIES[@]}")
 

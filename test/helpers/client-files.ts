@@ -10,7 +10,8 @@ import { type Peer, transferTo } from '../contract/transfer/peer.js';
 export function trusting(peer: Peer): AdapterList {
   const https = transferTo(peer);
   const transfer: Transfer = {
-    ...https,
+    upload: (request, signal) => https.upload(request, signal),
+    close: () => https.close(),
     download: (request, signal) =>
       https.download({ ...request, rules: { ...request.rules, ownOrigin: peer.https } }, signal),
   };

@@ -45,8 +45,9 @@ export class GatheredString {
   readonly #raw = new ByteStore();
   /** Decodes the string in memory, each byte once, to know its length. */
   readonly #probe: Base64Decoder;
-  /** Raw bytes checked so far. */
+  /** Raw bytes checked so far, and of how long a head their check knew. */
   #looked = 0;
+  #lookedBehind: number | undefined;
   #nextLook: number;
   /** What `inspect` has found, of so many raw bytes. */
   #inspected: { raw: number; found: { size: number; digest: string } | undefined } | undefined;
@@ -89,6 +90,7 @@ export class GatheredString {
   /** Whether it may be a file, and whether its bytes pass the limit. */
   look(): 'text' | 'short' | 'long' {
     if (!this.findHead()) return 'text';
+    this.#lookedBehind ??= this.head.length;
     const fresh = this.#raw.slice(Math.max(this.#looked, this.head.length), this.#raw.size);
     this.#looked = this.#raw.size;
     if (!this.#tryDecode(this.#probe, [fresh])) return 'text';
@@ -110,6 +112,9 @@ export class GatheredString {
   }
 
   #measure(): number | undefined {
+    if (!this.findHead()) return undefined;
+    // a check that came before the end of a long head has taken the head for base64
+    if (this.#lookedBehind !== undefined && this.#lookedBehind !== this.head.length) return this.inspect()?.size;
     if (this.fault || this.look() === 'text' || !this.#tryFinish(this.#probe)) return undefined;
     return this.#probe.bytes;
   }
