@@ -9,6 +9,8 @@
 # CLAMD_MAX_STREAM set how much of a file it scans and takes (default 25M), CLAMD_ALERTS=no lets it pass in silence what
 # is larger than it scans, and CLAMD_THREADS is how many files it scans at one time.
 set -euo pipefail
+# clamd is in /usr/sbin, which the PATH of a plain user lacks
+PATH=$PATH:/usr/sbin
 
 PORT=${CLAMD_PORT:-3310}
 DIR=${CLAMD_DIR:-/tmp/wharf-clamd-$PORT}
