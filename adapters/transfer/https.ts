@@ -175,7 +175,7 @@ function lengthOfFile(answer: IncomingMessage, host: string, rules: TransferRule
   return contentLength;
 }
 
-/** What the answer to an upload says. @throws GatewayError where the file has not arrived, whatever the answer says */
+/** What the answer to an upload says. @throws GatewayError where the file has not arrived, even if the answer says that it has */
 async function uploaded(answer: IncomingMessage, sending: Sending, run: Run): Promise<UploadAnswer> {
   const { host } = run;
   const status = answer.statusCode ?? 0;

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Line, type Place } from '../budget/line.js';
 import { Patience } from '../budget/patience.js';
+import type { Limits } from '../policy/limits.js';
 
 /** Interval between two checks of whether clients read their answers. */
 const LOOK_MS = 1000;
@@ -46,10 +47,10 @@ interface Room {
   /** `limits.sockets`: most of them. */
   sockets: number;
   /**
-   * `limits.held`: bytes of finished answers that clients have not taken. Their exchanges are over and count no more, and
+   * `limits.held`, as it is now: bytes of finished answers that clients have not taken. Their exchanges are over and count no more, and
    * a connection may have `MOST_PIPELINED` of them behind an open stream: 100 such connections kept 180 MB for hours.
    */
-  untaken: number;
+  limits: Readonly<Pick<Limits, 'held'>>;
   /** `timeouts.idle`: a client that reads nothing of its answer for this long is given up. */
   stallMs: number;
 }
@@ -136,7 +137,7 @@ export class Connections {
     connection.untaken += bytes;
     connection.late ??= this.#late.add(connection);
     this.#untaken += bytes;
-    while (this.#untaken > this.#room.untaken) this.#dropLatest();
+    while (this.#untaken > this.#room.limits.held) this.#dropLatest();
   }
 
   /** Ends a request's answer. @param untaken bytes of it that `leave` has counted */

@@ -10,6 +10,7 @@ import type { Duplex } from 'node:stream';
 import { descriptorsExhausted } from '../errors/system.js';
 import { asGatewayError, GatewayError } from '../errors.js';
 import { errorAnswer } from '../mcp/error-response.js';
+import type { Limits } from '../policy/limits.js';
 import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
@@ -62,8 +63,8 @@ interface ListenerOptions {
   isDraining: () => boolean;
   /** Most connections at one time, and the setting's name. */
   sockets: { limit: string; allowed: number };
-  /** `limits.held`: bytes of finished answers that clients may leave unread. */
-  untaken: number;
+  /** Those of now. `held`: bytes of finished answers that clients may leave unread. */
+  limits: Readonly<Pick<Limits, 'held'>>;
   /** `timeouts.idle`: a client that reads nothing of its answer for this long is given up. */
   idleMs: number;
   /** Called for requests refused before they reach a route. */
@@ -83,8 +84,8 @@ interface Listener {
 
 /** Opens a port for an app. @throws the system's error, such as EADDRINUSE */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const { host, port, direct, guard, isDraining, sockets, untaken, idleMs, refused } = options;
-  const connections = new Connections({ sockets: sockets.allowed, untaken, stallMs: idleMs });
+  const { host, port, direct, guard, isDraining, sockets, limits, idleMs, refused } = options;
+  const connections = new Connections({ sockets: sockets.allowed, limits, stallMs: idleMs });
   class Answer<Request extends IncomingMessage = IncomingMessage> extends SafeResponse<Request> {
     protected override left(bytes: number): void {
       connections.leave(this.req.socket, bytes);

@@ -62,7 +62,7 @@ export async function openAdminFace(
     // readiness is still reported while draining
     isDraining: () => false,
     sockets: ADMIN_SOCKETS,
-    untaken: config.limits.held,
+    limits,
     idleMs: timeouts.idle,
     refused,
   });

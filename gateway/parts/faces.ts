@@ -71,7 +71,7 @@ export async function openFaces(
   const guard = guardSettings(config);
   const face = await listen({
     ...config.listen,
-    ...{ app, guard, isDraining, sockets, untaken: config.limits.held, idleMs: timeouts.idle, refused },
+    ...{ app, guard, isDraining, sockets, limits: shared.limits, idleMs: timeouts.idle, refused },
     ...(hasMcp && { direct: mcp({ servers, ...exchanges }) }),
   });
   closers.add(async () => face.closeAll());

@@ -69,7 +69,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
     guard,
     isDraining: () => false,
     sockets: { limit: 'limits.sockets', allowed: 1000 },
-    untaken: 256 * 1024 * 1024,
+    limits: { held: 256 * 1024 * 1024 },
     idleMs: options.idleMs ?? 5000,
     refused: () => {},
   });

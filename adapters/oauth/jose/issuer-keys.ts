@@ -7,7 +7,7 @@ import type { HttpJson } from './http-json.js';
 /** An unknown key may be a new one, or made up: a flood of made-up ones asks the issuer twice a minute. */
 const LEAST_BETWEEN_MS = 30_000;
 
-/** Within this time the issuer is asked twice at most, for whatever reason. */
+/** Within this time the issuer is asked at most twice, for any reason. */
 const TWICE_WITHIN_MS = 60_000;
 
 /** Keys that are as old as this are asked for again, beside the requests. */

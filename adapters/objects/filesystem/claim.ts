@@ -46,7 +46,8 @@ function listenAt(path: string): Promise<Server | 'taken' | 'unknown'> {
   return new Promise((resolve) => {
     const server = createServer((asking) => {
       asking.on('error', () => asking.destroy());
-      asking.end(`process ${process.pid} on ${hostname()}`);
+      // at once: an asking process that is stopped would keep the store from closing
+      asking.end(`process ${process.pid} on ${hostname()}`, () => asking.destroy());
     });
     server.maxConnections = MOST_ASKING;
     server.once('error', (error) => resolve(errnoOf(error) === 'EADDRINUSE' ? 'taken' : 'unknown'));

@@ -26,7 +26,7 @@ type Table = readonly Rule<Asked>[];
 interface Row {
   auth: readonly Use[];
   asks: readonly Member[];
-  /** Left out: whatever is asked. */
+  /** Left out: always. */
   when?(asked: Asked): boolean;
   message: Rule<Asked>['message'];
   /** The value tells which name was meant. */

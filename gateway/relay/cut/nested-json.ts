@@ -6,7 +6,7 @@ import { createReader, type HeldMessage, type MessageReader } from '../../wire/j
 import { compileWatchTree } from '../../wire/json/watch-tree.js';
 import type { WeightLimits } from '../../wire/json/weigh.js';
 
-/** Raw bytes of a text that are read in one step: some milliseconds, whatever they are. */
+/** Raw bytes of a text that are read in one step, which takes some milliseconds at most. */
 const STEP = 64 * 1024;
 
 const BACKSLASH = 0x5c;

@@ -79,7 +79,7 @@ interface Opened {
   key: string;
 }
 
-/** Characters of a text that are read in one step: some milliseconds, whatever they are. */
+/** Characters of a text that are read in one step, which takes some milliseconds at most. */
 const STEP = 64 * 1024;
 
 /**

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -63,6 +64,16 @@ describe('a folder for files that a process has taken', () => {
     expect(await store.claim?.()).toEqual({ holder: 'another process', place: folder });
     await store.close();
     await kill();
+  });
+
+  it('is given back at once, also while one that has asked never hangs up', async () => {
+    const store = open();
+    await store.claim?.();
+    const asking = connect({ path: join(folder, 'in-use.sock'), allowHalfOpen: true });
+    await once(asking, 'data');
+    await store.close();
+    asking.destroy();
+    expect(await open().claim?.()).toBeUndefined();
   });
 
   it('is used without a word where nothing can be known: no socket fits in, or a file has its name', async () => {

@@ -1,17 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { AUTH } from './auth-texts.js';
 import { problemsOf } from './load-text.js';
 
 const server = (rest: string) => `servers: { a: { url: "http://127.0.0.1:1/mcp", ${rest} } }\n`;
-const hash = (digit: number) => `"sha256:${String(digit).repeat(64)}"`;
-const KEYS = `keys: [{ name: ci, hash: ${hash(1)} }, { name: bob, hash: ${hash(2)} }]`;
-const JWT = 'jwt: { issuers: [{ issuer: "https://idp.example" }] }';
-const AUTH = {
-  none: 'auth: { use: none }\n',
-  apiKeys: `auth: { use: apiKeys, ${KEYS} }\n`,
-  jwt: `publicUrl: https://mcp.example.com\nauth: { use: jwt, ${JWT} }\n`,
-  both: `publicUrl: https://mcp.example.com\nauth: { use: [apiKeys, jwt], ${KEYS}, ${JWT} }\n`,
-  passthrough: 'auth: { use: passthrough }\n',
-};
 
 describe('a rule that can mean no caller', () => {
   const allow = (match: string) => server(`allow: [${match}]`);
@@ -46,7 +37,7 @@ describe('a rule that can mean no caller', () => {
 describe('what a key reaches', () => {
   const withKey = (scope: string) =>
     `servers: { hr: { url: "http://127.0.0.1:1/mcp" }, web: { url: "http://127.0.0.1:2/mcp" } }
-auth: { use: apiKeys, keys: [{ name: ci, hash: ${hash(1)}, ${scope} }] }
+auth: { use: apiKeys, keys: [{ name: ci, hash: "sha256:${'1'.repeat(64)}", ${scope} }] }
 `;
 
   it('is not a tool of a server that it does not reach', async () => {

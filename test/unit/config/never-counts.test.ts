@@ -1,15 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { AUTH } from './auth-texts.js';
 import { configOf } from './load-text.js';
 
-const HASH = (digit: number) => `"sha256:${String(digit).repeat(64)}"`;
-const KEYS = `keys: [{ name: ci, hash: ${HASH(1)} }, { name: bob, hash: ${HASH(2)} }]`;
-const JWT = 'jwt: { issuers: [{ issuer: "https://idp.example" }] }';
-const AUTH = {
-  none: 'auth: { use: none }\n',
-  apiKeys: `auth: { use: apiKeys, ${KEYS} }\n`,
-  jwt: `publicUrl: https://mcp.example.com\nauth: { use: jwt, ${JWT} }\n`,
-  both: `publicUrl: https://mcp.example.com\nauth: { use: [apiKeys, jwt], ${KEYS}, ${JWT} }\n`,
-};
 type Use = keyof typeof AUTH;
 
 const warningsOf = async (use: Use, upstreamAuth: string, rest = '') => {

@@ -464,7 +464,14 @@ describe('a download that breaks off', () => {
 
   it('has no more listeners than node takes for no leak, on the port that clients reach', async () => {
     const face = await listen({
-      ...{ host: '127.0.0.1', port: 0, idleMs: 1000, untaken: 1_000_000, isDraining: () => false, refused() {} },
+      ...{
+        host: '127.0.0.1',
+        port: 0,
+        idleMs: 1000,
+        limits: { held: 1_000_000 },
+        isDraining: () => false,
+        refused() {},
+      },
       app: async () => listenerOf(downloads(deps)),
       guard: guardSettings({ allowedHosts: [], allowedOrigins: [], publicUrl: undefined }),
       sockets: { limit: 'limits.sockets', allowed: 10 },
