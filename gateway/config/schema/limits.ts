@@ -1,262 +1,28 @@
 import { z } from 'zod';
-import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../../policy/limits.js';
+import { LIMITS, type LimitName, type LimitRow, rowsOf, TIMEOUTS } from '../../policy/limits.js';
 import { MESSAGE_LIMITS, type MessageLimit, type TypeLimit } from '../../policy/message-limits.js';
 import { formatSize, formatTime } from '../../policy/units.js';
 import { count, mediaTypes, ratio, size, time } from './fields.js';
 
-interface Row {
-  kind: 'size' | 'count' | 'ratio';
-  min: number;
-  max: number;
-  text: string;
-  /** A limit of the whole process; a single server cannot have its own. */
-  processWide?: true;
-}
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const GIB = 1024 * MIB;
-const SECOND = 1000;
-const HOUR = 3600 * SECOND;
-const DAY = 24 * HOUR;
-
-/** A held message is parsed as one string, and V8's longest string has 2^29 - 24 characters. */
-const MOST_HELD = 256 * MIB;
-/** S3 takes 10,000 parts, and Wharf's parts are 5 MiB. */
-export const MOST_FILE = 10_000 * 5 * MIB;
-
-const LIMIT_ROWS: Record<keyof Limits, Row> = {
-  message: { kind: 'size', min: KIB, max: MOST_HELD, text: "A client's JSON-RPC message without its files." },
-  response: { kind: 'size', min: KIB, max: MOST_HELD, text: 'A message of a server without its files.' },
-  inlineImage: {
-    kind: 'size',
-    min: 0,
-    max: MOST_HELD,
-    text: 'Decoded size up to which an image stays inline in a tool result.',
-  },
-  inlineOther: {
-    kind: 'size',
-    min: 0,
-    max: MOST_HELD,
-    text: 'Decoded size up to which audio, an embedded blob or anything else stays inline in a tool result.',
-  },
-  inlineResource: {
-    kind: 'size',
-    min: 0,
-    max: MOST_HELD,
-    text: 'Decoded size up to which a `resources/read` blob passes unchanged.',
-  },
-  inlineArgument: {
-    kind: 'size',
-    min: 0,
-    max: MOST_HELD,
-    text: 'Decoded size up to which a client may send a file inside an argument. A larger one must be uploaded.',
-  },
-  file: { kind: 'size', min: 1, max: MOST_FILE, text: 'Largest file.' },
-  files: {
-    kind: 'count',
-    min: 1,
-    max: 10_000,
-    text: 'Files cut out of one message, or handed over with one; where `flow` has rules or `acceptResults` names types, also those that stay in it. Also the number of resource links, and of files that a server only names, that Wharf handles per message, repeated ones included; the rest passes unchanged.',
-  },
-  filesPerArgument: {
-    kind: 'count',
-    min: 1,
-    max: 10_000,
-    text: 'Files in an argument that is a list, if the tool itself sets no number.',
-  },
-  held: {
-    kind: 'size',
-    min: MIB,
-    max: 64 * GIB,
-    text: 'All messages held in memory at one time, in the whole process. A request larger than `limits.message` counts four times, because up to four copies of it exist. Finished answers that clients have not read may take as much again; past that, the connection that has left one unread longest is closed.',
-    processWide: true,
-  },
-  partMemory: {
-    kind: 'size',
-    min: 5 * MIB,
-    max: 64 * GIB,
-    text: 'All part buffers of the object store at one time, in the whole process. Each file being stored takes one part: 5 MiB with S3.',
-    processWide: true,
-  },
-  previewMemory: {
-    kind: 'size',
-    min: 0,
-    max: 64 * GIB,
-    text: 'All bytes of images and PDFs in results that are kept, while they are stored, for their previews, in the whole process. For a file that finds no room the stored object is read again. An eighth of it may be previews of the last minutes, kept in case their callers get the same files again.',
-    processWide: true,
-  },
-  shortFiles: {
-    kind: 'size',
-    min: 0,
-    max: GIB,
-    text: 'All bytes of files up to 64 KiB that are kept for up to a minute after they were uploaded, or given to a call, in the whole process, so that the next call with one does not read the store. 0 keeps none.',
-    processWide: true,
-  },
-  share: {
-    kind: 'ratio',
-    min: 0,
-    max: 1,
-    text: "The part of `held`, `partMemory`, `previewMemory`, `shortFiles`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take; one caller may take half of a server's share. A single caller or server may take all of it. A share always has room for one message, one file, one process.",
-    processWide: true,
-  },
-  leastRate: {
-    kind: 'size',
-    min: 0,
-    max: GIB,
-    text: 'Bytes per second that a client must send inside a body, or a server inside a message; `timeouts.grace` is how far it may fall behind. 0 accepts any rate.',
-  },
-  spool: {
-    kind: 'size',
-    min: 0,
-    max: MOST_HELD,
-    text: 'Most raw text kept of a string that looks like a file, for putting it back unchanged if it is not canonical base64.',
-  },
-  depth: { kind: 'count', min: 8, max: 1000, text: 'Deepest nesting of a message.' },
-  values: {
-    kind: 'count',
-    min: 100,
-    max: 100_000,
-    text: "Values (members and items, at any depth) in each part of a message that Wharf parses: a tool in a list, the content and structuredContent of the results in one message, the objects around its files, a server's answer to `initialize` or to a request of Wharf’s own, the `_meta` of a request. A part with more values passes unchanged: Wharf finds no file, link or file argument in it; only an `initialize` is refused. A call may have more arguments: then Wharf reads only those that may be files. Parsing blocks the process for some 10 µs per value.",
-  },
-  batch: { kind: 'count', min: 1, max: 10_000, text: 'Messages of one JSON-RPC batch, in either direction.' },
-  abandoned: {
-    kind: 'count',
-    min: 1,
-    max: 10_000,
-    text: 'Calls of one session over stdio or legacy SSE that the server still works on after their client has gone. Past this number, or after `timeouts.upstream`, Wharf cancels the oldest.',
-  },
-  processes: {
-    kind: 'count',
-    min: 1,
-    max: 10_000,
-    text: 'Child processes of one stdio server: one per session; fewer if the system allows fewer open files. When all are taken, a new session ends the one that has been idle longest.',
-  },
-  connections: {
-    kind: 'count',
-    min: 1,
-    max: 65_535,
-    text: 'Requests under way to one HTTP server. Streams that servers keep open for their sessions take at most three quarters of them.',
-  },
-  sockets: {
-    kind: 'count',
-    min: 8,
-    max: 1_000_000,
-    text: 'Client connections open at one time, in the whole process; fewer if the system allows fewer open files. When all are taken, a new one closes the one that has been idle longest.',
-    processWide: true,
-  },
-  capabilities: {
-    kind: 'size',
-    min: KIB,
-    max: MIB,
-    text: 'Size of the capabilities that a client declares in `initialize`.',
-  },
-  downloads: {
-    kind: 'count',
-    min: 1,
-    max: 100_000,
-    text: 'Downloads that Wharf streams at one time, in the whole process; one to a slow client holds up to 512 KiB. Downloads redirected to the store do not count.',
-    processWide: true,
-  },
-  catalog: {
-    kind: 'size',
-    min: MIB,
-    max: 16 * GIB,
-    text: "Memory for what servers declare about their tools, in the whole process. From one server's list, all pages together, Wharf reads at most `limits.response`; it asks again for what it has not kept.",
-    processWide: true,
-  },
-  sessions: {
-    kind: 'count',
-    min: 1,
-    max: 1_000_000,
-    text: 'Sessions at one time, in the whole process; one with much stored data counts several times. When all are taken, a new one ends the one unused longest.',
-    processWide: true,
-  },
-  questions: {
-    kind: 'count',
-    min: 1,
-    max: 100_000,
-    text: "Calls that wait for a user's file, and servers' own questions for files, at one time, in the whole process. The next call is answered at once with a link, without a question to the user; the next question of a server gets an error.",
-    processWide: true,
-  },
-  codingRatio: {
-    kind: 'count',
-    min: 1,
-    max: 10_000,
-    text: 'How many times larger than its encoding a compressed answer may be.',
-  },
-};
+const LIMIT_ROWS: readonly (readonly [LimitName, LimitRow])[] = rowsOf<LimitName, LimitRow>(LIMITS);
 
 /** Names of the limits that a single server cannot have. */
 export const PROCESS_WIDE: ReadonlySet<string> = new Set(
-  Object.entries(LIMIT_ROWS).flatMap(([name, row]) => (row.processWide ? [name] : [])),
+  LIMIT_ROWS.flatMap(([name, row]) => (row.processWide ? [name] : [])),
 );
-
-interface TimeRow {
-  min: number;
-  max: number;
-  text: string;
-}
-
-const TIMEOUT_ROWS: Record<keyof Timeouts, TimeRow> = {
-  queue: {
-    min: 1,
-    max: HOUR,
-    text: 'Wait for a place in a bounded queue; in `wharf inspect`, for each answer of a server.',
-  },
-  idle: {
-    min: 100,
-    max: HOUR,
-    text: 'No bytes while some are due: inside a message, a file or a request body; or a client does not read its answer.',
-  },
-  grace: {
-    min: 100,
-    max: HOUR,
-    text: 'How far, in time, a sender may fall behind `limits.leastRate`; only the time that Wharf waits for it counts.',
-  },
-  upload: {
-    min: 100,
-    max: 20 * DAY,
-    text: 'One attempt to upload a file, from its first byte to its last; of an upload that goes on, one request.',
-  },
-  upstream: { min: 100, max: DAY, text: "From a request to the head of the server's answer." },
-  store: { min: 10, max: HOUR, text: 'One request to the object store.' },
-  state: { min: 10, max: 60 * SECOND, text: 'One command to the state store.' },
-  drain: { min: 1, max: HOUR, text: 'Running exchanges may finish this long after SIGTERM.' },
-  session: { min: SECOND, max: 20 * DAY, text: 'A session ends after this time without an exchange.' },
-  elicitation: {
-    min: SECOND,
-    max: DAY,
-    text: 'How long a call waits for the file that a person was asked for. After that it is answered with the link, which lives as long as `links.ttl` says.',
-  },
-  elicitationNotice: {
-    min: 100,
-    max: DAY,
-    text: 'How long such a call waits for its user to open the upload page, from the question, or from the answer that accepts it. After that it is answered with the link, which still works: some clients declare `elicitation.url` and show nothing. A time as long as `timeouts.elicitation` switches this off.',
-  },
-  elicitationRound: {
-    min: 0,
-    max: HOUR,
-    text: 'The same for one request of a client that is asked by a result and calls again (MCP 2026-07-28). It must be shorter than the time that the client gives a request.',
-  },
-};
-
-type Names = [keyof Limits, Row][];
 
 /** `limits:` with every default. */
 export function limitsSchema() {
-  const entries = (Object.entries(LIMIT_ROWS) as Names).map(([name, row]) => [
-    name,
-    withDefault(row, DEFAULT_LIMITS[name]),
-  ]);
+  const entries = LIMIT_ROWS.map(([name, row]): [string, z.ZodType] => [name, withDefault(row)]);
   return z.strictObject(Object.fromEntries(entries));
 }
 
 /** `servers.X.limits:`: without defaults, and without the limits of the whole process. */
 export function serverLimitsSchema() {
-  const entries = (Object.entries(LIMIT_ROWS) as Names)
-    .filter(([, row]) => row.processWide === undefined)
-    .map(([name, row]) => [name, field(row).optional().describe(row.text)]);
+  const entries = LIMIT_ROWS.filter(([, row]) => row.processWide === undefined).map(([name, row]) => [
+    name,
+    field(row).optional().describe(row.text),
+  ]);
   return z.strictObject({ ...Object.fromEntries(entries), ...acceptFields() });
 }
 
@@ -270,7 +36,7 @@ export function messageLimitFields(
 ): Record<string, z.ZodType> {
   return Object.fromEntries(
     names.map((name) => {
-      const row = LIMIT_ROWS[name];
+      const row = LIMITS[name];
       const text = `${row.text} It can only be lower than ${most ?? `\`limits.${name}\``}.`;
       return [name, field(row).optional().describe(text)];
     }),
@@ -297,27 +63,27 @@ export function acceptFields(): Record<TypeLimit, z.ZodType> {
 
 /** `timeouts:` with every default. */
 export function timeoutsSchema() {
-  const entries = (Object.entries(TIMEOUT_ROWS) as [keyof Timeouts, TimeRow][]).map(([name, row]) => [
+  const entries = rowsOf(TIMEOUTS).map(([name, row]) => [
     name,
-    time(row).prefault(formatTime(DEFAULT_TIMEOUTS[name])).describe(row.text),
+    time(row).prefault(formatTime(row.default)).describe(row.text),
   ]);
   return z.strictObject(Object.fromEntries(entries));
 }
 
 /** A limit in the config's spelling: `100MB`, `32`, `0.25`. */
 export function limitText(name: string, value: number): string {
-  const isSize = name in LIMIT_ROWS ? LIMIT_ROWS[name as keyof Limits].kind === 'size' : /bytes/i.test(name);
+  const isSize = name in LIMITS ? LIMITS[name as LimitName].kind === 'size' : /bytes/i.test(name);
   return isSize ? formatSize(value) : String(value);
 }
 
-function field(row: Row) {
+function field(row: LimitRow) {
   if (row.kind === 'ratio') return ratio();
   return row.kind === 'size' ? size(row) : count(row);
 }
 
 // A prefault has the file's spelling, so that the reference shows `4MiB`, not 4194304.
-function withDefault(row: Row, value: number) {
-  if (row.kind === 'ratio') return ratio().default(value).describe(row.text);
-  const schema = row.kind === 'size' ? size(row).prefault(formatSize(value)) : count(row).default(value);
+function withDefault(row: LimitRow) {
+  if (row.kind === 'ratio') return ratio().default(row.default).describe(row.text);
+  const schema = row.kind === 'size' ? size(row).prefault(formatSize(row.default)) : count(row).default(row.default);
   return schema.describe(row.text);
 }

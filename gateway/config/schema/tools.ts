@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ENCODINGS, type Encoding } from '../../encodings.js';
+import { MOST_FILE } from '../../policy/limits.js';
 import { argumentPath, companionName } from './argument-path.js';
 import { size } from './fields.js';
-import { MOST_FILE } from './limits.js';
 import { toolName } from './peers.js';
 import { templateProblem } from './template.js';
 import { toolLimitsSchema } from './tool-limits.js';
