@@ -84,20 +84,61 @@ interface Listener {
 
 /** Opens a port for an app. @throws the system's error, such as EADDRINUSE */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const { host, port, direct, guard, isDraining, sockets, limits, idleMs, refused } = options;
+  const { sockets, limits, idleMs } = options;
   const connections = new Connections({ sockets: sockets.allowed, limits, stallMs: idleMs });
   class Answer<Request extends IncomingMessage = IncomingMessage> extends SafeResponse<Request> {
     protected override left(bytes: number): void {
       connections.leave(this.req.socket, bytes);
     }
   }
+  const onRequest = requestHandler(options, connections);
+  const server = createServer(
+    {
+      IncomingMessage: JoinedRequest,
+      ServerResponse: Answer,
+      requestTimeout: 0,
+      headersTimeout: HEAD_TIMEOUT_MS,
+      connectionsCheckingInterval: HEAD_LOOK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
+    onRequest,
+  );
+  server.on('checkContinue', (request, response) => {
+    // A refused client may or may not still send its body: nothing after it on this connection is certain.
+    response.shouldKeepAlive = false;
+    if (!DECIDES_FIRST.test(request.url ?? '')) response.writeContinue();
+    onRequest(request, response);
+  });
+  server.on('connection', (socket) => connections.admit(socket));
+  server.on('clientError', (error, socket) => refuseBytes(error, socket, { connections, refused: options.refused }));
+  await opened(server, options);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => closed(server),
+    get connections() {
+      return connections.size;
+    },
+    closeIdle: () => server.closeIdleConnections(),
+    closeAll: () => {
+      connections.stop();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** What is done with each request, from the first look at its connection to the route that answers it. */
+function requestHandler(
+  options: ListenerOptions,
+  connections: Connections,
+): (request: IncomingMessage, response: SafeResponse) => void {
+  const { direct, guard, isDraining, sockets, refused } = options;
   const check = createGuard(guard);
   const handle = lateApp(options);
   // one function for all answers: each of its own would be kept as long as a stream is open
   const ended = function (this: SafeResponse) {
     connections.end(this.req.socket, this.untaken ?? 0);
   };
-  const onRequest = (request: IncomingMessage, response: SafeResponse) => {
+  return (request, response) => {
     const { socket } = request;
     // Node parses the rest of a packet even after its connection was closed
     if (socket.destroyed) return;
@@ -133,60 +174,40 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     response.once('finish', () => discardRest(request));
     handle(request, response);
   };
-  const server = createServer(
-    {
-      IncomingMessage: JoinedRequest,
-      ServerResponse: Answer,
-      requestTimeout: 0,
-      headersTimeout: HEAD_TIMEOUT_MS,
-      connectionsCheckingInterval: HEAD_LOOK_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-    },
-    onRequest,
-  );
-  server.on('checkContinue', (request, response) => {
-    // A refused client may or may not still send its body: nothing after it on this connection is certain.
-    response.shouldKeepAlive = false;
-    if (!DECIDES_FIRST.test(request.url ?? '')) response.writeContinue();
-    onRequest(request, response);
-  });
-  server.on('connection', (socket) => connections.admit(socket));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const { code = '' } = error;
-    const remote = socket instanceof Socket ? socket : undefined;
-    const refusal =
-      code === LONG_HEAD
-        ? new GatewayError('head_too_long', { allowed: http.maxHeaderSize })
-        : new GatewayError('http_malformed', { reason: code });
-    // the route logs a client that leaves in the midst of a body
-    const isLeaving = code === BROKEN_OFF && remote !== undefined && connections.isBusy(remote);
-    if (code === LATE_HEAD || (code.startsWith('HPE_') && !isLeaving)) {
-      refused(refusal, { headers: {}, socket: { remoteAddress: remote?.remoteAddress } });
-    }
-    if (socket.writable && isNext(socket)) socket.write(withoutRoute(refusal));
-    // half closed, it would stay open as long as its peer likes
-    if (socket instanceof Socket) closeSoon(socket);
-    else socket.destroy();
-  });
-  await new Promise<void>((resolve, reject) => {
+}
+
+/** Bytes that Node does not take for a request. */
+function refuseBytes(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  { connections, refused }: { connections: Connections; refused: ListenerOptions['refused'] },
+): void {
+  const { code = '' } = error;
+  const remote = socket instanceof Socket ? socket : undefined;
+  const refusal =
+    code === LONG_HEAD
+      ? new GatewayError('head_too_long', { allowed: http.maxHeaderSize })
+      : new GatewayError('http_malformed', { reason: code });
+  // the route logs a client that leaves in the midst of a body
+  const isLeaving = code === BROKEN_OFF && remote !== undefined && connections.isBusy(remote);
+  if (code === LATE_HEAD || (code.startsWith('HPE_') && !isLeaving)) {
+    refused(refusal, { headers: {}, socket: { remoteAddress: remote?.remoteAddress } });
+  }
+  if (socket.writable && isNext(socket)) socket.write(withoutRoute(refusal));
+  // half closed, it would stay open as long as its peer likes
+  if (socket instanceof Socket) closeSoon(socket);
+  else socket.destroy();
+}
+
+/** Resolves when the port is open. */
+function opened(server: NodeServer, { host, port }: Pick<ListenerOptions, 'host' | 'port'>): Promise<void> {
+  return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
       resolve();
     });
   });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () => closed(server),
-    get connections() {
-      return connections.size;
-    },
-    closeIdle: () => server.closeIdleConnections(),
-    closeAll: () => {
-      connections.stop();
-      server.closeAllConnections();
-    },
-  };
 }
 
 /**
