@@ -25,94 +25,103 @@ import type { TranslateContext } from './translate-context.js';
 import { RefusedFiles } from './types/refused-files.js';
 import type { Work } from './work.js';
 
+type Path = readonly (string | number)[];
+
 /** The stage that turns the files of a message into links. */
-export async function linkFiles(work: Work): Promise<void> {
-  const { message, cuts, deps, to, files, edits } = work;
-  const { principal, inquire, signal } = to;
+export async function linkFiles(given: Work): Promise<void> {
+  const { message, cuts, deps, to, files } = given;
   const mayName = namesFiles(message, deps, to);
   const mayNeed =
     cuts.cuts.length > 0 || mayName || mayBeUnshown(message, to.client) || hidesContent(message, to.client);
   if (message.malformed || !mayNeed) return;
-  const answers = await deps.taskTools.traced(work.answers, { principal, server: deps.server });
-  const isForPage = await isForPages({ ...work, answers });
+  const traced = await deps.taskTools.traced(given.answers, { principal: to.principal, server: deps.server });
+  const work = { ...given, answers: traced };
+  const isForPage = await isForPages(work);
   const client = isForPage ? withoutHost(to.client) : to.client;
-  const isUnshown = mayBeUnshown(message, client);
+  const found = await findFiles(work, { client, isForPage, mayName, places: placesOf(work) });
+  if (found.isEmpty) return;
+  await translate(message, cuts, files, await translationOf(work, found));
+  const content = contentOf(given, found.fetched);
+  if (content) to.facts.content = content;
+}
+
+/** What is known about a place in a message by the request that is answered there. */
+interface Places {
+  requestAt: (path: Path) => TracedRequest | undefined;
+  mayHoldFiles: (path: Path) => boolean;
+  subject: (path: Path) => string;
+}
+
+function placesOf({ answers, deps }: Work): Places {
   const answerAt = answersByPlace(answers);
-  const requestAt = (path: readonly (string | number)[]) => answerAt(path)?.request;
-  const mayHoldFiles = (path: readonly (string | number)[]) =>
-    FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call');
-  const subject = (path: readonly (string | number)[]) => nameOf(requestAt(path), deps) ?? NO_SUBJECT;
-  const refused = await RefusedFiles.of(work, {
-    mayHoldFiles,
-    subject,
-    tool: (path) => toolOf(requestAt(path)),
-  });
-  const named = mayName ? await naming({ ...work, answers }) : [];
-  const fetched = await fetchRemoteFiles(named, {
-    deps,
-    principal,
-    actor: to.identity.actor,
-    inquire,
-    signal,
-  });
+  const requestAt = (path: Path) => answerAt(path)?.request;
+  return {
+    requestAt,
+    mayHoldFiles: (path) => FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call'),
+    subject: (path) => nameOf(requestAt(path), deps) ?? NO_SUBJECT,
+  };
+}
+
+interface Known {
+  client: ClientFacts;
+  /** The message goes to a page of the server's own, in its client's host. */
+  isForPage: boolean;
+  /** Some result may name files that the server keeps. */
+  mayName: boolean;
+  places: Places;
+}
+
+/** The files of a message: refused, fetched, named, stored because the host would not show them. */
+async function findFiles(work: Work, known: Known) {
+  const { message, cuts, deps, to } = work;
+  const { principal, inquire, signal, identity } = to;
+  const { client, mayName, places } = known;
+  const tool = (path: Path) => toolOf(places.requestAt(path));
+  const refused = await RefusedFiles.of(work, { ...places, tool });
+  const named = mayName ? await naming(work) : [];
+  const fetched = await fetchRemoteFiles(named, { deps, principal, actor: identity.actor, inquire, signal });
   const links = await announceLinks(named, principal, deps);
   await keepShownResources(named, cuts, { ...to, refused }, deps);
   const images = ImageRoom.of(message, cuts, client, deps.limits);
+  const isUnshown = mayBeUnshown(message, client);
   if (isUnshown) await storeUnshown({ message, cuts, images }, client);
   const dropped = resultsWithBoth(message, client, deps.limits);
-  const isEmpty = cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0;
-  if (isEmpty && !isUnshown) return;
-  const view = viewOf(client.protocolVersion, principal);
-  const structured = new StructuredResults(
-    message,
-    cuts,
-    declaredResults(deps.catalog, view, inquire, requestAt),
-    deps.limits,
-  );
-  const { server, dialects, limits } = deps;
+  const isEmpty =
+    cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0 && !isUnshown;
+  return { ...known, refused, fetched, links, images, isUnshown, dropped, isEmpty };
+}
+
+type Found = Awaited<ReturnType<typeof findFiles>>;
+
+/** What the files of a message are turned into links with. */
+async function translationOf(work: Work, found: Found): Promise<TranslateContext> {
+  const { message, cuts, deps, to, files, room, edits } = work;
+  const { client, isForPage, fetched, images, isUnshown, places, refused, links, dropped } = found;
+  const { principal, inquire, signal } = to;
+  const { requestAt, mayHoldFiles, subject } = places;
+  const { server, dialects, limits, catalog } = deps;
   const { library } = deps.files;
+  const view = viewOf(client.protocolVersion, principal);
+  const declared = declaredResults(catalog, view, inquire, requestAt);
+  const structured = new StructuredResults(message, cuts, declared, limits);
   const shown = new ShownFiles(message, client, { files, images });
-  const context = {
-    server,
-    client,
-    dialects,
-    limits,
-    library,
-    files,
-    signal,
-    structured,
-    shown,
-    room: work.room,
-    edits,
-  };
+  const context = { server, client, dialects, limits, library, files, signal, structured, shown, room, edits };
   const remote = fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined;
   const writer = dialects.find((dialect) => dialect.spokenBy(client));
   if (!writer) throw new Error('no dialect is spoken by every client');
   const unshownDeps = { cut: deps.cut, owner: { principal, server }, signal };
+  const toolAt = (path: Path) => toolOf(requestAt(path)) ?? '';
   const translation: TranslateContext = {
-    client,
-    dialects,
-    limits,
-    mayHoldFiles,
+    ...{ client, dialects, limits, mayHoldFiles, subject, refused, structured, links, edits, remote, shown, dropped },
     stays: (cut) => isForPage && !cut.lost,
-    subject,
-    refused,
     names: new ToldNames(message, requestAt, limits),
-    structured,
     sampleLinks: () => library.sampleLinks(),
-    settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
-    longestText: (path) => deps.catalog.known(view, toolOf(requestAt(path)) ?? '')?.longestText,
-    links,
-    edits,
-    remote,
-    shown,
-    dropped,
+    settings: (path) => own(deps.settings, toolAt(path)),
+    longestText: (path) => catalog.known(view, toolAt(path))?.longestText,
     write: (...about) => writer.write(...about),
     unshown: async () => (isUnshown ? unshownBlocks({ message, cuts, files, images }, translation, unshownDeps) : []),
   };
-  await translate(message, cuts, files, translation);
-  const content = contentOf(work, fetched);
-  if (content) to.facts.content = content;
+  return translation;
 }
 
 /** What a host shows of results has nothing to do with what a page gets. */
