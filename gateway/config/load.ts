@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AdapterList } from './adapter-list.js';
-import type { Config } from './config.js';
+import type { Config, ServerConfig } from './config.js';
 import type { Environment } from './expand.js';
 import { fromHostFile, isHostFile } from './mcp-servers.js';
 import { parseConfig } from './parse.js';
@@ -71,57 +71,86 @@ async function readAndCheck(
   adapters: AdapterList,
   environment: Environment,
 ): Promise<LoadResult> {
-  let written: object = { servers: options.servers };
-  if (options.file !== undefined) {
-    const read = await readConfigFile(options.file);
-    if (!read.ok) return read;
-    written = read.value as object;
-    await nextTurn();
-  }
-  const host = isHostFile(written) ? fromHostFile(written) : undefined;
-  if (host !== undefined) {
-    if (Object.keys(host.servers).length === 0) return { ok: false, problems: host.problems };
-    written = { servers: host.servers };
-  }
+  const read = await readWritten(options);
+  if (!read.ok) return read;
+  const { written, host } = read;
   const overridden = Object.entries(options.overrides ?? {}).filter(([, value]) => value !== undefined);
-  const result = parseConfig({ ...written, ...Object.fromEntries(overridden) }, adapters, environment);
-  const optionOf = new Map(
-    overridden.map(([key]) => [key, `--${key.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`]),
-  );
-  for (const [name, { env = {} }] of Object.entries((options.servers ?? {}) as Record<string, { env?: object }>)) {
-    for (const variable of Object.keys(env)) optionOf.set(formatPath(['servers', name, 'env', variable]), '--env');
-    optionOf.set(formatPath(['servers', name, 'url']), '--upstream');
-    for (const of of [[], [0]]) optionOf.set(formatPath(['servers', name, 'command', ...of]), 'the command after --');
-  }
+  const names = overridden.map(([name]) => name);
+  const optionOf = optionsOf(names, options.servers);
   const told = (problems: readonly ConfigProblem[]) => problems.map((found) => asWritten(found, optionOf, host?.names));
-  const refuse = (problems: readonly ConfigProblem[]): LoadResult => ({ ok: false, problems: told(problems) });
-  if (!result.ok || host?.problems.length)
-    return refuse([...(host?.problems ?? []), ...(result.ok ? [] : result.problems)]);
+  const result = parseConfig({ ...written, ...Object.fromEntries(overridden) }, adapters, environment);
+  const problems = [...(host?.problems ?? []), ...(result.ok ? [] : result.problems)];
+  if (!result.ok || problems.length > 0) return { ok: false, problems: told(problems) };
+  const servers = result.config.servers.map((server) => withHostName(server, host?.names));
+  const sources = sourcesOf(written, names);
+  const parsed = { ...result.config, servers, sources, inheritedEnv: inheritedFrom(environment) };
+  const isPrivate = options.isPrivate === true && !('objects' in written) && !('state' in written);
+  const config = await withPlaces(parsed, { ...options, isPrivate }, adapters, environment);
+  const missing = options.preflight === undefined ? [] : await preflight(config, adapters);
+  const faults = [...(options.preflight === 'refuse' ? missing : []), ...(await exposedPlaces(config))];
+  if (faults.length > 0) return { ok: false, problems: told(faults) };
+  const served = options.file === undefined ? [] : await servedFile(options.file, config);
+  const warnings = [...told(config.warnings), ...(host?.warnings ?? []), ...told(missing), ...served];
+  return { ok: true, config: { ...config, warnings }, isServed: served.length > 0 };
+}
+
+/** A config as its author wrote it, in Wharf's own form; `host`: what it was made of, if it is the file of a host. */
+interface Written {
+  ok: true;
+  written: object;
+  host: ReturnType<typeof fromHostFile> | undefined;
+}
+
+async function readWritten({
+  file,
+  servers,
+}: LoadOptions): Promise<Written | { ok: false; problems: ConfigProblem[] }> {
+  if (file === undefined) return { ok: true, written: { servers }, host: undefined };
+  const read = await readConfigFile(file);
+  if (!read.ok) return read;
+  await nextTurn();
+  if (!isHostFile(read.value)) return { ok: true, written: read.value, host: undefined };
+  const host = fromHostFile(read.value);
+  if (Object.keys(host.servers).length === 0) return { ok: false, problems: host.problems };
+  return { ok: true, written: { servers: host.servers }, host };
+}
+
+/** How the command line spells the settings that it gives, by their paths. */
+function optionsOf(overridden: readonly string[], servers: LoadOptions['servers'] = {}): Map<string, string> {
+  const options = new Map(
+    overridden.map((name) => [name, `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`]),
+  );
+  for (const [name, { env = {} }] of Object.entries(servers as Record<string, { env?: object }>)) {
+    for (const variable of Object.keys(env)) options.set(formatPath(['servers', name, 'env', variable]), '--env');
+    options.set(formatPath(['servers', name, 'url']), '--upstream');
+    for (const of of [[], [0]]) options.set(formatPath(['servers', name, 'command', ...of]), 'the command after --');
+  }
+  return options;
+}
+
+/** A server of a host's file, with the name that it has there. */
+function withHostName(server: ServerConfig, names: ReadonlyMap<string, string> | undefined): ServerConfig {
+  const hostName = names?.get(server.name);
+  return hostName === undefined || hostName === server.name ? server : { ...server, hostName };
+}
+
+function inheritedFrom(environment: Environment): Record<string, string> {
   const inherited = INHERITED.flatMap((name) => {
     const value = environment[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  const servers = result.config.servers.map((server) => {
-    const hostName = host?.names.get(server.name);
-    return hostName === undefined || hostName === server.name ? server : { ...server, hostName };
-  });
-  const sources = sourcesOf(
-    written,
-    overridden.map(([key]) => key),
-  );
-  const parsed = { ...result.config, servers, sources, inheritedEnv: Object.fromEntries(inherited) };
-  const isPrivate = options.isPrivate === true && !('objects' in written) && !('state' in written);
-  const config = await withPlaces(parsed, { ...options, isPrivate }, adapters, environment);
-  const missing = options.preflight === undefined ? [] : await preflight(config, adapters);
-  const faults = options.preflight === 'refuse' ? missing : [];
-  const { path } = config.objects.settings;
-  if (typeof path === 'string') faults.push(...(await exposedBy(path, config)));
+  return Object.fromEntries(inherited);
+}
+
+/** The stored files and the audit log, where a server has access to their place. */
+async function exposedPlaces(config: Config): Promise<ConfigProblem[]> {
+  const { path: objects } = config.objects.settings;
   const { path: audit } = config.audit.settings;
-  if (typeof audit === 'string') faults.push(...(await auditExposedBy(audit, config)));
-  if (faults.length > 0) return refuse(faults);
-  const served = options.file === undefined ? [] : await servedFile(options.file, config);
-  const warnings = [...told(config.warnings), ...(host?.warnings ?? []), ...told(missing), ...served];
-  return { ok: true, config: { ...config, warnings }, isServed: served.length > 0 };
+  const [ofObjects, ofAudit] = [
+    typeof objects === 'string' ? await exposedBy(objects, config) : [],
+    typeof audit === 'string' ? await auditExposedBy(audit, config) : [],
+  ];
+  return [...ofObjects, ...ofAudit];
 }
 
 /** What to say of a config in a folder that a server is given: its commands are run, with its secrets. */

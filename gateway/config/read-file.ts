@@ -5,7 +5,7 @@ import { Composer, CST, type Document, Parser, parseDocument } from 'yaml';
 import { faultText, isLast, isToml, withoutComments } from './mistakes/yaml-faults.js';
 import type { ConfigProblem } from './problems.js';
 
-type FileRead = { ok: true; value: unknown } | { ok: false; problems: ConfigProblem[] };
+type FileRead = { ok: true; value: object } | { ok: false; problems: ConfigProblem[] };
 
 /** A config of a thousand servers has some 200 KiB. */
 const MAX_BYTES = 1024 * 1024;
