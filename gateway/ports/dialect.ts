@@ -53,8 +53,30 @@ export interface HandleUses {
   linkTool?: string;
 }
 
-/** Either the dialect's own, with what the holder says about the file, or not a file. */
-export type SlotReading = { kind: 'mine'; claims: FileClaims; inlineLimit: 'image' | 'other' } | { kind: 'not-mine' };
+/** What the object around a file says about it. */
+export interface SlotReading {
+  claims: FileClaims;
+  inlineLimit: 'image' | 'other';
+}
+
+/** How servers of a dialect put files into messages. */
+export interface FilesFromServers {
+  readonly places: readonly SlotPlace[];
+  /**
+   * Reads the holder of a file, in which the file's own string is empty. `mimeType` is that of a data URI, if it was
+   * one.
+   * @returns undefined when the string in this place is not a file
+   */
+  read(place: SlotPlace, holder: JsonObject): SlotReading | undefined;
+}
+
+/** What clients of a dialect get in the place of a file. */
+export interface FilesForClients {
+  /** True for a client that understands what `write` makes. */
+  spokenBy(client: ClientFacts): boolean;
+  /** What replaces the holder in a message to this client. */
+  write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[];
+}
 
 /** A value that a client put into a file slot. */
 export type ArgumentReading =
@@ -273,19 +295,15 @@ export interface Dialect {
   readonly undeclaredBy?: string;
   /** The revision of the specification that it follows. */
   readonly revision: string;
-  /** Where upstreams that speak it put files. */
-  readonly places: readonly SlotPlace[];
-  /** True when a client with these facts understands what `write` makes. */
-  spokenBy(client: ClientFacts): boolean;
-  /**
-   * Reads the holder of a file, in which the file's own string is empty. `mimeType` is that of a data URI, if it was
-   * one.
-   */
-  read(place: SlotPlace, holder: JsonObject): SlotReading;
-  /** What replaces the holder in a message to this client. */
-  write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[];
 
-  // client → upstream; a dialect omits the members it does not need
+  // a dialect omits the members that it does not need: what it lacks, the dialects behind it in the list do
+
+  // upstream → client
+
+  readonly fromServers?: FilesFromServers;
+  readonly forClients?: FilesForClients;
+
+  // client → upstream
 
   /**
    * Names of the client capabilities that it reads, as in `ClientFacts`. A session keeps only these of the client's

@@ -16,10 +16,6 @@ export function create(): Dialect {
     revision: '2026-01-26 (SEP-1865)',
     // `io.modelcontextprotocol/ui`, by its last word
     reads: ['ui'],
-    places: [],
-    spokenBy: () => false,
-    read: () => ({ kind: 'not-mine' }),
-    write: () => [],
     pages: {
       shownBy,
       calls,

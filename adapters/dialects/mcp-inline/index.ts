@@ -12,11 +12,9 @@ export function create(): Dialect {
     name: 'mcp-inline',
     about: 'plain MCP, which every client speaks: blocks in results; handles, links, data URIs or base64 in arguments.',
     revision: 'every revision of MCP',
-    places: PLACES,
-    // The base case: every client reads it, so it is last in the list of dialects.
-    spokenBy: () => true,
-    read,
-    write,
+    fromServers: { places: PLACES, read },
+    // the base case: every client reads it, so it is last in the list of dialects
+    forClients: { spokenBy: () => true, write },
     slotsOf,
     showTool,
     mayHoldFile,

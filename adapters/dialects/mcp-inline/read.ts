@@ -2,22 +2,20 @@ import { isObject } from '../../../gateway/json/value.js';
 import type { JsonObject, SlotPlace, SlotReading } from '../../../gateway/ports/dialect.js';
 import type { FileClaims } from '../../../gateway/ports/file.js';
 
-const NOT_MINE: SlotReading = { kind: 'not-mine' };
-
 /** Decides by the block's own `type` whether its string is a file. A block of an unknown type passes unchanged. */
-export function read(place: SlotPlace, holder: JsonObject): SlotReading {
-  if (place.kind === 'resource') return mine(resourceClaims(holder));
+export function read(place: SlotPlace, holder: JsonObject): SlotReading | undefined {
+  if (place.kind === 'resource') return file(resourceClaims(holder));
   const { type } = holder;
-  if (place.encoding === 'dataUri') return type === 'text' ? mine({}) : NOT_MINE;
+  if (place.encoding === 'dataUri') return type === 'text' ? file({}) : undefined;
   if (place.path.endsWith('.resource.blob')) {
-    return type === 'resource' && isObject(holder.resource) ? mine(resourceClaims(holder.resource)) : NOT_MINE;
+    return type === 'resource' && isObject(holder.resource) ? file(resourceClaims(holder.resource)) : undefined;
   }
-  if (type !== 'image' && type !== 'audio') return NOT_MINE;
-  return { kind: 'mine', claims: typeClaim(holder), inlineLimit: type === 'image' ? 'image' : 'other' };
+  if (type !== 'image' && type !== 'audio') return undefined;
+  return { claims: typeClaim(holder), inlineLimit: type === 'image' ? 'image' : 'other' };
 }
 
-function mine(claims: FileClaims): SlotReading {
-  return { kind: 'mine', claims, inlineLimit: 'other' };
+function file(claims: FileClaims): SlotReading {
+  return { claims, inlineLimit: 'other' };
 }
 
 function typeClaim(holder: JsonObject): FileClaims {

@@ -13,11 +13,6 @@ export function create(): Dialect {
       "file arguments are OpenAI's file objects (`openai/fileParams`), whose `download_url` Wharf fetches; for ChatGPT.",
     undeclaredBy: 'openai-*',
     revision: 'Apps SDK, 2025/2026',
-    places: [],
-    // its hosts read blocks like every client; the addresses that they fetch are in structuredContent
-    spokenBy: () => false,
-    read: () => ({ kind: 'not-mine' }),
-    write: () => [],
     passes: isSpokenBy,
     // its hosts look up names of arguments, not paths
     liftsArguments: isSpokenBy,
@@ -26,6 +21,7 @@ export function create(): Dialect {
     showTool,
     mayHoldFile,
     readArgument,
+    // its hosts read blocks like every client; the addresses that they fetch are in structuredContent
     structure,
   };
 }

@@ -7,12 +7,8 @@ export function create(): Dialect {
     name: 'sep-1306',
     about: 'a file that a tool lacks is asked for by elicitation in `binary` mode, and uploaded by the client.',
     revision: 'as proposed in issue 1306',
-    // it covers only files that servers ask for
-    places: [],
     reads: ['elicitation'],
-    spokenBy: () => false,
-    read: () => ({ kind: 'not-mine' }),
-    write: () => [],
+    // it covers only files that servers ask for
     asks,
   };
 }

@@ -21,10 +21,6 @@ export function create(): Dialect {
     revision: '2026-03-04 … 2026-05-13',
     reads: ['elicitation', 'fileInputs', 'files'],
     // it covers only files sent to servers
-    places: [],
-    spokenBy: () => false,
-    read: () => ({ kind: 'not-mine' }),
-    write: () => [],
     declares: { fileInputs: {} },
     slotsOf,
     declaredFiles,

@@ -12,10 +12,7 @@ export function create(): Dialect {
     revision: '2026-04-07 (c4addbf6)',
     reads: ['resourceStreaming'],
     // servers that speak it still write files as plain MCP does
-    places: [],
-    spokenBy: isShown,
-    read: () => ({ kind: 'not-mine' }),
-    write,
+    forClients: { spokenBy: isShown, write },
     declares,
     showServer,
     showResources,

@@ -21,7 +21,7 @@ export class KeptTrees {
     this.#kept.set(dialects, trees);
     const known = trees.get(fileMin);
     if (known) return known;
-    const places = dialects.flatMap((dialect) => dialect.places);
+    const places = dialects.flatMap(({ fromServers }) => fromServers?.places ?? []);
     const made = this.#make(places, fileMin);
     trees.set(fileMin, made);
     return made;

@@ -7,7 +7,7 @@ import type { PreviewAhead } from '../../files/previews/ahead.js';
 import { isObject } from '../../json/value.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
-import type { Dialect, JsonObject, JsonValue, SlotPlace, SlotReading } from '../../ports/dialect.js';
+import type { JsonObject, JsonValue, SlotPlace, SlotReading } from '../../ports/dialect.js';
 import type { Owner } from '../../ports/owner.js';
 import { parseExactly } from '../../wire/json/parse.js';
 import { pointer } from '../../wire/json/pointer.js';
@@ -15,7 +15,7 @@ import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/js
 import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
 import { NestedCuts, NOWHERE } from './nested-cuts.js';
-import { STRUCTURED_SLOT } from './places.js';
+import { type KnownPlace, STRUCTURED_SLOT } from './places.js';
 
 export interface CutDeps {
   ingest: IngestDeps;
@@ -24,8 +24,8 @@ export interface CutDeps {
   held: HeldBudget;
   /** Begins the preview of a file while it is stored. Absent: there are no previews. */
   previewAhead?: ((owner: Owner, signal: AbortSignal) => PreviewAhead) | undefined;
-  /** Slot name → its place and that place's dialect. */
-  places: ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }>;
+  /** By the names of slots. */
+  places: ReadonlyMap<string, KnownPlace>;
   /** Present where rules ask where files come from: raw length from which a string counts where only a file may be. */
   fileMin?: number | undefined;
   /** Decoded size from which a file in a text may be cut, where that is less than `limits.inlineOther`. */
@@ -36,10 +36,10 @@ export interface CutDeps {
 export interface ClaimedCut {
   cut: Cut;
   place: SlotPlace;
-  dialect: Dialect;
   holder: JsonObject;
   range: WatchRange;
-  reading: SlotReading;
+  /** Undefined when it is not a file. */
+  reading: SlotReading | undefined;
 }
 
 type CutLimits = Pick<CutOptions, 'definite' | 'inlineLimit'> &
@@ -237,9 +237,10 @@ export class MessageCuts {
     for (const cut of here) {
       const known = this.#deps.places.get(cut.value.slot);
       if (!known || cut.value.attachment !== cut) continue;
-      const reading = known.dialect.read(known.place, holder);
-      this.claimed.push({ cut, ...known, holder, range, reading });
-      if (reading.kind === 'mine' && cut.inline && this.#isOver(cut, known.place, reading)) cut.storeLate();
+      const { place, from } = known;
+      const reading = from.read(place, holder);
+      this.claimed.push({ cut, place, holder, range, reading });
+      if (reading && cut.inline && this.#isOver(cut, place, reading)) cut.storeLate();
     }
     return true;
   }
@@ -257,7 +258,7 @@ export class MessageCuts {
     this.#deps = { ...this.#deps, limits };
     this.account(0);
     for (const { cut, place, reading } of this.claimed) {
-      if (!this.failure && reading.kind === 'mine' && cut.inline && this.#isOver(cut, place, reading)) cut.storeLate();
+      if (!this.failure && reading && cut.inline && this.#isOver(cut, place, reading)) cut.storeLate();
     }
     await this.settle();
     if (this.failure) return;
@@ -279,7 +280,7 @@ export class MessageCuts {
     return new GatewayError('too_many_files', { limit: 'limits.files', allowed, actual: this.#files });
   }
 
-  #isOver(cut: Cut, place: SlotPlace, reading: SlotReading & { kind: 'mine' }): boolean {
+  #isOver(cut: Cut, place: SlotPlace, reading: SlotReading): boolean {
     const { size } = cut;
     return size !== undefined && size > inlineLimitOf(cut, place, reading, this.#deps.limits);
   }
@@ -366,12 +367,7 @@ export class MessageCuts {
 }
 
 /** Decoded bytes up to which a file stays inline. */
-export function inlineLimitOf(
-  cut: Cut,
-  place: SlotPlace,
-  reading: SlotReading & { kind: 'mine' },
-  limits: Limits,
-): number {
+export function inlineLimitOf(cut: Cut, place: SlotPlace, reading: SlotReading, limits: Limits): number {
   if (place.kind === 'resource') return limits.inlineResource;
   // a model reads the base64 of a data: URI in a text, also that of an image
   return reading.inlineLimit === 'image' && !cut.dataUri ? limits.inlineImage : limits.inlineOther;

@@ -1,6 +1,6 @@
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
-import type { Dialect, SlotPlace } from '../../ports/dialect.js';
+import type { Dialect, FilesFromServers, SlotPlace } from '../../ports/dialect.js';
 import { EACH, segmentsOf } from '../../schema/argument-path.js';
 import { compileWatchTree, nodeBelow, type WatchNode, type WatchTree } from '../../wire/json/watch-tree.js';
 import { KeptTrees } from './kept-trees.js';
@@ -117,10 +117,18 @@ function resultNode(places: readonly SlotPlace[], fileMin: number | undefined): 
   return node;
 }
 
-/** Slot name → its place and that place's dialect. */
-export function places(dialects: readonly Dialect[]): ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }> {
+/** A place where a file may be, and how the object around it is read. */
+export interface KnownPlace {
+  readonly place: SlotPlace;
+  readonly from: FilesFromServers;
+}
+
+/** By the names of slots. */
+export function places(dialects: readonly Dialect[]): ReadonlyMap<string, KnownPlace> {
   return new Map(
-    dialects.flatMap((dialect) => dialect.places.map((place) => [place.name, { place, dialect }] as const)),
+    dialects.flatMap(
+      ({ fromServers: from }) => from?.places.map((place): [string, KnownPlace] => [place.name, { place, from }]) ?? [],
+    ),
   );
 }
 

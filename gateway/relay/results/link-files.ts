@@ -1,4 +1,5 @@
 import type { FileRecord } from '../../files/file.js';
+import { writerFor } from '../../hosts/spoken.js';
 import { own } from '../../json/value.js';
 import { answersByPlace } from '../../mcp/responses.js';
 import type { ClientFacts } from '../../ports/client.js';
@@ -107,8 +108,7 @@ async function translationOf(work: Work, found: Found): Promise<TranslateContext
   const shown = new ShownFiles(message, client, { files, images });
   const context = { server, client, dialects, limits, library, files, signal, structured, shown, room, edits };
   const remote = fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined;
-  const writer = dialects.find((dialect) => dialect.spokenBy(client));
-  if (!writer) throw new Error('no dialect is spoken by every client');
+  const writer = writerFor(client, dialects);
   const unshownDeps = { cut: deps.cut, owner: { principal, server }, signal };
   const toolAt = (path: Path) => toolOf(requestAt(path)) ?? '';
   const translation: TranslateContext = {

@@ -1,6 +1,7 @@
 import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import type { Library } from '../../files/library.js';
+import { speaks, writerFor } from '../../hosts/spoken.js';
 import { JsonDocument } from '../../json/document.js';
 import type { Edits } from '../../json/edit.js';
 import { isObject } from '../../json/value.js';
@@ -79,8 +80,7 @@ export async function remoteEdits(
   fetched: readonly FetchedFile[],
   context: RemoteEditContext,
 ): Promise<RemoteEdits> {
-  const writer = context.dialects.find((dialect) => dialect.spokenBy(context.client));
-  if (!writer) throw new Error('no dialect is spoken by every client');
+  const writer = writerFor(context.client, context.dialects);
   const located = await locateAll(message, fetched);
   context.edits.know(located);
   const done: RemoteEdits = { replacements: [], values: [], failures: [] };
@@ -104,10 +104,10 @@ export async function remoteEdits(
         continue;
       }
       const file = await context.files.add(outcome.record);
-      const speaks = dialect.spokenBy(context.client) || context.client.dialects?.includes(dialect.name) === true;
-      names.set(remote.uri, speaks ? file.ref.uri : file.ref.link.url);
+      const isSpoken = speaks(context.client, dialect);
+      names.set(remote.uri, isSpoken ? file.ref.uri : file.ref.link.url);
       if (remote.kind !== 'value') {
-        const isPlain = remote.kind === 'resource' && writer !== dialect;
+        const isPlain = remote.kind === 'resource' && writer !== dialect.forClients;
         const own = isPlain ? await contentOf(file, holder, context) : undefined;
         const seen = await context.shown.in(result.path, file, remote.kind);
         const written = own ?? writer.write(PLACES[remote.kind], seen.file, asHolder(remote.kind, holder), seen.client);
@@ -116,7 +116,7 @@ export async function remoteEdits(
         continue;
       }
       const isRenamed = await renameValue(one, file, context, done);
-      if ((speaks && isRenamed) || shown.has(file.ref.uri)) continue;
+      if ((isSpoken && isRenamed) || shown.has(file.ref.uri)) continue;
       // the client's host shows only content
       shown.add(file.ref.uri);
       const seen = await context.shown.in(result.path, file, 'content');

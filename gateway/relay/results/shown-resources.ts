@@ -1,3 +1,4 @@
+import { speaks } from '../../hosts/spoken.js';
 import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
@@ -15,9 +16,7 @@ const NOT_OF_THE_SERVER = /^(?:https?|data|file):/i;
 
 /** True when a client uses one of Wharf's methods to fetch what a URI in a result refers to. */
 function asksForUris(client: ClientFacts, dialects: readonly Dialect[]): boolean {
-  return dialects.some(
-    (dialect) => dialect.methods && (dialect.spokenBy(client) || client.dialects?.includes(dialect.name)),
-  );
+  return dialects.some((dialect) => dialect.methods && speaks(client, dialect));
 }
 
 /** For whom the content is kept, and what is not. */

@@ -1,7 +1,7 @@
 import type { Edits } from '../../json/edit.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
-import type { Dialect } from '../../ports/dialect.js';
+import type { Dialect, FilesForClients } from '../../ports/dialect.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import type { JsonPath } from '../../ports/json.js';
 import type { Cut } from '../cut/cut.js';
@@ -43,7 +43,7 @@ export interface TranslateContext {
   /** Files as the client's host shows them. */
   shown: ShownFiles;
   /** Writes a file in the client's dialect. */
-  write: Dialect['write'];
+  write: FilesForClients['write'];
   /** What small blocks become whose bytes the host would not show, and long texts. */
   unshown: () => Promise<Replacement[]>;
   /** Results that lose their structuredContent if nothing of it is lost, because their host would show it alone. */

@@ -54,9 +54,7 @@ export async function translate(
 ): Promise<void> {
   const { edits } = context;
   const entries: FileEntry[] = [];
-  const mine = cuts.claimed.filter(
-    (claimed) => claimed.reading.kind === 'mine' && context.mayHoldFiles(claimed.cut.value.path),
-  );
+  const mine = cuts.claimed.filter((claimed) => claimed.reading && context.mayHoldFiles(claimed.cut.value.path));
   for (const claimed of mine) refuseWhatIsNoFile(claimed, context.limits);
   const { refused } = context;
   const leftOut = textsForRefused(mine, context);
@@ -113,7 +111,7 @@ export async function translate(
 
 /** Refuses a string that must be a file but is not. Small ones pass, for the client to judge. */
 function refuseWhatIsNoFile({ cut, place, reading }: ClaimedCut, limits: Limits): void {
-  if (cut.stored || !cut.fault || place.encoding === 'dataUri' || reading.kind !== 'mine') return;
+  if (cut.stored || !cut.fault || place.encoding === 'dataUri' || !reading) return;
   const length = cut.inline?.reduce((sum, piece) => sum + piece.length, 0);
   const inlineLimit = inlineLimitOf(cut, place, reading, limits);
   if (length !== undefined && length <= Math.ceil(inlineLimit / 3) * 4) return;
@@ -148,7 +146,7 @@ async function replacementsOf(
 ): Promise<Replacement[]> {
   const replacements: Replacement[] = [];
   for (const { cut, place, holder, range, reading } of claims) {
-    if (!cut.stored || reading.kind !== 'mine') continue;
+    if (!cut.stored || !reading) continue;
     const claimsOfUri = cut.dataUri && place.encoding === 'dataUri' ? cut.dataUri : {};
     const file = await files.publish(
       cut.stored,

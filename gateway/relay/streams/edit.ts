@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.js';
 import { sniff } from '../../files/names/media-type.js';
 import { checkResultType } from '../../files/names/result-type.js';
 import { storeFile } from '../../files/store-file.js';
+import { writerFor } from '../../hosts/spoken.js';
 import { lightValue } from '../../json/light-value.js';
 import { mayHoldWord } from '../../json/may-hold-word.js';
 import { isObject } from '../../json/value.js';
@@ -161,11 +162,10 @@ async function readAll(
   facts.fileBytes += record.size;
   facts.content = record;
   const place = [...cut.places.values()].find((known) => known.place.kind === 'resource')?.place;
-  const writer = deps.dialects.find((dialect) => dialect.spokenBy(client));
-  if (!place || !writer) throw new Error('no dialect writes resources');
+  if (!place) throw new Error('no dialect has a place for resources');
   const file: OutgoingFile = { ref };
   const result = {
-    contents: writer.write(place, file, about, client),
+    contents: writerFor(client, deps.dialects).write(place, file, about, client),
     ...(era.hasCacheFields && { cacheScope: 'private', ttlMs: ref.ttlSeconds * 1000 }),
     _meta: { [FILES_META_KEY]: [{ ...fileEntry(ref), contentIndex: 0 }] },
   };

@@ -172,7 +172,7 @@ export class RelayLab {
         held: this.held,
         previewAhead: options.previews?.ahead,
         places: places(dialects),
-        tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
+        tree: toClientTree(dialects.flatMap(({ fromServers }) => fromServers?.places ?? [])),
         slotMin: slotMin(this.limits),
       },
       files: { library, previewOf: options.previews?.of ?? (async () => undefined), audit: noAudit({}) },

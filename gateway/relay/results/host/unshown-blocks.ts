@@ -103,7 +103,7 @@ export async function storeUnshown(
   client: ClientFacts,
 ): Promise<void> {
   for (const { cut, holder, range, reading, place } of cuts.claimed) {
-    if (!cut.inline || reading.kind !== 'mine' || place.kind !== 'content') continue;
+    if (!cut.inline || !reading || place.kind !== 'content') continue;
     const isError = isErrorAt(message, resultOf(range.path));
     const data = headFor(client.host, (length) => beginOf(cut.inlineBody ?? [], length));
     const type = cut.dataUri ? { type: 'image', mimeType: cut.dataUri.mimeType, data } : { ...holder, data };

@@ -33,7 +33,7 @@ export async function lookInside({ cuts, deps, to }: Work): Promise<void> {
   }
   // a file that Wharf cannot decode, a client may still be able to
   const odd = cuts.claimed.find(
-    ({ cut, place, reading }) => cut.inline && cut.fault && place.encoding === 'base64' && reading.kind === 'mine',
+    ({ cut, place, reading }) => cut.inline && cut.fault && place.encoding === 'base64' && reading,
   );
   if (odd) throw new GatewayError('file_not_base64', { path: odd.cut.path, reason: odd.cut.fault?.message ?? '' });
   for (const { value, nested } of cuts.texts) {

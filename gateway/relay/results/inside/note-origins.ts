@@ -51,10 +51,10 @@ export async function noteOrigins({ cuts, deps, to }: Facts, origins: Noting): P
   for (const cut of cuts.cuts) {
     const isFile = claimed.has(cut) || deps.cut.places.get(cut.value.slot)?.place.encoding === 'base64';
     // what gets a record is noted with it; the rest of what left the message is put back into it
-    const hasRecord = cut.stored !== undefined && claimed.get(cut)?.reading.kind === 'mine';
+    const hasRecord = cut.stored !== undefined && claimed.get(cut)?.reading !== undefined;
     const digest = hasRecord ? undefined : (cut.stored?.digest ?? inlineDigest(cut, isFile));
     const reading = claimed.get(cut)?.reading;
-    const declared = reading?.kind === 'mine' ? reading.claims.mimeType : undefined;
+    const declared = reading?.claims.mimeType;
     if (digest !== undefined) await note(digest, declared);
   }
   for (const { nested } of cuts.texts) await noteText(nested, note);

@@ -70,7 +70,7 @@ export class RefusedFiles {
       if (!known.has(cut)) throw typeRefused(cut.path, OCTET_STREAM, rules[0] as AcceptRule);
     }
     for (const { cut, reading, place, range } of cuts.claimed) {
-      if (reading.kind !== 'mine' || !context.mayHoldFiles(cut.value.path)) continue;
+      if (!reading || !context.mayHoldFiles(cut.value.path)) continue;
       if (place.encoding === 'dataUri' && !cut.dataUri) continue;
       const claims = { ...reading.claims, ...(place.encoding === 'dataUri' && cut.dataUri) };
       const { path } = range;
