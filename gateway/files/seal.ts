@@ -5,6 +5,9 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** The newest first: it seals, and all open. */
+export type Secrets = readonly [string | Buffer, ...(string | Buffer)[]];
+
 interface Key {
   cipher: Buffer;
   nonce: Buffer;
@@ -19,15 +22,15 @@ interface Key {
  * HMAC of both, so no two texts share one.
  */
 export class Seal {
-  readonly #keys: readonly Key[];
+  readonly #keys: readonly [Key, ...Key[]];
 
-  constructor(secrets: readonly (string | Buffer)[]) {
-    this.#keys = secrets.map((secret) => ({ cipher: derived(secret, 'cipher'), nonce: derived(secret, 'nonce') }));
+  constructor([newest, ...older]: Secrets) {
+    this.#keys = [keyOf(newest), ...older.map(keyOf)];
   }
 
   /** @param place its key in the store; it opens nowhere else */
   close(place: string, text: string): string {
-    const { cipher: key, nonce: nonceKey } = this.#keys[0] as Key;
+    const { cipher: key, nonce: nonceKey } = this.#keys[0];
     const nonce = createHmac('sha256', nonceKey).update(`${place}\0${text}`).digest().subarray(0, NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(place));
     const sealed = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
@@ -50,6 +53,10 @@ export class Seal {
     }
     return undefined;
   }
+}
+
+function keyOf(secret: string | Buffer): Key {
+  return { cipher: derived(secret, 'cipher'), nonce: derived(secret, 'nonce') };
 }
 
 function derived(secret: string | Buffer, purpose: string): Buffer {

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { Seal } from './seal.js';
+import { Seal, type Secrets } from './seal.js';
 
 /** What a secret name gives access to. */
 type Kind =
@@ -25,19 +25,20 @@ type Kind =
  * session. Of several secrets the first one signs and all are accepted, so that a secret can be replaced.
  */
 export class StateKeys {
-  readonly #secrets: readonly (string | Buffer)[];
+  readonly #secrets: Secrets;
   /** For confidential parts of values. */
   readonly seal: Seal;
 
   /** @param secrets if empty, a random one is made, for state that ends with the process */
   constructor(secrets: readonly string[]) {
-    this.#secrets = secrets.length > 0 ? secrets : [randomBytes(32)];
+    const [newest = randomBytes(32), ...older] = secrets;
+    this.#secrets = [newest, ...older];
     this.seal = new Seal(this.#secrets);
   }
 
   /** The key for a new one. */
   of(kind: Kind, bearer: string): string {
-    return this.#under(this.#secrets[0] as string | Buffer, kind, bearer);
+    return this.#under(this.#secrets[0], kind, bearer);
   }
 
   /** The keys under which one may be stored: by the newest secret, or by an older one. */
@@ -46,8 +47,10 @@ export class StateKeys {
   }
 
   /** HMACs of a text that only Wharf can make, the newest secret's first. */
-  seals(kind: Kind, text: string): Buffer[] {
-    return this.#secrets.map((secret) => createHmac('sha256', secret).update(`${kind}:${text}`).digest());
+  seals(kind: Kind, text: string): [Buffer, ...Buffer[]] {
+    const seal = (secret: string | Buffer) => createHmac('sha256', secret).update(`${kind}:${text}`).digest();
+    const [newest, ...older] = this.#secrets;
+    return [seal(newest), ...older.map(seal)];
   }
 
   #under(secret: string | Buffer, kind: Kind, bearer: string): string {

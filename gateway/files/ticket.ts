@@ -14,6 +14,7 @@ const TICKET_BYTES = 32;
  */
 const ID_BYTES = 16;
 const SALT_BYTES = 4;
+const SEAL_BYTES = TICKET_BYTES - ID_BYTES - SALT_BYTES;
 /** 32 bytes in base64url. The last character holds four bits: with others after them a ticket would have four spellings. */
 const TICKET_FORM = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
@@ -117,8 +118,8 @@ export class Tickets {
   /** A new right to download one file as long as it exists. It is not stored: it carries all that it means. */
   lasting(fileId: string): string {
     const head = Buffer.concat([idBytes(fileId), randomBytes(SALT_BYTES)]);
-    const [seal] = this.#sealsOf(head);
-    return Buffer.concat([head, seal as Buffer]).toString('base64url');
+    const [seal] = this.#keys.seals('link', head.toString('base64url'));
+    return Buffer.concat([head, seal.subarray(0, SEAL_BYTES)]).toString('base64url');
   }
 
   /**
@@ -167,8 +168,7 @@ export class Tickets {
   }
 
   #sealsOf(head: Buffer): Buffer[] {
-    const length = TICKET_BYTES - ID_BYTES - SALT_BYTES;
-    return this.#keys.seals('link', head.toString('base64url')).map((seal) => seal.subarray(0, length));
+    return this.#keys.seals('link', head.toString('base64url')).map((seal) => seal.subarray(0, SEAL_BYTES));
   }
 
   async findUpload(ticket: string): Promise<UploadTicket | undefined> {

@@ -55,7 +55,7 @@ export class UploadCodes {
     const signs = Array.from({ length: LENGTH }, () => SIGNS[randomInt(SIGNS.length)]).join('');
     const [seal] = this.#keys.seals('code', `${fileId}:${signs}`);
     const code = `${signs.slice(0, LENGTH / 2)}-${signs.slice(LENGTH / 2)}`;
-    return { code, seal: (seal as Buffer).toString('base64url') };
+    return { code, seal: seal.toString('base64url') };
   }
 
   /** Whether all tries were used up. */
@@ -102,7 +102,7 @@ export class UploadCodes {
   /** What a browser keeps once its person has given the code: it reveals nothing of the code. */
   pass(fileId: string): string {
     const [seal] = this.#keys.seals('pass', fileId);
-    return (seal as Buffer).toString('base64url');
+    return seal.toString('base64url');
   }
 
   isPass(fileId: string, pass: string): boolean {

@@ -14,7 +14,7 @@ export interface LimitRow {
   readonly processWide?: true;
 }
 
-export interface TimeoutRow {
+interface TimeoutRow {
   readonly default: number;
   readonly min: number;
   readonly max: number;
@@ -330,8 +330,7 @@ export const TIMEOUTS = {
   },
 } as const satisfies Readonly<Record<string, TimeoutRow>>;
 
-export type TimeoutName = keyof typeof TIMEOUTS;
-export type Timeouts = { [Name in TimeoutName]: number };
+export type Timeouts = { [Name in keyof typeof TIMEOUTS]: number };
 
 /** The rows of a table with their names. */
 export function rowsOf<Name extends string, Row>(table: Readonly<Record<Name, Row>>): [Name, Row][] {

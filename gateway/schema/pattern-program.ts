@@ -1,7 +1,7 @@
 import type { PatternTree } from './pattern-tree.js';
 
 /** What one step does; unless it says otherwise, the next one follows. */
-export type Step =
+type Step =
   /** Reads a character of a set. */
   | { readonly does: 'read'; readonly set: number }
   /** Goes on both here and there. */

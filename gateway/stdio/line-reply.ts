@@ -229,7 +229,7 @@ export class LineReply implements Reply {
     if (this.#isBroken) return release();
     this.#release = release;
     try {
-      if (pieces.every(Buffer.isBuffer)) await this.#writeAll([...(pieces as readonly Buffer[]), NEWLINE]);
+      if (pieces.every(Buffer.isBuffer)) await this.#writeAll([...pieces, NEWLINE]);
       else await this.#stream(pieces);
     } catch (error) {
       this.abort();

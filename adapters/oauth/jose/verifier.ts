@@ -77,7 +77,7 @@ export class JoseVerifier implements TokenVerifier {
     let header: JWSHeaderParameters;
     let issuer: unknown;
     try {
-      header = decodeProtectedHeader(token) as JWSHeaderParameters;
+      header = decodeProtectedHeader(token);
       issuer = decodeJwt(token).iss;
     } catch {
       return { fault: 'malformed' };

@@ -1,7 +1,8 @@
 import { encodedLength } from '../../wire/base64/encode.js';
+import { MAX_NAME_BYTES } from '../names/file-name.js';
 import { base64Of } from './base64.js';
 import type { EncodedValue, Encoder, FileSource } from './encoder.js';
-import { MAX_MEDIA_TYPE, MAX_NAME_BYTES, mediaTypeOfSource, nameOfSource } from './file-facts.js';
+import { MAX_MEDIA_TYPE, mediaTypeOfSource, nameOfSource } from './file-facts.js';
 import { QUOTE } from './json-text.js';
 
 /** `"data:application/octet-stream;base64,AAEC/f7/"` */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cleanFileName, MAX_NAME_BYTES } from '../names/file-name.js';
+import { cleanFileName } from '../names/file-name.js';
 import { OCTET_STREAM, parseMediaType } from '../names/media-type.js';
 import type { FileSource } from './encoder.js';
 import { wholeFile } from './whole-file.js';
@@ -8,8 +8,6 @@ import { wholeFile } from './whole-file.js';
 export const MAX_MEDIA_TYPE = 255;
 /** Characters of a SHA-256 in hexadecimal. */
 export const SHA256_HEX = 64;
-
-export { MAX_NAME_BYTES };
 
 /**
  * Type and subtype only: parameters, or anything else that a peer wrote there, would be read as part of what follows.

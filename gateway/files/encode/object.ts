@@ -1,9 +1,10 @@
 import type { Placeholder } from '../../encodings.js';
 import type { JsonValue } from '../../ports/json.js';
+import { MAX_NAME_BYTES } from '../names/file-name.js';
 import { base64, base64url } from './base64.js';
 import { dataUri } from './data-uri.js';
 import type { EncodedValue, EncodeOptions, Encoder, EncodingParts, FileSource } from './encoder.js';
-import { MAX_MEDIA_TYPE, MAX_NAME_BYTES, mediaTypeOfSource, nameOfSource, SHA256_HEX, sha256Of } from './file-facts.js';
+import { MAX_MEDIA_TYPE, mediaTypeOfSource, nameOfSource, SHA256_HEX, sha256Of } from './file-facts.js';
 import { hex } from './hex.js';
 import { jsonBytes, QUOTES } from './json-text.js';
 import { ready } from './ready.js';

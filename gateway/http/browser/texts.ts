@@ -243,7 +243,7 @@ export function spanText(ms: number): string {
   if (ms < MINUTE) return `${seconds} s`;
   const [unit, small, name, smallName] =
     ms < HOUR ? [MINUTE, 1000, 'min', 's'] : ms < DAY ? [HOUR, MINUTE, 'h', 'min'] : [DAY, HOUR, 'd', 'h'];
-  const whole = Math.floor(ms / (unit as number));
-  const rest = Math.floor((ms - whole * (unit as number)) / (small as number));
+  const whole = Math.floor(ms / unit);
+  const rest = Math.floor((ms - whole * unit) / small);
   return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${smallName}`;
 }

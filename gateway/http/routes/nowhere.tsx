@@ -14,7 +14,7 @@ export type Refused = (error: GatewayError, request: IncomingMessage) => void;
 export function nowhere(refused: Refused, start?: () => string) {
   return ({ env }: Context<{ Bindings: HttpBindings }>): Response => {
     const error = new GatewayError('route_unknown');
-    const incoming = env.incoming as IncomingMessage;
+    const incoming = env.incoming;
     refused(error, incoming);
     if (isPageVisit(incoming.method, incoming.headers))
       return page(<NowherePage start={start?.()} />, error.httpStatus);

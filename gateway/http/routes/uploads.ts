@@ -42,7 +42,7 @@ export function uploads(deps: UploadDeps): Hono<Env> {
   const app = new Hono<Env>();
   app.all('/u/:ticket', async (c) => {
     const answer = () => answered(deps, c);
-    return deps.traced?.answered(c.env.incoming as IncomingMessage, answer) ?? answer();
+    return deps.traced?.answered(c.env.incoming, answer) ?? answer();
   });
   return app;
 }
@@ -50,13 +50,13 @@ export function uploads(deps: UploadDeps): Hono<Env> {
 async function answered(deps: UploadDeps, c: Context<Env, '/u/:ticket'>): Promise<Response> {
   const named = mayBeTicket(c.req.param('ticket')) ? c.req.param('ticket') : '';
   const accept = c.req.header('accept');
-  const incoming = c.env.incoming as IncomingMessage;
+  const incoming = c.env.incoming;
   const { resumable } = deps;
   if (resumable && speaksTus(incoming)) {
     const upload = new URL(c.req.url).searchParams.get('upload') ?? undefined;
-    return answerTus({ ...deps, resumable }, { ticket: named, upload }, incoming, c.env.outgoing as ServerResponse);
+    return answerTus({ ...deps, resumable }, { ticket: named, upload }, incoming, c.env.outgoing);
   }
-  const outgoing = c.env.outgoing as ServerResponse;
+  const outgoing = c.env.outgoing;
   const asked = new URL(c.req.url).searchParams;
   try {
     const usable = () => ticketFor(deps, named, incoming);

@@ -14,7 +14,7 @@ const WHOLE_BYTES = 64 * 1024;
  * @throws the error of reading a small one
  */
 export function outgoing({ length, pieces }: Written): OutgoingMessage | Promise<OutgoingMessage> {
-  if (pieces.every(Buffer.isBuffer)) return Buffer.concat(pieces as readonly Buffer[]);
+  if (pieces.every(Buffer.isBuffer)) return Buffer.concat(pieces);
   if (length > WHOLE_BYTES)
     return { length, read: () => readAll(pieces), release: (piece) => recycled.giveBack(piece) };
   const sources = pieces.map((piece) => (Buffer.isBuffer(piece) ? [piece] : piece()));

@@ -185,7 +185,7 @@ export class PostStream {
   /** True when an answer is all that was ever said. */
   #isWhole(pieces: readonly Piece[]): pieces is readonly Buffer[] {
     if (this.pending.size > 0 || this.#reply.begun || this.gone || !pieces.every(Buffer.isBuffer)) return false;
-    return (pieces as readonly Buffer[]).reduce((sum, { length }) => sum + length, 0) <= MAX_WHOLE_BYTES;
+    return pieces.reduce((sum, { length }) => sum + length, 0) <= MAX_WHOLE_BYTES;
   }
 
   /** Writes head, message and end at once: a short call costs a sixth less than with a write for each. */
@@ -262,10 +262,9 @@ export class PostStream {
 
 function statusOf(pieces: readonly Piece[], statusOfError: Era['statusOfError']): number {
   if (statusOfError.size === 0 || !pieces.every(Buffer.isBuffer)) return 200;
-  const whole = pieces as readonly Buffer[];
   // an error is short, and only an error has its own status
-  if (whole.reduce((sum, { length }) => sum + length, 0) > MAX_ERROR_BYTES) return 200;
-  const bytes = Buffer.concat(whole);
+  if (pieces.reduce((sum, { length }) => sum + length, 0) > MAX_ERROR_BYTES) return 200;
+  const bytes = Buffer.concat(pieces);
   if (!bytes.includes('"error"')) return 200;
   const message: unknown = parseJson(bytes.toString('utf8'));
   const code = (message as { error?: { code?: unknown } }).error?.code;

@@ -80,7 +80,7 @@ export class CollectedReply implements Reply {
     if (this.gone || this.failure || this.#isWhole) return undefined;
     if (!answers.some((answer) => knownId(wanted, answer) === id)) return undefined;
     if (!pieces.every(Buffer.isBuffer)) return this.#gather(pieces);
-    for (const bytes of pieces as readonly Buffer[]) this.#keep(bytes);
+    for (const bytes of pieces) this.#keep(bytes);
     this.#complete();
     return undefined;
   }

@@ -84,7 +84,7 @@ export class HttpReply implements Reply, Beating {
       this.#write(this.#batch.next);
       this.#batch = { next: NEXT_IN_BATCH, end: CLOSE_BATCH };
     }
-    const plain = pieces.every(Buffer.isBuffer) ? (pieces as readonly Buffer[]) : undefined;
+    const plain = pieces.every(Buffer.isBuffer) ? pieces : undefined;
     if (plain) return this.#writeAll(this.#isEvents ? wholeFrame(plain, frame) : plain);
     return this.#stream(pieces, frame);
   }

@@ -102,7 +102,7 @@ export class LateHead extends PassedReply {
 
 function onlyMessage(pieces: readonly Piece[], facts: MessageFacts): OnlyMessage | undefined {
   if (!facts.answers?.length || !pieces.every(Buffer.isBuffer)) return undefined;
-  const whole = [...(pieces as readonly Buffer[])];
+  const whole = [...pieces];
   const size = whole.reduce((sum, { length }) => sum + length, 0);
   return size <= MAX_WHOLE_BYTES ? { pieces: whole, size, facts } : undefined;
 }

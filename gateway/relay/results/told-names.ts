@@ -141,7 +141,7 @@ export function toldBy(args: JsonObject): string[] | string | undefined {
         const names = value
           .slice(0, MAX_ARGUMENTS)
           .map((item) => (typeof item === 'string' ? nameIn(item, false) : undefined));
-        if (isOfNames && names.length > 0 && names.every((name) => name !== undefined)) list ??= names as string[];
+        if (isOfNames && names.length > 0 && names.every((name) => name !== undefined)) list ??= names;
       } else if (isObject(value) && depth < MAX_DEPTH) look(value, depth + 1);
     }
   };

@@ -31,7 +31,7 @@ const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 const SUBJECT = 'resource';
 
 /** One client's request for a stream, and its limits. */
-export interface StreamOrder {
+interface StreamOrder {
   uri: string;
   streaming: ResourceStreaming;
   client: ClientFacts;

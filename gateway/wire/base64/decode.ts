@@ -258,9 +258,9 @@ export class Base64Decoder {
     const digit = byte <= 0x39 ? byte - 0x30 : (byte | 0x20) - 0x57;
     this.#escaped[level] = (this.#escaped[level] as number) * 16 + digit;
     this.#escape[level] = (this.#escape[level] as number) + 1;
-    if ((this.#escape[level] as number) < 6) return at;
+    if (this.#escape[level] < 6) return at;
     this.#escape[level] = 0;
-    const escaped = this.#escaped[level] as number;
+    const escaped = this.#escaped[level];
     if (escaped > 0xff) throw this.#error('escape of something that is not base64', offset);
     return this.#byte(escaped, offset, out, at, level + 1);
   }

@@ -16,5 +16,5 @@ export function fromRaster(sharp: Sharp, { data, width, height, channels }: Rast
 
 export async function toRaster(pipeline: Pipeline): Promise<Raster> {
   const { data, info } = await pipeline.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
-  return { data, width: info.width, height: info.height, channels: info.channels as Raster['channels'] };
+  return { data, width: info.width, height: info.height, channels: info.channels };
 }
