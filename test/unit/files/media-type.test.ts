@@ -7,6 +7,7 @@ import {
   mediaTypeOf,
   SNIFF_BYTES,
   safeMediaType,
+  showsInBytes,
   sniff,
 } from '../../../gateway/files/names/media-type.js';
 import { anyText } from '../../helpers/any-text.js';
@@ -271,4 +272,17 @@ describe('the extension of a type', () => {
     expect(extensionOf('text/csv', { mime: 'text/plain', ext: 'txt' })).toBe('csv');
     expect(extensionOf(undefined, undefined)).toBe('bin');
   });
+});
+
+describe('a type whose files show it in their first bytes', () => {
+  it.each(['image/png', 'audio/mpeg', 'video/mp4', 'application/pdf'])('is %s', (mime) => {
+    expect(showsInBytes(mime)).toBe(true);
+  });
+
+  it.each(['text/csv', 'application/json', 'image/svg+xml', 'application/octet-stream', 'application/zip'])(
+    'is not %s',
+    (mime) => {
+      expect(showsInBytes(mime)).toBe(false);
+    },
+  );
 });

@@ -10,6 +10,7 @@ const typeOf = async (bytes: Buffer, facts: Partial<TypeFacts>) => {
 
 const EMPTY = Buffer.alloc(0);
 const UNKNOWN = Buffer.from([1, 2, 3, 0, 255]);
+const PHOTOSHOP = Buffer.from('8BPS\0\x01\0\0\0\0\0\0\0\x03', 'latin1');
 
 describe('the type of an uploaded file', () => {
   it.each<[string, Buffer, Partial<TypeFacts>, string]>([
@@ -39,6 +40,18 @@ describe('the type of an uploaded file', () => {
       'text/csv',
     ],
     ['fits an extension by its bytes, whatever its name', PDF, { name: 'x.bin', accept: ['.pdf'] }, 'application/pdf'],
+    [
+      'fits an extension by what was said of it, where the bytes tell nothing and it has no name',
+      HELLO,
+      { declared: 'text/csv', accept: ['.csv'] },
+      'text/csv',
+    ],
+    [
+      'fits the extension that its bytes suggest, also of a type that is seldom sent',
+      PHOTOSHOP,
+      { name: 'x.bin', accept: ['.psd'] },
+      'image/vnd.adobe.photoshop',
+    ],
     [
       'fits an extension by its name, where the bytes tell nothing',
       HELLO,

@@ -82,3 +82,14 @@ it('the arguments of a tool are named as slots name them', () => {
   });
   expect(paths).toEqual(['pages', 'pages []', 'pages [] data', 'one', 'one', 'one data']);
 });
+
+it.each(['[]', '[]0', '{}', '{}rule'])('an argument is left out whose name would be taken for others: %s', (name) => {
+  const input = { properties: { [name]: { type: 'string' }, plain: { type: 'string' } } };
+  const found = (options: { propertiesOnly: boolean }) => {
+    const paths: string[] = [];
+    eachArgument(input, ({ path }) => paths.push(path.join(' ')) < 0, options);
+    return paths;
+  };
+  expect(found({ propertiesOnly: false })).toEqual(['plain']);
+  expect(found({ propertiesOnly: true })).toEqual([name, 'plain']);
+});
