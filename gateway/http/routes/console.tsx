@@ -59,83 +59,84 @@ export function consoleRoutes({
   sources,
   trying,
 }: Pick<ConsoleDeps, 'logins' | 'trying'> & { sources: ConsoleSources }): Hono<ConsoleEnv> {
-  const app = new Hono<ConsoleEnv>();
-  if (!logins) {
-    app.get('/', (c) => {
-      if (isVisit(c)) return consolePage(<NoUsersPage />);
-      return takesAnything(c.env.incoming.headers) ? c.text(NO_USERS) : c.notFound();
-    });
-    return app;
-  }
+  if (!logins) return withoutUsers();
   const access = new ConsoleAccess(logins);
-  const shown = access.shown.bind(access);
-  const told = access.told.bind(access);
-  const act =
-    (work: (form: URLSearchParams, user: ConsoleUser, c: ConsoleContext) => Promise<string>) =>
-    async (c: ConsoleContext) => {
+  const app = new Hono<ConsoleEnv>();
+  app.route('/', pages(access, sources));
+  app.route('/', changes(access, sources));
+  app.route('/', loggingIn(logins));
+  app.route('/api', asJson(access, sources));
+  app.route('/', tryRoutes({ access, sources, ...trying }));
+  return app;
+}
+
+function withoutUsers(): Hono<ConsoleEnv> {
+  return new Hono<ConsoleEnv>().get('/', (c) => {
+    if (isVisit(c)) return consolePage(<NoUsersPage />);
+    return takesAnything(c.env.incoming.headers) ? c.text(NO_USERS) : c.notFound();
+  });
+}
+
+/** What a viewer sees. */
+function pages(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  const page = (path: string, ...shown: Parameters<ConsoleAccess['shown']>) => app.get(path, access.shown(...shown));
+  page('/', async (user) => {
+    const lately = sources.lately().slice(0, NEWEST);
+    return <OverviewPage user={user} overview={await overviewOf(sources)} lately={lately} />;
+  });
+  page('/servers', async (user) => <ServersPage user={user} servers={await serversOf(sources)} />);
+  page('/sessions', async (user) => {
+    const more = Math.max(0, sources.sessions().length - MAX_SESSIONS);
+    return <SessionsPage user={user} sessions={sessionsOf(sources, sessionTag)} more={more} />;
+  });
+  page('/refusals', async (user) => <RefusalsPage user={user} lately={sources.lately()} />);
+  page('/config', async (user) => <ConfigPage user={user} settings={sources.config()} />);
+  page('/audit', (user, { req }) => auditPage(user, sources, req.query()));
+  page('/stored', async (user, { req }) => {
+    const search = searchIn(req.query());
+    const { filter } = search;
+    const found = await filesFor(sources, search);
+    const next = found.next === undefined ? undefined : `/stored?${queryOf({ filter, after: found.next })}`;
+    return <FilesPage user={user} filter={filter} found={found} query={queryOf(search)} next={next} />;
+  });
+  app.get('/audit.csv', async (c) => {
+    access.userOf(c);
+    return auditCsv(sources.audit, c.req.query());
+  });
+  return app;
+}
+
+/** What an operator does by a form: each answers with the page to go to. */
+function changes(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  type Work = (form: URLSearchParams, user: ConsoleUser, c: ConsoleContext) => Promise<string>;
+  const form = (path: string, work: Work) =>
+    app.post(path, async (c) => {
       const user = access.operatorOf(c);
       try {
         return moved(await work(await formOf(c), user, c));
       } catch (error) {
         return problemPage(error, user, c);
       }
-    };
-  const sessions = () => sessionsOf(sources, sessionTag);
-  const filesFor = async ({ req }: ConsoleContext) => {
-    const { filter, after } = searchIn(req.query());
-    return { filter, found: await sources.files.list(filter, { after, limit: ON_PAGE }) };
-  };
-  const more = () => Math.max(0, sources.sessions().length - MAX_SESSIONS);
-
-  app.get(
-    '/',
-    shown(async (user) => {
-      const lately = sources.lately().slice(0, NEWEST);
-      return <OverviewPage user={user} overview={await overviewOf(sources)} lately={lately} />;
-    }),
-  );
-  app.get(
-    '/servers',
-    shown(async (user) => <ServersPage user={user} servers={await serversOf(sources)} />),
-  );
-  app.get(
-    '/sessions',
-    shown(async (user) => <SessionsPage user={user} sessions={sessions()} more={more()} />),
-  );
-  app.get(
-    '/refusals',
-    shown(async (user) => <RefusalsPage user={user} lately={sources.lately()} />),
-  );
-  app.get(
-    '/config',
-    shown(async (user) => <ConfigPage user={user} settings={sources.config()} />),
-  );
-  app.get(
-    '/audit',
-    shown((user, { req }) => auditPage(user, sources, req.query())),
-  );
-  app.get('/audit.csv', async (c) => {
-    access.userOf(c);
-    return auditCsv(sources.audit, c.req.query());
+    });
+  form('/stored/change', async (given, { name }, { req }) => {
+    const [id, action] = [given.get('id') ?? '', given.get('action') ?? ''];
+    if (!FILE_ID.test(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });
+    await (action === 'remove' ? sources.files.remove(id, name) : sources.files.change(id, action, name));
+    return `/stored?${queryOf(searchIn(req.query()))}`;
   });
-  app.get(
-    '/stored',
-    shown(async (user, c) => {
-      const { filter, found } = await filesFor(c);
-      const next = found.next === undefined ? undefined : `/stored?${queryOf({ filter, after: found.next })}`;
-      const query = queryOf(searchIn(c.req.query()));
-      return <FilesPage user={user} filter={filter} found={found} query={query} next={next} />;
-    }),
-  );
-  app.post(
-    '/stored/change',
-    act(async (form, { name }, { req }) => {
-      const [id = '', action = ''] = [form.get('id') ?? '', form.get('action') ?? ''];
-      if (!FILE_ID.test(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });
-      await (action === 'remove' ? sources.files.remove(id, name) : sources.files.change(id, action, name));
-      return `/stored?${queryOf(searchIn(req.query()))}`;
-    }),
-  );
+  form('/sessions/end', async (given, { name }) => {
+    const tag = given.get('session');
+    const found = sources.sessions().find(({ id }) => sessionTag(id) === tag);
+    if (found) await sources.endSession(found, name);
+    return '/sessions';
+  });
+  return app;
+}
+
+function loggingIn(logins: ConsoleLogins): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
   app.get('/login', () => consolePage(<KeyPage />));
   app.post('/login', async (c) => {
     const form = await formOf(c);
@@ -147,41 +148,20 @@ export function consoleRoutes({
     }
   });
   app.post('/logout', () => moved('/login', NO_COOKIE));
-  app.post(
-    '/sessions/end',
-    act(async (form, { name }) => {
-      const tag = form.get('session');
-      const found = sources.sessions().find(({ id }) => sessionTag(id) === tag);
-      if (found) await sources.endSession(found, name);
-      return '/sessions';
-    }),
-  );
-  app.get(
-    '/api/overview',
-    told(() => overviewOf(sources)),
-  );
-  app.get(
-    '/api/servers',
-    told(() => serversOf(sources)),
-  );
-  app.get('/api/sessions', told(sessions));
-  app.get(
-    '/api/refusals',
-    told(() => sources.lately()),
-  );
-  app.get(
-    '/api/stored',
-    told(async (c) => (await filesFor(c)).found),
-  );
-  app.get(
-    '/api/audit',
-    told(({ req }) => auditJson(sources.audit, req.query())),
-  );
-  app.get(
-    '/api/config',
-    told(() => sources.config()),
-  );
-  app.route('/', tryRoutes({ access, sources, ...trying }));
+  return app;
+}
+
+/** What the pages show, for programs. */
+function asJson(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  const facts = (path: string, ...told: Parameters<ConsoleAccess['told']>) => app.get(path, access.told(...told));
+  facts('/overview', () => overviewOf(sources));
+  facts('/servers', () => serversOf(sources));
+  facts('/sessions', () => sessionsOf(sources, sessionTag));
+  facts('/refusals', () => sources.lately());
+  facts('/stored', ({ req }) => filesFor(sources, searchIn(req.query())));
+  facts('/audit', ({ req }) => auditJson(sources.audit, req.query()));
+  facts('/config', () => sources.config());
   return app;
 }
 
@@ -196,6 +176,10 @@ function searchIn({ after = '', ...given }: Record<string, string>): Search {
     given[name] ? [[name, given[name].slice(0, MAX_NAME)]] : [],
   );
   return { filter: Object.fromEntries(named), after: FILE_ID.test(after) ? after : '' };
+}
+
+function filesFor({ files }: ConsoleSources, { filter, after }: Search) {
+  return files.list(filter, { after, limit: ON_PAGE });
 }
 
 function queryOf({ filter, after }: Search): string {
