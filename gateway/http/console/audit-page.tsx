@@ -108,8 +108,7 @@ function Choice({
 }
 
 function Row({ line }: { line: AuditLine }) {
-  const { time, what, allowed, principal, actor, client, address, server, method, tool, subject, rule, code } = line;
-  const { from, to, files = [], scan, reason, count, outcome, token } = line;
+  const { time, what, principal, server, from, to, files = [] } = line;
   const isMove = from !== undefined || to !== undefined;
   return (
     <tr>
@@ -117,53 +116,78 @@ function Row({ line }: { line: AuditLine }) {
         <time datetime={time}>{timeOf(time)}</time>
       </td>
       <td>{what}</td>
-      <td class={allowed ? 'good' : 'bad'}>
-        {allowed ? 'allowed' : 'refused'}
-        {(code ?? rule) !== undefined && (
-          <>
-            <br />
-            {code !== undefined && <code class="whole">{code}</code>}
-            {code !== undefined && rule !== undefined && <br />}
-            {rule !== undefined && <code>{rule}</code>}
-          </>
-        )}
-        {count !== undefined && <div>{count} more</div>}
-        {outcome !== undefined && <div class="soft">{outcome}</div>}
-        {scan && <div class="soft">{[scan.verdict, scan.signature].filter(Boolean).join(': ')}</div>}
-      </td>
-      <td>
-        {principal === undefined && actor === undefined ? 'unknown' : <Told text={principal} />}
-        {actor !== undefined && <div>by {actor}</div>}
-        <div class="soft">
-          <Told text={client} />
-          {client !== undefined && address !== undefined && ', '}
-          {address}
-        </div>
-      </td>
+      <Decision line={line} />
+      <Caller line={line} />
       <td>{isMove ? `${from ?? principal ?? ''} → ${to ?? principal ?? ''}` : server}</td>
-      <td>
-        <Told text={tool ?? subject} />
-        {method !== undefined && tool === undefined && (
-          <div class="soft">
-            <Told text={method} />
-          </div>
-        )}
-        {token && (
-          <div class="soft">
-            <Told text={token.client} /> {token.claimed && '(claimed) '}
-            <Told text={token.id} />
-          </div>
-        )}
-        {reason}
-      </td>
-      <td>
-        {files.slice(0, 3).map(({ digest, size }) => (
-          <div>
-            <code>{digest?.slice(0, 12)}</code> <span class="soft">{sizeText(size)}</span>
-          </div>
-        ))}
-        {files.length > 3 && <span class="soft">and {files.length - 3} more</span>}
-      </td>
+      <Subject line={line} />
+      <Files files={files} />
     </tr>
+  );
+}
+
+function Decision({ line: { allowed, code, rule, count, outcome, scan } }: { line: AuditLine }) {
+  return (
+    <td class={allowed ? 'good' : 'bad'}>
+      {allowed ? 'allowed' : 'refused'}
+      {(code ?? rule) !== undefined && (
+        <>
+          <br />
+          {code !== undefined && <code class="whole">{code}</code>}
+          {code !== undefined && rule !== undefined && <br />}
+          {rule !== undefined && <code>{rule}</code>}
+        </>
+      )}
+      {count !== undefined && <div>{count} more</div>}
+      {outcome !== undefined && <div class="soft">{outcome}</div>}
+      {scan && <div class="soft">{[scan.verdict, scan.signature].filter(Boolean).join(': ')}</div>}
+    </td>
+  );
+}
+
+function Caller({ line: { principal, actor, client, address } }: { line: AuditLine }) {
+  return (
+    <td>
+      {principal === undefined && actor === undefined ? 'unknown' : <Told text={principal} />}
+      {actor !== undefined && <div>by {actor}</div>}
+      <div class="soft">
+        <Told text={client} />
+        {client !== undefined && address !== undefined && ', '}
+        {address}
+      </div>
+    </td>
+  );
+}
+
+/** What it was about, and with which token. */
+function Subject({ line: { tool, subject, method, token, reason } }: { line: AuditLine }) {
+  return (
+    <td>
+      <Told text={tool ?? subject} />
+      {method !== undefined && tool === undefined && (
+        <div class="soft">
+          <Told text={method} />
+        </div>
+      )}
+      {token && (
+        <div class="soft">
+          <Told text={token.client} /> {token.claimed && '(claimed) '}
+          <Told text={token.id} />
+        </div>
+      )}
+      {reason}
+    </td>
+  );
+}
+
+function Files({ files }: { files: NonNullable<AuditLine['files']> }) {
+  return (
+    <td>
+      {files.slice(0, 3).map(({ digest, size }) => (
+        <div>
+          <code>{digest?.slice(0, 12)}</code> <span class="soft">{sizeText(size)}</span>
+        </div>
+      ))}
+      {files.length > 3 && <span class="soft">and {files.length - 3} more</span>}
+    </td>
   );
 }
