@@ -165,15 +165,17 @@ it('a page that nothing holds back would have called', async () => {
 });
 
 describe('a link of Wharf’s with ?download', () => {
-  it.each(['png', 'pdf', 'text', 'film'])('saves what it would show: %s', async (name) => {
-    const url = await linkTo(name, 'Wharf’s');
-    expect(await visit(`${url}?download`)).toMatch(/^(?:png|pdf|text|film)\.(?:png|pdf|txt|webm)$/);
+  it.each([
+    ['png', 'png.png'],
+    ['pdf', 'pdf.pdf'],
+    ['text', 'text.txt'],
+    ['film', 'film.webm'],
+  ])('saves what it would show: %s', async (name, saved) => {
+    expect(await visit(`${await linkTo(name, 'Wharf’s')}?download`)).toBe(saved);
   });
 
   it('saves it from the store, too', async () => {
-    expect(await visit(`${await linkTo('png', 'Wharf’s, which leads to the store,')}?download`)).toMatch(
-      /^(?:png|pdf|text|film)\.(?:png|pdf|txt|webm)$/,
-    );
+    expect(await visit(`${await linkTo('png', 'Wharf’s, which leads to the store,')}?download`)).toBe('png.png');
   });
 });
 
