@@ -162,7 +162,7 @@ beforeAll(async () => {
     },
   };
   legacy = await lab([...TOOLS, TELLING], { server: { tools } });
-  heavy = await lab(TOOLS, { config: { limits: { values: 1000 } } });
+  heavy = await lab([...TOOLS, TELLING], { server: { tools }, config: { limits: { values: 1000 } } });
   ({ client, upstream } = legacy);
 });
 
@@ -411,6 +411,20 @@ describe('companions', () => {
       size: '1',
     });
   });
+
+  it.each([
+    ['none', {}],
+    ['a name', { name: 'mine.bin' }],
+    ['all', { name: 'mine.bin', type: 'a/b', size: '7' }],
+  ])(
+    'that the caller gives stay, also in a call of so many values that only its files are read: %s',
+    async (_what, own) => {
+      const other = Array.from({ length: 1000 }, (_, index) => index);
+      const sent = { file: 'QQ==', name: 'é.txt', type: 'text/plain', size: '1', ...own };
+      expect(await legacy.sent('telling', { file: named, ...own })).toEqual(sent);
+      expect(await heavy.sent('telling', { file: named, ...own, other })).toEqual({ ...sent, other });
+    },
+  );
 
   it('may have any name', async () => {
     expect(await legacy.sent('telling', { named })).toEqual({ named: 'QQ==', constructor: 'é.txt' });
