@@ -62,6 +62,8 @@ interface Faults {
   cutsAfter?: number;
   /** The largest body that is passed on. */
   mostBody?: number;
+  /** Refuses each body in the midst of it, when its beginning is on its way already. */
+  breaksOff?: boolean;
   /** Headers of the request that are not passed on. */
   drops?: string;
   /** Added to each answer. */
@@ -71,6 +73,15 @@ interface Faults {
 /** A reverse proxy on loopback with the faults that real ones have. */
 async function proxyTo(port: number, faults: Faults): Promise<string> {
   const server: Server = createServer((request, response) => {
+    if (faults.breaksOff && request.method === 'POST') {
+      const { url: path, headers } = request;
+      const onward = send({ host: '127.0.0.1', port, path, method: 'POST', headers });
+      onward.on('error', () => response.writeHead(413).end());
+      onward.write('x'.repeat(1000), () => onward.destroy());
+      request.resume();
+      onward.on('close', () => response.headersSent || response.writeHead(413).end());
+      return;
+    }
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
@@ -141,20 +152,24 @@ describe('wharf doctor, through a proxy to the Wharf that runs,', () => {
   let well: Report;
   let foreign: Report;
   let stopped: Report;
+  let brokenOff: Report;
   let faulty: Map<string, Report>;
 
   beforeAll(async () => {
     const run = async (config: Promise<Record<string, unknown>>) => doctor(await config, '--only', 'publicUrl');
-    const port = await freePort();
-    const publicUrl = await proxyTo(port, { gathers: true });
+    const alone = async (faults: Faults) => {
+      const port = await freePort();
+      return { listen: `127.0.0.1:${port}`, publicUrl: await proxyTo(port, faults) };
+    };
     const [reports, ...others] = await Promise.all([
       Promise.all(FAULTS.map(async ([what, faults]) => [what, await run(behind(faults))] as const)),
       run(behind({})),
       run(behind({}, 'another secret than that of the Wharf that runs')),
-      run(Promise.resolve({ listen: `127.0.0.1:${port}`, publicUrl })),
+      run(alone({ gathers: true })),
+      run(alone({ breaksOff: true })),
     ]);
     faulty = new Map(reports);
-    [well, foreign, stopped] = others;
+    [well, foreign, stopped, brokenOff] = others;
   });
 
   it('finds event streams, large bodies and foreign pages well', () => {
@@ -186,6 +201,13 @@ describe('wharf doctor, through a proxy to the Wharf that runs,', () => {
     expect(of('leads to Wharf').state).toBe('ok');
     expect(of('event streams')).toMatchObject({ state: 'failed', text: expect.stringContaining('arrive together') });
     expect(of('large requests').state).toBe('ok');
+  });
+
+  it('goes on there when a proxy breaks off a body that it has begun to pass on', () => {
+    const { of, code } = brokenOff;
+    expect(of('large requests')).toMatchObject({ state: 'failed', text: expect.stringContaining('HTTP 413') });
+    expect(of('event streams').state).toBe('ok');
+    expect(code).toBe(1);
   });
 });
 
