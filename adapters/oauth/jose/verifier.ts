@@ -83,14 +83,19 @@ export class JoseVerifier implements TokenVerifier {
       return { fault: 'malformed' };
     }
     if (header.crit !== undefined || header.b64 !== undefined) return { fault: 'critical' };
-    const type = header.typ?.toLowerCase().replace(/^application\//, '');
-    const { typ } = this.#rules;
-    const isType = type === undefined ? typ === 'any' : TYPES[typ].some((one) => one === type);
-    if (!isType) return { fault: 'type' };
+    if (!this.#isType(header.typ)) return { fault: 'type' };
     const keys = typeof issuer === 'string' ? this.#issuers.get(issuer) : undefined;
     if (!keys) return { fault: 'issuer' };
     if (!keys.issuer.algorithms.includes(header.alg ?? '')) return { fault: 'algorithm' };
     return { keys };
+  }
+
+  /** @param type as the header has it, which is any JSON value */
+  #isType(type: unknown): boolean {
+    const { typ } = this.#rules;
+    if (type === undefined) return typ === 'any';
+    const name = typeof type === 'string' ? type.toLowerCase().replace(/^application\//, '') : undefined;
+    return TYPES[typ].some((one) => one === name);
   }
 
   async #verifyWith(set: KeySet, token: string, keys: IssuerKeys): Promise<VerifiedToken | { fault: TokenFault }> {
