@@ -17,7 +17,7 @@ const REDACTED = '[redacted]';
 const HIDDEN = JSON.stringify(REDACTED);
 
 /** Most texts are names of methods and tools, which need only this test. */
-const MAY_HOLD_SECRET = /[:=?#]|(?:\/|2f)(?:[du]|login)[\\/%]|bearer|basic/i;
+const MAY_HOLD_SECRET = /[:=?#%]|\/(?:[du]|login)[\\/]|bearer|basic/i;
 
 /** Short, without what JSON escapes and without what MAY_HOLD_SECRET finds: most texts, written as they are. */
 const PLAIN = /^(?!.*(?:\/(?:[du]|login)\/|bearer|basic))[\w ./()+,-]{0,100}$/i;
@@ -31,11 +31,11 @@ const SECRET_PARAMETER = /^sig$|signature|credential|token|secret|passw|api[_-]?
 
 /**
  * The ticket of a link (`/d/`, `/u/`, `/oauth/login/`), also where a proxy, a chat or a program has written the link in
- * another way: with two slashes, with `%2F` or `\/`, or in capitals. A secret that was cut is not followed by what ends
- * one, but by the text's length.
+ * another way: with two slashes, with `%2F` or `\/`, in capitals, or with `%64` for `d`, which reaches the same route. A
+ * secret that was cut is not followed by what ends one, but by the text's length.
  */
 const TICKET =
-  /((?:\/|2f)(?:[du]|login)(?:\\?\/|%(?:25){0,3}2f){1,4}[^\w\s"'<>-]{0,3})(?:[\w%-]{16,}|[\w%-]+(?=… \(\d+ characters\)$))/gi;
+  /((?:\/|2f)(?:[du]|%(?:25){0,3}(?:[46]4|[57]5)|(?:l|%(?:25){0,3}[46]c)(?:o|%(?:25){0,3}[46]f)(?:g|%(?:25){0,3}[46]7)(?:i|%(?:25){0,3}[46]9)(?:n|%(?:25){0,3}[46]e))(?:\\?\/|%(?:25){0,3}2f){1,4}[^\w\s"'<>-]{0,3})(?:[\w%-]{16,}|[\w%-]+(?=… \(\d+ characters\)$))/gi;
 
 /**
  * A secret as headers, JSON and programs write it: servers print what they send on standard error. Without quotes a digit

@@ -55,6 +55,10 @@ describe('what never reaches a log', () => {
     ['a ticket in a path with escapes', 'GET /d%2fAbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
     ['a ticket in a URL with escapes', 'to=http%3A%2F%2Fh%2Fd%2FAbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
     ['a ticket in a URL with escapes of escapes', 'http%253A%252F%252Fh%252Fu%252FAbCdEf0123456789_-xyz', '0123456789'],
+    ['a ticket behind a letter that is an escape', 'GET /%64/AbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
+    ['an upload ticket behind a capital that is one', 'POST /wharf/%55/AbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
+    ['the ticket of a login with some', 'GET /oauth/l%6Fg%69n/AbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
+    ['a ticket behind an escape of an escape', 'to=h%252F%252564%252FAbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
     ['a ticket in JSON', '"http:\\/\\/h\\/d\\/AbCdEf0123456789_-xyz"', 'AbCdEf0123456789'],
     ['the end of a ticket with an escape', 'GET /d/AbCdEf0123456789AbCdEf%2DhunterTwo9', 'hunterTwo9'],
     ['a signature', 'http://s3/b/k?X-Amz-Date=1&X-Amz-Signature=deadbeef00', 'deadbeef00'],
@@ -92,6 +96,8 @@ describe('what never reaches a log', () => {
 
   it.each([
     'GET /u/about and /d/files',
+    'GET /%66/AbCdEf0123456789_-xyz',
+    '100 % of /data/AbCdEf0123456789_-xyz',
     'GET /login/github',
     'Unexpected token: } at 5',
     'the token: expired yesterday',
@@ -187,6 +193,9 @@ describe('what never reaches a log', () => {
       'cookie:',
       '%25',
       '/d%2f',
+      '/%64/',
+      '%2f%64%2f',
+      '/%6c%6fgi',
     ])
       for (let round = 0; round < 100; round++) redactText(piece.repeat(2000));
     // a quadratic pattern takes minutes
