@@ -97,6 +97,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       IncomingMessage: JoinedRequest,
       ServerResponse: Answer,
       requestTimeout: 0,
+      // the guard refuses such a request, and says why
+      requireHostHeader: false,
       headersTimeout: HEAD_TIMEOUT_MS,
       connectionsCheckingInterval: HEAD_LOOK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -107,6 +109,11 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     // A refused client may or may not still send its body: nothing after it on this connection is certain.
     response.shouldKeepAlive = false;
     if (!DECIDES_FIRST.test(request.url ?? '')) response.writeContinue();
+    onRequest(request, response);
+  });
+  // RFC 9110 §10.1.1 lets a server ignore an expectation that it does not know. Node would answer 417, past every check.
+  server.on('checkExpectation', (request, response) => {
+    response.shouldKeepAlive = false;
     onRequest(request, response);
   });
   server.on('connection', (socket) => connections.admit(socket));

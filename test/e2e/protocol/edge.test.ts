@@ -125,9 +125,29 @@ describe.each(FACES)('the %s port', (face) => {
   });
 
   it('refuses two Hosts and two Origins (G15)', async () => {
-    expect(await statusOf(base(face), '/', ['host', 'localhost', 'host', 'localhost'])).toBeGreaterThanOrEqual(400);
+    const { status, body } = await raw(base(face), '/', ['host', 'localhost', 'host', 'localhost']);
+    expect([status, body]).toEqual([400, expect.stringContaining('it has 2 Host headers')]);
     const twice = ['host', 'localhost', 'origin', 'http://localhost', 'origin', 'http://localhost'];
     expect(await statusOf(base(face), '/', twice)).toBe(403);
+  });
+
+  it('refuses a request without a Host, and says so (G15)', async () => {
+    const { status, headers, body } = await raw(base(face), '/', []);
+    expect([status, body]).toEqual([400, expect.stringContaining('it has no Host header')]);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  it('checks a request that expects what Wharf does not know like any other, and closes the connection (G15)', async () => {
+    for (const [host, line] of [
+      ['localhost', '404 Not Found'],
+      ['evil.example', '403 Forbidden'],
+    ]) {
+      const socket = await RawSocket.open(Number(new URL(base(face)).port));
+      socket.send(`POST /nothing HTTP/1.1\r\nHost: ${host}\r\nExpect: a-miracle\r\nContent-Length: 2\r\n\r\n`);
+      await socket.until(/\r\n\r\n/);
+      socket.send(`{}POST /nothing HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      expect((await socket.toEnd()).match(/HTTP\/1\.1 .*(?=\r)/g)).toEqual([`HTTP/1.1 ${line}`]);
+    }
   });
 
   it.each([
