@@ -59,6 +59,11 @@ describe('a client', () => {
     socket.head('POST /mcp', { ...JSON_POST, 'Transfer-Encoding': 'gzip, chunked' });
     socket.send('2\r\n{}\r\n0\r\n\r\n');
     expect(await socket.until(/not accepted/)).toMatch(/^HTTP\/1\.1 415 [\s\S]*gzip, chunked/);
+    const other = await RawSocket.open(port());
+    other.head('POST /mcp', { ...JSON_POST, 'Content-Encoding': 'z'.repeat(9000), 'Content-Length': 0 });
+    const told = await other.until(/not accepted/);
+    expect(told).toMatch(/^HTTP\/1\.1 415 [\s\S]*[^z]z{64}[^z]/);
+    expect(told.length).toBeLessThan(1500);
   });
 
   it('that is told of a bad head and never reads is closed all the same', async () => {
