@@ -157,7 +157,7 @@ export function readHead(head: string): {
   base64: boolean;
   charset: string | undefined;
 } {
-  const [type = '', ...parameters] = head.split(';').map((part) => part.trim());
+  const [type = '', ...parameters] = partsOf(head).map((part) => part.trim());
   const end = parameters.findIndex((parameter) => parameter.toLowerCase() === 'base64');
   const read = end < 0 ? parameters : parameters.slice(0, end);
   const name = read.find((parameter) => /^name=/i.test(parameter))?.slice('name='.length) ?? '';
@@ -171,6 +171,24 @@ export function readHead(head: string): {
       .replace(/^"(.*)"$/, '$1')
       .toLowerCase(),
   };
+}
+
+/** The parts of a head between its semicolons. One within quotes belongs to a value (RFC 2045 §5.1), as browsers read it. */
+function partsOf(head: string): string[] {
+  const parts: string[] = [];
+  let begin = 0;
+  for (let at = 0; at < head.length; at++) {
+    const char = head.charAt(at);
+    if (char === '"') {
+      const end = head.indexOf('"', at + 1);
+      if (end > 0) at = end;
+    } else if (char === ';') {
+      parts.push(head.slice(begin, at));
+      begin = at + 1;
+    }
+  }
+  parts.push(head.slice(begin));
+  return parts;
 }
 
 /** True when a text ends inside quotes. */

@@ -147,6 +147,8 @@ describe('the name in a data: URI', () => {
     );
     expect(nameOf('data:a/b;name=%D0%BE%D1%82%D1%87%D1%91%D1%82.pdf,A')).toBe('отчёт.pdf');
     expect(nameOf('data:a/b;name="a.png";base64,QUJD')).toBe('a.png');
+    expect(nameOf('data:a/b;name="a;b.pdf";base64,QUJD')).toBe('a;b.pdf');
+    expect(nameOf('data:a/b;x="name=c.pdf;base64;";name=a.pdf,QUJD')).toBe('a.pdf');
   });
 
   it.each([
@@ -155,6 +157,14 @@ describe('the name in a data: URI', () => {
     'data:image/png;charset=x;NAME=a.png;name=b.png;base64,QUJD',
   ])('may stand anywhere before ;base64: %s (2356o-09)', (text) => {
     expect(read(text)).toEqual({ mimeType: 'image/png', name: 'a.png', charset: 'x', bytes: 'ABC' });
+  });
+
+  it('does not say by what stands within quotes that the data is base64', () => {
+    expect(read('data:text/plain;name="a;base64;b.txt",QUJD')).toEqual({
+      mimeType: 'text/plain',
+      name: 'a;base64;b.txt',
+      bytes: 'QUJD',
+    });
   });
 
   it('is ignored after ;base64 (2356o-10)', () => {

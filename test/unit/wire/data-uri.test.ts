@@ -14,6 +14,9 @@ describe('the head of a data: URI', () => {
     ['data:image/svg+xml; base64 ,AAAA', { mimeType: 'image/svg+xml', base64: true }],
     ['data:application/pdf;name=a%20b.pdf;base64,AAAA', { mimeType: 'application/pdf', name: 'a b.pdf', base64: true }],
     ['data:application/pdf;name="a.pdf";base64,AAAA', { mimeType: 'application/pdf', name: 'a.pdf', base64: true }],
+    ['data:a/b;name=\\"a;b.pdf\\";base64,AAAA', { mimeType: 'a/b', name: 'a;b.pdf', base64: true }],
+    // a quotation mark that is not closed is a letter like any other
+    ['data:a/b;name="a;base64,AAAA', { mimeType: 'a/b', name: '"a', base64: true }],
     ['data:a/b;name=%zz;base64,AAAA', { mimeType: 'a/b', name: '%zz', base64: true }],
     ['data:a/b;name=gr\u00f6\u00dfe;base64,AAAA', { mimeType: 'a/b', name: 'gr\u00f6\u00dfe', base64: true }],
     ['data:a/b;name=;base64,AAAA', { mimeType: 'a/b', base64: true }],
