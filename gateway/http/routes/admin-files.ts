@@ -19,8 +19,14 @@ const MOST_ON_PAGE = 1000;
 /** Who acts here: the port asks for no key. */
 const ACTOR = 'admin port';
 
-/** Headers with which a proxy says that the request is another machine's. */
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-ip'];
+/**
+ * Headers with which a proxy says that the request is another machine's, besides `X-Forwarded-…`. `Via` is the one that
+ * every proxy must add (RFC 9110 §7.6.3); the others are those of proxies that do not.
+ */
+const OF_PROXIES: ReadonlySet<string> = new Set([
+  ...['via', 'forwarded', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip', 'x-envoy-external-address'],
+  ...['true-client-ip', 'cf-connecting-ip', 'fastly-client-ip'],
+]);
 
 /**
  * Stored files as JSON, for `wharf files` and other programs of this machine. The admin port asks for no key, so that
@@ -114,7 +120,9 @@ function timeOf(ms: number): string {
 
 async function onlyThisMachine(c: Context<Env>, next: () => Promise<void>): Promise<Response | undefined> {
   const { incoming } = c.env;
-  const isForwarded = FORWARDED.some((name) => incoming.headers[name] !== undefined);
+  const isForwarded = Object.keys(incoming.headers).some(
+    (name) => OF_PROXIES.has(name) || name.startsWith('x-forwarded-'),
+  );
   if (isForwarded || !isThisMachine(incoming.socket.remoteAddress ?? '')) {
     return refuse(
       c,
