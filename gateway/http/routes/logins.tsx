@@ -21,8 +21,12 @@ export interface LoginDeps {
 
 type Env = { Bindings: HttpBindings };
 
-/** Ties a login to the browser that has begun it. */
+/**
+ * Ties a login to the browser that has begun it. With https under a name that a page of a neighbouring host cannot set
+ * (RFC 6265bis §4.1.3.2): it could give a browser a cookie that it knows, and with it the end of a login that it has begun.
+ */
 const COOKIE = 'wharf-login';
+const HOST_COOKIE = `__Host-${COOKIE}`;
 
 /** Any other value is not Wharf's, and may not even stand in a header. */
 const COOKIE_VALUE = /^[\w-]{43}$/;
@@ -35,7 +39,7 @@ export function logins({ logins: all, areUsed, baseUrl, log, refused }: LoginDep
   const app = new Hono<Env>();
   app.get('/oauth/login/:ticket', async (c) =>
     answered(c, async () => {
-      const cookie = cookieIn(c) ?? randomBytes(32).toString('base64url');
+      const cookie = cookieIn(c, baseUrl()) ?? randomBytes(32).toString('base64url');
       const login = await all.open(c.req.param('ticket'), cookie, browserOf(c));
       if (!login) return unknown(c);
       const { server, principal, url } = login;
@@ -46,7 +50,7 @@ export function logins({ logins: all, areUsed, baseUrl, log, refused }: LoginDep
   );
   app.get('/oauth/callback', async (c) =>
     answered(c, async () => {
-      const end = await all.finish(new URL(c.req.url).searchParams, cookieIn(c), browserOf(c));
+      const end = await all.finish(new URL(c.req.url).searchParams, cookieIn(c, baseUrl()), browserOf(c));
       if (end.kind === 'unknown') return unknown(c);
       if (end.kind === 'refused') return page(<LoginEndPage kind="refused" />, 403);
       if (end.kind === 'changed') {
@@ -84,14 +88,17 @@ function browserOf({ env }: Context<Env>): Browser {
   return { address, client };
 }
 
-function cookieIn(c: Context<Env>): string | undefined {
-  const value = getCookie(c, COOKIE);
+const isSecure = (base: string) => base.startsWith('https:');
+
+function cookieIn(c: Context<Env>, base: string): string | undefined {
+  const value = getCookie(c, isSecure(base) ? HOST_COOKIE : COOKIE);
   return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
 }
 
 function cookieOf(value: string, base: string): string {
-  const { pathname, protocol } = new URL(base);
-  const path = `${pathname.replace(/\/$/, '')}/oauth/`;
-  const secure = protocol === 'https:' ? '; Secure' : '';
-  return `${COOKIE}=${value}; HttpOnly; SameSite=Lax; Path=${path}; Max-Age=${COOKIE_SECONDS}${secure}`;
+  const attributes = `HttpOnly; SameSite=Lax; Max-Age=${COOKIE_SECONDS}`;
+  // such a name is good only for the whole host
+  if (isSecure(base)) return `${HOST_COOKIE}=${value}; ${attributes}; Path=/; Secure`;
+  const path = new URL(base).pathname.replace(/\/$/, '');
+  return `${COOKIE}=${value}; ${attributes}; Path=${path}/oauth/`;
 }

@@ -116,6 +116,40 @@ describe('the page of a link to log in', () => {
     expect(again.headers.getSetCookie()[0]).toContain(`${cookie};`);
   });
 
+  it('names the browser over https by a cookie that no neighbouring host can set (SEC-16)', async () => {
+    const base = 'https://mcp.example.com/tools';
+    const [port = 0] = await freePorts(1);
+    const other = await startWharf({
+      servers: { crm: { url: fake.url, upstreamAuth: { perUser: { issuer: idp.url, clientId: 'wharf' } } } },
+      config: {
+        listen: `127.0.0.1:${port}`,
+        publicUrl: base,
+        auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] },
+      },
+    });
+    try {
+      const local = `http://127.0.0.1:${port}`;
+      const headers = { authorization: `Bearer ${KEY}` };
+      const client = await RawClient.connect(`${local}/mcp`, '2025-06-18', { headers });
+      const params = { name: 'echo', arguments: { text: 'x' } };
+      const { text } = await client.post({ jsonrpc: '2.0', id: 2, method: 'tools/call', params });
+      const page = linkIn(text).replace(base, local);
+      const cookieOf = async (cookie: string) => (await fetch(page, { headers: { cookie } })).headers.getSetCookie()[0];
+      const set = (await cookieOf('')) ?? '';
+      expect(set).toMatch(/^__Host-wharf-login=[\w-]{43}; HttpOnly; SameSite=Lax; Max-Age=600; Path=\/; Secure$/);
+      const [own = ''] = set.split(';');
+      expect(await cookieOf(own)).toContain(`${own};`);
+      expect(await cookieOf(own.replace('__Host-', ''))).not.toContain(`${own};`);
+      const { href, cookie } = await openLogin(page);
+      const state = new URL(href).searchParams.get('state');
+      const back = `${local}/oauth/callback?state=${state}&code=x`;
+      const tossed = await fetch(back, { headers: { cookie: cookie.replace('__Host-', '') } });
+      expect(tossed.status).toBe(404);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('says where its link leads, not who the authorization server is', async () => {
     const { port } = new URL(idp.url);
     const wharfOf = (perUser: object) =>

@@ -149,7 +149,7 @@ describe("a person's own login at a server", () => {
     const client = await connect('dora');
     const link = linkIn((await client.post(call(2))).text);
     const { headers } = await fetch(link);
-    expect(headers.getSetCookie()[0]).toMatch(/HttpOnly; SameSite=Lax; Path=\/oauth\//);
+    expect(headers.getSetCookie()[0]).toMatch(/HttpOnly; SameSite=Lax; Max-Age=600; Path=\/oauth\/$/);
     const { href, cookie } = await openLogin(link);
     const back = await followLogin(href, `${wharf.url}/oauth/callback`);
     const wrong = new URL(back);
