@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { asGatewayError, type GatewayError } from '../errors.js';
 import type { LoginDocuments } from '../identity/resource.js';
 import { errorAnswer } from '../mcp/error-response.js';
+import { CLIENT_GONE } from './client-gone.js';
 import type { App } from './listener.js';
 import { type AdminDeps, admin, readinessOf } from './routes/admin.js';
 import { adminFiles } from './routes/admin-files.js';
@@ -70,7 +71,7 @@ export function createAdminApp({
 function answerTo(fault: (error: GatewayError) => void): (thrown: unknown) => Response {
   return (thrown) => {
     const error = asGatewayError(thrown);
-    if (error.code === 'internal') fault(error);
+    if (error.code === 'internal' && error !== CLIENT_GONE) fault(error);
     const allow = error.code === 'method_not_allowed' && { allow: String(error.facts.allow) };
     const headers = { 'content-type': 'application/json', ...allow };
     return new Response(errorAnswer(error, undefined), { status: error.httpStatus, headers });

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { keyHash, sha256 } from '../../helpers/bytes.js';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { gauge } from '../../helpers/fault-checks.js';
 import { startEverything } from '../../helpers/sdk-servers.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -29,9 +31,13 @@ const config = {
 };
 
 const audit = recorder();
+/** It has a session, and never says which tools it has. */
+let mute: FakeUpstream;
 let wharf: Wharf;
 
 beforeAll(async () => {
+  mute = await startFakeUpstream({ transport: 'json', session: true });
+  mute.respond = ({ body }) => (body.includes('tools/list') ? { never: true } : undefined);
   const { command } = await startEverything('stdio');
   const files = { image_base64: { encoding: 'base64', maxSize: '1MiB' } };
   wharf = await startWharf({
@@ -42,6 +48,7 @@ beforeAll(async () => {
       hr: { command: ODD, allow: [{ key: 'ci' }] },
       few: { command: ODD, allow: [{ principal: 'console:*', tools: ['s*'] }] },
       down: { url: 'http://127.0.0.1:1/mcp' },
+      mute: { url: mute.url },
     },
     config: { ...config, timeouts: { idle: '6s' } },
   });
@@ -49,6 +56,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await wharf?.stop();
+  await mute?.close();
 });
 
 beforeEach(() => {
@@ -214,6 +222,20 @@ describe('trying a tool at the console', () => {
     expect([page.status, said(page)]).toEqual([504, expect.stringContaining('did not answer within 6 s')]);
     expect(said(page)).toContain('timeouts.idle');
     expect(said(await send('odd', 'fail'))).toContain('The tide is out.');
+  });
+
+  it('is no fault of Wharf where its operator leaves before the answer', async () => {
+    const faults = () => gauge(wharf.adminUrl, 'wharf_errors_total{code="internal"}');
+    const before = await faults();
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${OPERATOR}` };
+    const left = fetch(`${wharf.adminUrl}/api/servers/mute/tools`, { headers, signal: leaving.signal });
+    await until(() => mute.requests.some(({ body }) => body.includes('tools/list')));
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    await until(async () => (await gauge(wharf.adminUrl, 'wharf_open_exchanges')) === 0);
+    expect(await faults()).toBe(before);
+    expect(wharf.logged()).not.toContain('a request of an operator failed');
   });
 
   it('says why a server that is away cannot be tried', async () => {
