@@ -25,7 +25,7 @@ interface DownloadDecision {
   body?: { range?: ByteRange };
 }
 
-type RepresentationFacts = Pick<FileRecord, 'name' | 'mimeType' | 'size' | 'digest' | 'resource'>;
+type RepresentationFacts = Pick<FileRecord, 'name' | 'mimeType' | 'notUtf8' | 'size' | 'digest' | 'resource'>;
 
 /** Names the resource that a body belongs to: a client that is redirected to it gets no other answer that says so. */
 export const RESOURCE_HEADER = 'mcp-resource-uri';
@@ -49,10 +49,10 @@ export function entityTag(digest: string): string {
  * without running it opens in the tab; any other is saved.
  */
 export function servedAs(
-  { name, mimeType }: Pick<FileRecord, 'name' | 'mimeType'>,
+  { name, mimeType, notUtf8 }: Pick<FileRecord, 'name' | 'mimeType' | 'notUtf8'>,
   isSaved = false,
 ): { contentType: string; contentDisposition: string } {
-  const shown = isSaved ? undefined : shownMediaType(mimeType);
+  const shown = isSaved ? undefined : shownMediaType(mimeType, notUtf8 !== true);
   if (shown === undefined) return { contentType: safeMediaType(mimeType), contentDisposition: attachment(name) };
   return { contentType: shown, contentDisposition: inline(name) };
 }

@@ -14,6 +14,8 @@ export interface FileRecord {
   fromCall?: true;
   name: string;
   mimeType: string;
+  /** For a text: its first bytes are not UTF-8, and browsers guess what they are. */
+  notUtf8?: true;
   /** URI of the resource whose content it is, if it was requested by that URI. */
   resource?: string;
   /** Bytes. */
@@ -47,6 +49,7 @@ const FILE_RECORD: Shape<FileRecord> = {
   fromCall: 'true?',
   name: 'text',
   mimeType: 'text',
+  notUtf8: 'true?',
   resource: 'text?',
   size: 'number',
   digest: 'text',
@@ -58,6 +61,12 @@ const FILE_RECORD: Shape<FileRecord> = {
   heldAt: 'number?',
   shared: 'true?',
 };
+
+/** What is known of a file's bytes when they become one: all but what its record adds. */
+export type FileFacts = Pick<
+  FileRecord,
+  'principal' | 'server' | 'tool' | 'fromCall' | 'name' | 'mimeType' | 'notUtf8' | 'resource'
+>;
 
 /** An object, and how many bytes it was stored with. */
 export type StoredObject = Pick<FileRecord, 'key' | 'size'>;

@@ -11,7 +11,7 @@ import type { CleanUps } from './clean-ups.js';
 import { lifetimeOf } from './control/lifetime.js';
 import { type FileCause, recordFile } from './control/recorded-file.js';
 import type { Expiry } from './expiry.js';
-import type { CountedFile, DescribedFile, FileAccount, FileRecord, StoredObject } from './file.js';
+import type { CountedFile, DescribedFile, FileAccount, FileFacts, FileRecord, StoredObject } from './file.js';
 import { NO_RECORD, ownerOf, recordIn, recordKey } from './file.js';
 import type { Origins } from './flow/origins.js';
 import { handleOf, readHandle } from './handle.js';
@@ -87,11 +87,7 @@ export class Library {
    * again), they become the existing file, and the new object is removed.
    * @returns the record to use, which may be an older one with another id
    */
-  async publish(
-    stored: Stored,
-    about: Pick<FileRecord, 'principal' | 'server' | 'tool' | 'fromCall' | 'name' | 'mimeType' | 'resource'>,
-    cause: FileCause = {},
-  ): Promise<FileRecord> {
+  async publish(stored: Stored, about: FileFacts, cause: FileCause = {}): Promise<FileRecord> {
     const { state, clock, settings, origins } = this.#deps;
     await recordFile(this.#deps.audit, about, stored, cause);
     if (about.server !== undefined) await origins?.note({ ...about, server: about.server }, stored.digest);

@@ -36,7 +36,7 @@ type OwnLink =
   | { kind: 'presigned'; id: string; path: string };
 
 type FindRecord = (id: string) => Promise<FileRecord | undefined>;
-type PresignedFile = Pick<FileRecord, 'key' | 'name' | 'mimeType'>;
+type PresignedFile = Pick<FileRecord, 'key' | 'name' | 'mimeType' | 'notUtf8'>;
 
 /** Makes links to files: Wharf's own, which are short, and the store's. */
 export class Links {

@@ -8,6 +8,7 @@ import type { Library } from './library.js';
 import { fileNameFor } from './names/file-name.js';
 import { extensionOf, mediaTypeOf, sniff } from './names/media-type.js';
 import { checkResultType } from './names/result-type.js';
+import { writtenAs } from './names/text-hint.js';
 
 export interface StoreFileDeps {
   ingest: IngestDeps;
@@ -56,12 +57,14 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
       index: 1,
       ext: extensionOf(claims.mimeType, sniffed),
     });
+    const mimeType = mediaTypeOf(claims.mimeType, sniffed);
     const about = {
       principal,
       ...(server === undefined ? { fromCall: true as const } : { server }),
       ...(resource !== undefined && { resource }),
       name,
-      mimeType: mediaTypeOf(claims.mimeType, sniffed),
+      mimeType,
+      ...writtenAs(mimeType, head),
     };
     return await deps.library.publish(stored, about, { subject: resource ?? subject, actor });
   } catch (error) {

@@ -2,6 +2,7 @@ import { GatewayError } from '../errors.js';
 import type { FileRecord } from './file.js';
 import { fileNameFor } from './names/file-name.js';
 import { extensionOf, sniff } from './names/media-type.js';
+import { writtenAs } from './names/text-hint.js';
 import { uploadedType } from './names/upload-type.js';
 import type { UploadIntent } from './upload-intent.js';
 
@@ -22,13 +23,13 @@ export async function describeUpload(
   head: Buffer,
   claims: UploadClaims,
   { principal, name: announcedName, mimeType: announced, accept }: UploadIntent,
-): Promise<Pick<FileRecord, 'principal' | 'name' | 'mimeType'>> {
+): Promise<Pick<FileRecord, 'principal' | 'name' | 'mimeType' | 'notUtf8'>> {
   const sniffed = await sniff(head);
   const given = announcedName ?? claims.name;
   const seen = head.length === 0 ? 'empty' : sniffed;
   const mimeType = uploadedType({ announced, declared: claims.mimeType, sniffed: seen, name: given, accept });
   const name = fileNameFor({ name: given, owner: 'upload', index: 1, ext: extensionOf(mimeType, sniffed) });
-  return { principal, name, mimeType };
+  return { principal, name, mimeType, ...writtenAs(mimeType, head) };
 }
 
 /**

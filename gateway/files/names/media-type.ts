@@ -184,12 +184,14 @@ const SHOWN = new Set([
 /**
  * The Content-Type with which a file of this recorded type may be shown in a browser's tab; undefined for one that may
  * only be saved.
+ * @param isUtf8 whether it is UTF-8, if it is a text
  */
-export function shownMediaType(recorded: string): string | undefined {
+export function shownMediaType(recorded: string, isUtf8 = true): string | undefined {
   const mime = mediaTypeOf(recorded, undefined);
   if (!SHOWN.has(mime)) return undefined;
-  // without a charset, browsers guess
-  return mime.startsWith('text/') ? 'text/plain; charset=utf-8' : mime;
+  if (!mime.startsWith('text/')) return mime;
+  // without a charset, browsers guess: never UTF-8, and mostly well what else it is
+  return isUtf8 ? 'text/plain; charset=utf-8' : 'text/plain';
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {

@@ -31,6 +31,20 @@ export function utf16Hint(head: Buffer, complete: boolean): Sniffed | undefined 
   return text === undefined ? undefined : (markupHint(text.trimStart()) ?? PLAIN);
 }
 
+/**
+ * What a file's record says of how it is written: nothing, unless it is a text whose first bytes are not UTF-8.
+ * @param head its first bytes, of which the last character may be cut in two
+ */
+export function writtenAs(mimeType: string, head: Buffer): { notUtf8?: true } {
+  if (!mimeType.startsWith('text/')) return {};
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    return {};
+  } catch {
+    return { notUtf8: true };
+  }
+}
+
 /** @returns undefined for what is not text in this encoding. A byte order mark is dropped. */
 function decoded(head: Buffer, encoding: string, complete: boolean): string | undefined {
   try {

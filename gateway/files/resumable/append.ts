@@ -331,7 +331,7 @@ export class Append {
 }
 
 /** The future record of a file. */
-type Draft = Pick<FileRecord, 'principal' | 'name' | 'mimeType' | 'digest'>;
+type Draft = Pick<FileRecord, 'principal' | 'name' | 'mimeType' | 'notUtf8' | 'digest'>;
 
 /** For an upload without earlier bytes. */
 const NO_REST: AsyncIterable<Buffer> = { async *[Symbol.asyncIterator]() {} };

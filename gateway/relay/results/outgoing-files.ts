@@ -3,6 +3,7 @@ import type { Stored } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
 import { fileNameFor } from '../../files/names/file-name.js';
 import { extensionOf, mediaTypeOf, SNIFF_BYTES, sniff } from '../../files/names/media-type.js';
+import { writtenAs } from '../../files/names/text-hint.js';
 import type { NamedType } from '../../files/names/told-name.js';
 import type { PreviewAhead } from '../../files/previews/ahead.js';
 import type { FileLabel } from '../../files/ticket.js';
@@ -136,7 +137,7 @@ export class OutgoingFiles {
     if (known) return this.#again(known, label);
     const { principal, server } = this.#owner;
     const tool = this.#tools.has(subject) ? { tool: subject } : {};
-    const about = { principal, server, ...tool, ...label };
+    const about = { principal, server, ...tool, ...label, ...writtenAs(type.mimeType, stored.head) };
     // the answer may be one that was sent before, when it was known what it answers
     const isNameless = subject === NO_SUBJECT && !isNamed(claims);
     const record = await this.#deps.library.publish(stored, about, { subject, actor: this.#actor, isNameless });

@@ -12,6 +12,7 @@ import {
   sniff,
 } from '../../files/names/media-type.js';
 import { checkResultType } from '../../files/names/result-type.js';
+import { writtenAs } from '../../files/names/text-hint.js';
 import { storeFile } from '../../files/store-file.js';
 import { accepts, isJsonOrEvents } from '../../mcp/accept.js';
 import { single } from '../../mcp/headers.js';
@@ -167,7 +168,8 @@ export class StreamSender {
     const name = fileNameFor({ ...claims, owner: SUBJECT, index: 1, ext });
     const mimeType = mediaTypeOf(item.mimeType, sniffed);
     checkResultType(types, { declared: item.mimeType, sniffed }, uri);
-    return cut.library.publish(item.stored, { principal, server, name, mimeType, ...about }, { subject: uri });
+    const facts = { principal, server, name, mimeType, ...writtenAs(mimeType, item.stored.head), ...about };
+    return cut.library.publish(item.stored, facts, { subject: uri });
   }
 
   #check(bytes: number, size: number | undefined): void {

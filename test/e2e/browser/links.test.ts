@@ -57,6 +57,8 @@ beforeAll(async () => {
   Object.assign(files, await pictures(), hostile(`${upstream.origin}/beacon`), {
     pdf: { mimeType: 'application/pdf', bytes: pdf() },
     text: { mimeType: 'text/plain', bytes: words },
+    'old text': { mimeType: 'text/plain', bytes: Buffer.from('Grüße aus Köln, mit Äpfeln\n'.repeat(100), 'latin1') },
+    'wide text': { mimeType: 'text/plain', bytes: Buffer.from(`\ufeff${words}`, 'utf16le') },
     markdown: { mimeType: 'text/markdown', bytes: words },
     film: { mimeType: 'video/webm', bytes: await webm(browser) },
     sound: { mimeType: 'audio/wav', bytes: wav() },
@@ -139,6 +141,13 @@ describe.each(['Wharf’s', 'Wharf’s, which leads to the store,', 'the store�
 
     it.each(['text', 'markdown'])('shows text as UTF-8: %s', async (name) => {
       expect(await visit(await linkTo(name, whose))).toBeUndefined();
+      expect(await ask<string>('document.body.innerText')).toMatch(/^Grüße, 世界\n/);
+    });
+
+    it('shows text that is not UTF-8 as what it is', async () => {
+      expect(await visit(await linkTo('old text', whose))).toBeUndefined();
+      expect(await ask<string>('document.body.innerText')).toMatch(/^Grüße aus Köln, mit Äpfeln\n/);
+      expect(await visit(await linkTo('wide text', whose))).toBeUndefined();
       expect(await ask<string>('document.body.innerText')).toMatch(/^Grüße, 世界\n/);
     });
 

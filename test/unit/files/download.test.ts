@@ -51,6 +51,17 @@ describe('a download', () => {
     });
   });
 
+  it.each(['text/plain', 'text/markdown'])(
+    'of %s opens as what its browser takes it for, if it is not UTF-8',
+    (mimeType) => {
+      const { headers } = decideDownload({ ...record, mimeType, notUtf8: true }, { method: 'GET' });
+      expect(headers).toMatchObject({
+        'content-disposition': 'inline; filename=report.pdf',
+        'content-type': 'text/plain',
+      });
+    },
+  );
+
   it.each([
     ...['text/html', 'application/xhtml+xml', 'image/svg+xml', 'text/xml', 'application/xml', 'text/javascript'],
     ...[

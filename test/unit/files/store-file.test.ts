@@ -10,11 +10,14 @@ beforeEach(() => {
   lab = createLab();
 });
 
-const store = (bytes: Buffer, more: { expect?: { size?: number; digest?: string }; bytes?: number } = {}) =>
+const store = (
+  bytes: Buffer,
+  more: { expect?: { size?: number; digest?: string }; bytes?: number; mimeType?: string } = {},
+) =>
   storeFile(
     {
       bytes: inPieces(bytes, 5),
-      claims: {},
+      claims: more.mimeType === undefined ? {} : { mimeType: more.mimeType },
       principal: 'ann',
       server: 'docs',
       subject: 'file',
@@ -53,6 +56,16 @@ describe('a file that is fetched', () => {
       facts: { allowed: HELLO.length + more, actual: HELLO.length },
     });
     expect(await lab.keys()).toEqual([]);
+  });
+
+  it.each([
+    ['in the words of an old system', Buffer.from('Grüße'.repeat(50), 'latin1'), 'text/plain', true],
+    ['in UTF-8', Buffer.from('Grüße'.repeat(50)), 'text/plain', undefined],
+    ['that is no text', Buffer.from('Grüße'.repeat(50), 'latin1'), 'application/x-thing', undefined],
+  ])('%s is recorded as it is written', async (_what, bytes, mimeType, notUtf8) => {
+    const record = await store(bytes, { mimeType });
+    expect([record.mimeType, record.notUtf8]).toEqual([mimeType, notUtf8]);
+    expect(await lab.library.find(record.id)).toEqual(record);
   });
 
   it('may be as large as the limit, and not a byte larger', async () => {
