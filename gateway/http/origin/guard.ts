@@ -54,8 +54,8 @@ export function guardSettings({
  * @throws GatewayError `host_forbidden`, `origin_forbidden`, `request_invalid`
  */
 export function createGuard(settings: GuardSettings): (request: IncomingMessage) => string | undefined {
-  const ownHosts = new Set(settings.allowedHosts);
-  const ownOrigins = new Set(settings.allowedOrigins);
+  const hosts = new Set(settings.allowedHosts);
+  const origins = new Set(settings.allowedOrigins);
   // a URL cannot have an address with a zone (`%eth0`)
   const isAddress = (host: string) =>
     settings.answersToAddresses && isIP(host.replace(/^\[|\]$/g, '')) !== 0 && URL.canParse(`http://${host}`);
@@ -65,7 +65,7 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     if (given === lastOwn) return true;
     const host = given.toLowerCase();
     const name = hostName(host);
-    const isOwn = ownHosts.has(host) || ownHosts.has(name) || LOOPBACK_NAMES.has(name) || isAddress(name);
+    const isOwn = hosts.has(host) || hosts.has(name) || LOOPBACK_NAMES.has(name) || isAddress(name);
     if (!isOwn) return false;
     if (!URL.canParse(`http://${host}`)) throw new GatewayError('request_invalid', { reason: portReason(given) });
     lastOwn = given;
@@ -73,7 +73,7 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
   };
   // scheme, host and port: a page at http:// or at another port of the same machine is another site
   const isOwnOrigin = (origin: string, host: string, port: number | undefined) => {
-    if (ownOrigins.has(origin)) return true;
+    if (origins.has(origin)) return true;
     const [, authority = ''] = /^https?:\/\/([^/]+)$/.exec(origin) ?? [];
     const name = hostName(authority);
     if (LOOPBACK_NAMES.has(name))
@@ -87,11 +87,10 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     }
     const { host, origin } = request.headers;
     // RFC 9112 §3.2. Node keeps the first of several; the proxy in front of us may have used another.
-    const hosts = occurrences(request, 'host');
-    if (host === undefined || hosts > 1) {
-      throw new GatewayError('request_invalid', {
-        reason: `it has ${hosts === 0 ? 'no Host header' : `${hosts} Host headers`}`,
-      });
+    const given = occurrences(request, 'host');
+    if (host === undefined || given > 1) {
+      const headers = given === 0 ? 'no Host header' : `${given} Host headers`;
+      throw new GatewayError('request_invalid', { reason: `it has ${headers}` });
     }
     if (!isOwnHost(host)) throw new GatewayError('host_forbidden', { host: shown(host) });
     // the router takes an IPv6 address only in the spelling of a URL

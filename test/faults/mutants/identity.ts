@@ -20,8 +20,8 @@ export const IDENTITY: readonly Mutant[] = [
     name: 'any-type-of-token',
     fault: 'An ID token, or the proof of another token, is taken for an access token.',
     file: 'adapters/oauth/jose/verifier.ts',
-    find: "    if (!isType) return { fault: 'type' };",
-    replace: "    if (!isType && type === '') return { fault: 'type' };",
+    find: "    if (!this.#isType(header.typ)) return { fault: 'type' };",
+    replace: "    if (!this.#isType(header.typ) && header.typ === '') return { fault: 'type' };",
     ...FORGED,
   },
   {

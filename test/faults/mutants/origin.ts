@@ -112,8 +112,8 @@ export const ORIGIN: readonly Mutant[] = [
     name: 'any-host',
     fault: 'A page whose name is made to lead to this machine is same-origin with Wharf.',
     file: GUARD,
-    find: '!isOwnHost(host)) {',
-    replace: '(host === "" && !isOwnHost(host))) {',
+    find: 'if (!isOwnHost(host)) throw',
+    replace: 'if (host === "" && !isOwnHost(host)) throw',
     ...EDGE,
   },
   {
