@@ -105,6 +105,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     },
     onRequest,
   );
+  // Node 22 leaves out what comes behind the thousandth header, past every check: an Origin, a second Host, what a proxy
+  // has added. A head's length is limited, so that its headers need no limit of their own.
+  server.maxHeadersCount = 0;
   server.on('checkContinue', (request, response) => {
     // A refused client may or may not still send its body: nothing after it on this connection is certain.
     response.shouldKeepAlive = false;

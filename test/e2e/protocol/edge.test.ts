@@ -150,6 +150,20 @@ describe.each(FACES)('the %s port', (face) => {
     }
   });
 
+  it('checks every header of a request, also behind a thousand others (G15)', async () => {
+    const many = Array.from({ length: 2000 }, () => 'a:\r\n').join('');
+    const answerTo = async (last: string) => {
+      const socket = await RawSocket.open(Number(new URL(base(face)).port));
+      socket.send(`GET /nothing HTTP/1.1\r\nHost: localhost\r\n${many}${last}\r\n\r\n`);
+      const answer = await socket.until(/\r\n\r\n/);
+      socket.reset();
+      return answer.slice(0, answer.indexOf('\r'));
+    };
+    expect(await answerTo('Origin: https://evil.example')).toBe('HTTP/1.1 403 Forbidden');
+    expect(await answerTo('Host: evil.example')).toBe('HTTP/1.1 400 Bad Request');
+    expect(await answerTo('b:')).toBe('HTTP/1.1 404 Not Found');
+  });
+
   it.each([
     'http://evil.example/mcp',
     '//evil.example/mcp',
