@@ -58,6 +58,8 @@ export class SharedSession {
   readonly #inbox: ChannelInbox;
   #lastUse: number;
   #isOver = false;
+  /** Wharf ends it, so that its end is not a failure. */
+  #isClosing = false;
   /** Until the server is asked anything but which versions it speaks. */
   #isOnlyProbed = true;
 
@@ -266,6 +268,7 @@ export class SharedSession {
 
   /** Ends the channel; the process behind it is gone when this resolves. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     // from now on nothing new may begin on it
     this.#options.closed();
     this.#streams.get?.end();
@@ -314,19 +317,21 @@ export class SharedSession {
     // a message completed before the end is delivered; requests only it could answer are not awaited
     this.#own.giveUp();
     await this.#inbox.delivered();
-    await this.#over(reason ?? new GatewayError('upstream_closed', { server: deps.server }));
+    const error = asGatewayError(reason ?? new GatewayError('upstream_closed', { server: deps.server }));
+    // an exchange that waits logs its failure itself, with the same cause
+    if (!this.#isClosing && !this.#streams.hasPosts)
+      deps.log.warn({ principal: this.principal, code: error.code, err: error.cause }, 'the channel broke off');
+    await this.#over(error);
   }
 
-  async #over(reason: unknown): Promise<void> {
+  async #over(error: GatewayError): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
-    const error = asGatewayError(reason);
-    const { deps, connection, closed } = this.#options;
+    const { connection, closed } = this.#options;
     closed();
     this.#inbox.abandon();
     this.#abort.abort(error);
     this.#own.giveUp();
-    if (this.#streams.hasPosts) deps.log.warn({ code: error.code, err: error.cause }, 'the channel broke off');
     await Promise.all(this.#streams.posts.map((stream) => stream.fail(error, (id) => this.#names.original(id))));
     await this.#streams.end();
     this.#streams.get?.end();

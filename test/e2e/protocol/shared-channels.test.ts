@@ -243,6 +243,34 @@ describe('a session over stdio', () => {
     expect((await again.call('wait', { ms: 0, say: 'up' })).result?.content?.[0]?.text).toBe('up');
   });
 
+  it('warns once of a process that dies: in the line of the call that waits, or in one of its own', async () => {
+    const warned = (from: number) => wharf.lines.slice(from).filter(({ level }) => level === 'warn');
+    const busy = await RawClient.connect(wharf.mcp);
+    const before = wharf.lines.length;
+    await busy.call('die', {});
+    await until(() => wharf.lines.slice(before).some(({ fields }) => fields.error === 'upstream_closed'));
+    expect(warned(before)).toMatchObject([
+      { text: 'an exchange failed', fields: { name: 'die', code: 'upstream_closed' } },
+    ]);
+
+    const idle = await RawClient.connect(wharf.mcp);
+    const { result } = await idle.call('pid', {});
+    const [later, pid] = [wharf.lines.length, Number(result?.content?.[0]?.text)];
+    process.kill(pid, 'SIGKILL');
+    await until(() => warned(later).length > 0);
+    expect(warned(later)).toMatchObject([
+      {
+        text: 'the channel broke off',
+        fields: { code: 'upstream_closed', err: { message: expect.stringContaining('signal SIGKILL') } },
+      },
+    ]);
+
+    const ended = await RawClient.connect(wharf.mcp);
+    const last = wharf.lines.length;
+    await ended.delete();
+    expect(warned(last)).toEqual([]);
+  });
+
   it('is over after DELETE, and its process gone', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const { result } = await client.call('pid', {});
