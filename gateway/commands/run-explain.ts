@@ -82,7 +82,10 @@ async function aboutAccess({ file, server, ...asked }: ExplainAccess, adapters: 
   const host =
     asked.client === undefined ? undefined : limitsOfHost(asked.client, caller.principal, config.clients, adapters);
   print(explainAccess(question, caller, accessRulesOf(config), found.tools));
-  const limited = { name: found.name, limits: found.limits, global: config.limits };
+  const limited = {
+    ...{ name: found.name, limits: found.limits, global: config.limits },
+    isSet: (path: string) => config.sources.has(path),
+  };
   const own = ownNameOf(asked.tool, found.tools);
   const set = own === undefined ? undefined : new ToolLimits(found.name, found.tools).of(own);
   const tool = own !== undefined && set ? { name: own, set } : undefined;

@@ -1,3 +1,4 @@
+import { placeText } from '../explain/place-text.js';
 import type { Limits } from '../policy/limits.js';
 import { formatSize } from '../policy/units.js';
 import type { Config, ServerConfig } from './config.js';
@@ -10,13 +11,18 @@ const COUNTS = ['processes', 'connections'] as const;
  * lines for people.
  * @param tool the server's own name of a tool, whose file arguments are told too
  */
-export function limitRows(server: ServerConfig, { limits }: Pick<Config, 'limits'>, tool: string | undefined): string {
+export function limitRows(
+  server: ServerConfig,
+  { limits, sources }: Pick<Config, 'limits' | 'sources'>,
+  tool: string | undefined,
+): string {
+  const textOf = (path: string) => placeText(path, (one) => sources.has(one));
   const sourceOf = (name: keyof Limits) =>
-    server.limits[name] < limits[name] ? `servers.${server.name}.limits.${name}` : `limits.${name}`;
+    server.limits[name] < limits[name] ? `servers.${server.name}.limits.${name}` : textOf(`limits.${name}`);
   const files = tool !== undefined && Object.hasOwn(server.tools, tool) ? (server.tools[tool]?.files ?? []) : [];
   const rows = [
     ...COUNTS.map((name) => `${name}: ${server.limits[name]}, by ${sourceOf(name)}`),
-    `accepts: ${formatSize(server.accepts)}, by servers.${server.name}.accepts`,
+    `accepts: ${formatSize(server.accepts)}, by ${textOf(`servers.${server.name}.accepts`)}`,
     ...files.flatMap(({ path, maxSize, accept }) => {
       const at = `servers.${server.name}.tools.${tool}.files.${path}`;
       return [

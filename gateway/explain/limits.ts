@@ -4,6 +4,7 @@ import {
   CALLER_LIMITS,
   type CallerLimit,
   lowerOf,
+  placesOf,
   type SetLimit,
 } from '../policy/allowance.js';
 import { countText, filesText } from '../policy/amounts.js';
@@ -18,6 +19,7 @@ import {
 } from '../policy/message-limits.js';
 import { CALL_AMOUNTS, type SetForTool } from '../policy/tool-limits.js';
 import { formatSize } from '../policy/units.js';
+import { placeText } from './place-text.js';
 
 /** What each limit is about, in the units of the config. */
 const AMOUNTS: Readonly<Record<CallerLimit, (value: number) => string>> = {
@@ -45,6 +47,8 @@ interface LimitedServer {
   name: string;
   limits: ExchangeLimits;
   global: Limits;
+  /** Whether the config has a setting, by its path: what it does not have is a default. */
+  isSet: (path: string) => boolean;
 }
 
 /** A tool with limits of its own. */
@@ -70,7 +74,8 @@ export function explainLimits(
   const isOfMessage = (name: CallerLimit): name is MessageLimit => MESSAGE_LIMITS.some((one) => one === name);
   const rows = CALLER_LIMITS.map((name) => {
     const set = isOfMessage(name) ? lowestOf(name, allowance[name], server, { host, tool }) : allowance[name];
-    return `  ${name}: ${set === undefined ? 'not limited' : `${AMOUNTS[name](set.value)}, by ${sourceOf(set, name)}`}`;
+    const value = set === undefined ? 'not limited' : `${AMOUNTS[name](set.value)}, by ${sourceOf(set, name)}`;
+    return `  ${name}: ${value}${hiddenText(name, [...placesOf(name, rules, caller)])}`;
   });
   const sides = [server.limits, allowance, host?.limits, tool?.set.side];
   const types = TYPE_LIMITS.flatMap((name) => {
@@ -98,7 +103,7 @@ function callRows({ name, set: { amounts } }: LimitedTool, { ceiling }: Allowanc
 function lowestOf(
   name: MessageLimit,
   ofCaller: SetLimit | undefined,
-  { name: server, limits, global }: LimitedServer,
+  { name: server, limits, global, isSet }: LimitedServer,
   { host, tool }: { host: LimitedHost | undefined; tool: LimitedTool | undefined },
 ): SetLimit {
   const isOwn = limits[name] < global[name];
@@ -109,9 +114,20 @@ function lowestOf(
     ...(ofCaller ? [ofCaller] : []),
     ...(ofHost === undefined ? [] : [{ value: ofHost, source: `${host?.place}.${name}` }]),
     ...(ofTool === undefined || source === undefined ? [] : [{ value: ofTool, source }]),
-    { value: limits[name], source: isOwn ? `servers.${server}.limits.${name}` : `limits.${name}` },
+    { value: limits[name], source: isOwn ? `servers.${server}.limits.${name}` : placeText(`limits.${name}`, isSet) },
   ];
   return sides.reduce((least, one) => (one.value < least.value ? one : least));
+}
+
+/**
+ * Entries that mean the caller in vain: only the most specific place counts, also where another one says less. That
+ * `limits` gives way to each of them is what it is for.
+ */
+function hiddenText(name: CallerLimit, [first, ...others]: readonly SetLimit[]): string {
+  return others
+    .filter(({ source }) => source !== `limits.${name}`)
+    .map(({ value, source }) => `; ${source} (${AMOUNTS[name](value)}) comes after ${first?.source} and does not count`)
+    .join('');
 }
 
 function sourceOf({ source, lowered }: SetLimit, name: CallerLimit): string {

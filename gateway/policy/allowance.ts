@@ -145,15 +145,29 @@ export function lowerOf<Set extends SetLimit>(
 /** The most specific place that sets a limit, and its value there. */
 function placeOf<Name extends keyof CallerSettings>(
   name: Name,
+  rules: AllowanceRules,
+  caller: KnownCaller,
+): Place<Name> | undefined {
+  return placesOf(name, rules, caller).next().value ?? undefined;
+}
+
+interface Place<Name extends keyof CallerSettings> {
+  readonly value: NonNullable<CallerSettings[Name]>;
+  readonly source: string;
+}
+
+/** The places that set a limit of a caller. Only the first counts. */
+export function* placesOf<Name extends keyof CallerSettings>(
+  name: Name,
   { base, callers, keys }: AllowanceRules,
   caller: KnownCaller,
-): { value: NonNullable<CallerSettings[Name]>; source: string } | undefined {
+): Generator<Place<Name>, void> {
   const ofKey = caller.key === undefined ? undefined : keys.get(caller.key)?.[name];
-  if (ofKey !== undefined) return { value: ofKey, source: `auth.keys, ${caller.key}: limits.${name}` };
+  if (ofKey !== undefined) yield { value: ofKey, source: `auth.keys, ${caller.key}: limits.${name}` };
   for (const index of rulesAbout(callers, caller, ({ match }) => match)) {
     const ofCaller = callers[index]?.limits[name];
-    if (ofCaller !== undefined) return { value: ofCaller, source: `callers[${index}].limits.${name}` };
+    if (ofCaller !== undefined) yield { value: ofCaller, source: `callers[${index}].limits.${name}` };
   }
   const value = base[name];
-  return value === undefined ? undefined : { value, source: `limits.${name}` };
+  if (value !== undefined) yield { value, source: `limits.${name}` };
 }

@@ -25,6 +25,14 @@ describe('what is said about the limits of a server', () => {
         '  doc: image/png, by servers.ocr.tools.scan.files.doc.accept',
       ]),
     );
+    const plain = await configOf('servers: { ocr: { url: "http://127.0.0.1:1/mcp" } }');
+    expect(limitRows(plain.servers[0] as never, plain, undefined).split('\n')).toEqual([
+      'Those of the server:',
+      '  processes: 32, by default (limits.processes)',
+      '  connections: 1024, by default (limits.connections)',
+      '  accepts: 4MiB, by default (servers.ocr.accepts)',
+      '',
+    ]);
     expect(rows('other').some((row) => row.includes('doc'))).toBe(false);
   });
 });

@@ -4,7 +4,8 @@ import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import { ToolLimits } from '../../../gateway/policy/tool-limits.js';
 
 const GLOBAL = { ...DEFAULT_LIMITS, response: 8_000_000, file: 2_000_000 };
-const SERVER = { name: 'hr', limits: { ...GLOBAL, file: 1_000_000 }, global: GLOBAL };
+const isSet = (path: string) => path === 'limits.response';
+const SERVER = { name: 'hr', limits: { ...GLOBAL, file: 1_000_000 }, global: GLOBAL, isSet };
 
 const told = (...asked: Parameters<typeof explainLimits>) =>
   explainLimits(...asked)
@@ -38,10 +39,40 @@ describe('what is said about the limits of a caller', () => {
   it('spells sizes in the units of the config', () => {
     const rules = { ceiling: {}, base: {}, callers: [], keys: new Map() };
     const limits = { ...DEFAULT_LIMITS, message: 4 * 2 ** 20, file: 100_000_000 };
-    expect(told({ groups: [] }, rules, { name: 'hr', limits, global: limits })).toEqual(
+    expect(told({ groups: [] }, rules, { name: 'hr', limits, global: limits, isSet: () => true })).toEqual(
       expect.arrayContaining([
         '  message: 4MiB in a message without its files, by limits.message',
         '  file: 100MB in a file, by limits.file',
+      ]),
+    );
+  });
+
+  it('says of a default that it is one, and where it would be set', () => {
+    const rules = { ceiling: {}, base: {}, callers: [], keys: new Map() };
+    expect(told({ groups: [] }, rules, SERVER)).toEqual(
+      expect.arrayContaining([
+        '  message: 4MiB in a message without its files, by default (limits.message)',
+        '  response: 8MB in a message of the server without its files, by limits.response',
+      ]),
+    );
+  });
+
+  it('says what is set for the caller and does not count, because a more specific place sets it too', () => {
+    const rules = {
+      ceiling: { file: 500_000 },
+      base: { requestsPerMinute: 60 },
+      callers: [
+        { match: {}, limits: { requestsPerMinute: 5, file: 1000 } },
+        { match: { key: 'other' }, limits: { requestsPerMinute: 1 } },
+      ],
+      keys: new Map([['ci', { requestsPerMinute: 600, file: 900_000 }]]),
+    };
+    expect(told({ key: 'ci', groups: [] }, rules, SERVER)).toEqual(
+      expect.arrayContaining([
+        '  requestsPerMinute: 600 requests a minute, by auth.keys, ci: limits.requestsPerMinute' +
+          '; callers[0].limits.requestsPerMinute (5 requests a minute) comes after auth.keys, ci: limits.requestsPerMinute and does not count',
+        '  file: 500kB in a file, by ceiling.file; auth.keys, ci: limits.file would allow 900kB in a file' +
+          '; callers[0].limits.file (1kB in a file) comes after auth.keys, ci: limits.file and does not count',
       ]),
     );
   });
