@@ -5,6 +5,7 @@ import type { ExchangeLimits, TypeLimit } from '../policy/message-limits.js';
 import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
 import { crossCheck, crossWarnings, type Parsed } from './checks/across.js';
+import { bareSizes } from './checks/bare-sizes.js';
 import { raisedLimit } from './checks/raised-limit.js';
 import { shellVariables } from './checks/shell-variables.js';
 import { toolProblems } from './checks/tools.js';
@@ -67,7 +68,7 @@ export function parseConfig(file: object, adapters: AdapterList, environment: En
     ...sections,
     links: lives,
     secrets,
-    warnings: [...warnings, ...crossWarnings(found.parsed), ...asShells],
+    warnings: [...warnings, ...crossWarnings(found.parsed), ...bareSizes(written), ...asShells],
   };
   return { ok: true, config: config as unknown as Omit<Config, 'inheritedEnv' | 'sources'> };
 }

@@ -72,8 +72,12 @@ export function timeoutsSchema() {
 
 /** A limit in the config's spelling: `100MB`, `32`, `0.25`. */
 export function limitText(name: string, value: number): string {
-  const isSize = name in LIMITS ? LIMITS[name as LimitName].kind === 'size' : /bytes/i.test(name);
-  return isSize ? formatSize(value) : String(value);
+  return isSizeLimit(name) ? formatSize(value) : String(value);
+}
+
+/** Whether a limit of this name is in bytes. */
+export function isSizeLimit(name: string): boolean {
+  return Object.hasOwn(LIMITS, name) ? LIMITS[name as LimitName].kind === 'size' : /bytes/i.test(name);
 }
 
 function field(row: LimitRow) {
