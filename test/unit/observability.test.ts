@@ -80,6 +80,21 @@ describe('the alerts', () => {
     for (const series of watched) expect(scraped.split('\n')).toContain(series);
   });
 
+  it('leave out callers past their own limits where they look for failures, among which they would be, and of all', () => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'WharfManyFailures') ?? {};
+    const ofCallers = ['requests_limited', 'rate_limited', 'day_quota_used', 'storage_full'];
+    const leftOut = [...expr.matchAll(/outcome!~"([^"]+)"/g)].map(([, list = '']) => list.split('|'));
+    expect(leftOut).toHaveLength(2);
+    for (const codes of leftOut) expect(codes).toEqual(expect.arrayContaining(ofCallers));
+  });
+
+  it('see that the object store keeps what is removed, which no client is told', () => {
+    const watched = rules.flatMap(
+      ({ expr }) => /object_store_errors_total\{operation=~"([^"]+)"/.exec(expr)?.[1] ?? [],
+    );
+    expect(watched).toEqual(['remove|abort|list']);
+  });
+
   it('say how bad it is, what it is, and what it means', () => {
     for (const { labels, annotations } of rules) {
       expect(['critical', 'warning', 'info']).toContain(labels.severity);
