@@ -54,6 +54,15 @@ export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]
     },
     {
       group: 'objects',
+      title: 'list and clear up',
+      todo:
+        'Let Wharf list the bucket and its unfinished uploads, and abort them (s3:ListBucket, ' +
+        's3:ListBucketMultipartUploads, s3:AbortMultipartUpload), or the user write in the folder: otherwise what broke ' +
+        'off, and what has expired while Wharf was away, stays for good.',
+      run: async (signal) => clearedUp(await open(), signal),
+    },
+    {
+      group: 'objects',
       title: 'presigned links',
       todo: 'Check objects.publicEndpoint: clients fetch from it. links.style: gateway needs no such links.',
       run: async (signal) => presigned(await open(), signal),
@@ -65,6 +74,20 @@ export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]
       run: async (signal) => inPages(await open(), origins, signal),
     },
   ];
+}
+
+/** What the sweep does, without removing what belongs to others. */
+function clearedUp(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
+  return withObject(store, { bytes: 'doctor', signal, unstored: UNSTORED }, async (key) => {
+    const [found] = await store.keysAfter(key.slice(0, -1), key.slice(0, -1), 1);
+    if (found !== key) throw new Error('what was stored is not in its list');
+    // nothing was begun before the Unix epoch
+    await store.removeUnfinished(0, signal);
+    const writer = await store.create(`${key}-b`, signal);
+    await writer.write(Buffer.alloc(store.partSize), false).finally(() => writer.abort());
+    if (await store.head(`${key}-b`)) throw new Error('an upload that was broken off is there');
+    return { state: 'ok', text: `${store.name}: files are listed, and nothing stays of an upload that breaks off` };
+  });
 }
 
 /** Web pages that call Wharf read files by script, which the store must allow. Uploads never go to the store. */

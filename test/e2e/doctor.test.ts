@@ -50,6 +50,7 @@ describe('wharf doctor', () => {
     const { code, out } = await doctor({});
     expect(code).toBe(0);
     expect(out).toMatch(/^objects\n {2}✓ store, read and remove +filesystem: 2000 bytes/m);
+    expect(out).toMatch(/^ {2}✓ list and clear up +filesystem: files are listed/m);
     expect(out).toMatch(/^state\n {2}✓ .* memory: each step is atomic/m);
     expect(out).toMatch(/^servers\n {2}✓ good +probed, \d+ tools$/m);
     expect(out).toMatch(/^\d+ ok, \d+ warnings?, 0 failed$/m);
@@ -79,6 +80,7 @@ describe('wharf doctor', () => {
       '--json',
     );
     expect(report.checks.filter(({ state }) => state === 'failed')).toEqual([]);
+    expect(of('objects', 'list and clear up')).toMatchObject({ state: 'ok' });
     expect(of('objects', 'presigned links')).toMatchObject({
       state: 'ok',
       text: expect.stringContaining('refuses those that are forged or have expired'),
@@ -216,10 +218,32 @@ describe('wharf doctor', () => {
       state: 'failed',
       text: expect.stringContaining('SignatureDoesNotMatch, HTTP 403'),
     });
-    for (const title of ['presigned links', 'links in web pages'])
+    for (const title of ['list and clear up', 'presigned links', 'links in web pages'])
       expect(of('objects', title)).toMatchObject({ state: 'skipped', text: expect.stringContaining('not tried') });
     expect(of('state', 'create, read, expire and remove')).toMatchObject({ state: 'failed' });
     expect(of('state', 'settings')).toMatchObject({ state: 'skipped', text: expect.stringContaining('not tried') });
+  });
+
+  it.each([
+    ['list the bucket', /^GET \/[^?]*\?.*list-type=2/],
+    ['list unfinished uploads', /^GET \/[^?]*\?.*uploads/],
+    ['abort uploads', /^DELETE .*uploadId=/],
+  ])('finds a bucket where Wharf may not %s: what breaks off would stay for good', async (_, what) => {
+    const s3 = s3Config(freshName('doctor'));
+    const refusing = await startRefusingS3(s3.endpoint);
+    refusing.refuse({ what, status: 403, code: 'AccessDenied' });
+    const { code, of } = await doctor(
+      { objects: { use: 's3', ...s3, endpoint: refusing.url } },
+      ...['--json', '--only', 'objects'],
+    );
+    await refusing.close();
+    expect(code).toBe(1);
+    expect(of('objects', 'store, read and remove')).toMatchObject({ state: 'ok' });
+    expect(of('objects', 'list and clear up')).toMatchObject({
+      state: 'failed',
+      text: expect.stringContaining('AccessDenied'),
+      todo: expect.stringContaining('s3:AbortMultipartUpload'),
+    });
   });
 
   it('tells whether publicUrl leads here: to the Wharf that runs, or to its place', async () => {
