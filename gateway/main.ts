@@ -249,6 +249,8 @@ async function run(
     // Loaded only here, because `wharf check` and `wharf schema` do not need it.
     const { start } = await import('./start.js');
     const started = await start(config, adapters, log, { version });
+    // for what reads the log of a service, and not the text for people
+    if (file !== undefined) log.info({ version, file, servers: started.urls.length }, 'Wharf is up.');
     logWarnings(config, adapters, log);
     // Before the text is printed, because its reader may send a signal at once.
     drainOnSignal(started.drain);

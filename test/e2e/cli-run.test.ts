@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +75,23 @@ describe('a start', () => {
     expect(process.out()).toMatch(/files +filesystem \/\S*wharf\S*; kept 1d, links live as long as their files/);
     expect((await fetch(mcp, ping(1))).status).toBe(200);
     expect((await fetch(`${admin}/healthz`)).status).toBe(200);
+  });
+
+  it('with a config says in the log that it is up, which version it is, and what it has read', async () => {
+    const file = join(folder, 'up.yaml');
+    await writeFile(file, JSON.stringify({ listen: '127.0.0.1:0', servers: { one: { url: fake.url } } }));
+    running = start(['--config', file], { cwd: folder });
+    await running.printed(/files .*\n/);
+    running.child.kill('SIGTERM');
+    const [up, draining] = (await running.ended).err.split('\n').map((line) => line !== '' && JSON.parse(line));
+    expect(up).toMatchObject({
+      level: 'info',
+      text: 'Wharf is up.',
+      file,
+      servers: 1,
+      version: expect.stringMatching(/^\d/),
+    });
+    expect(draining).toMatchObject({ text: expect.stringContaining('Draining'), signal: 'SIGTERM' });
   });
 
   it('opens no admin port on loopback unless asked to, so that two of them do not collide', async () => {

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
@@ -7,6 +9,7 @@ import { startFaultUpstream } from '../../helpers/fault-upstream.js';
 import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { freshName, s3Config } from '../../helpers/services.js';
+import { ROOT } from '../../helpers/tree-copy.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, textOf, type Wharf } from '../../helpers/wharf.js';
 
@@ -251,6 +254,25 @@ describe('an error that a client gets on a stream that has begun', () => {
     expect(alone.lines.at(-1)).toMatchObject({ text: 'exchange', fields: { error: 'params_invalid' } });
     await alone.stop();
     await upstream.close();
+  });
+});
+
+describe('OPERATIONS.md', () => {
+  it('names each field of the lines of exchanges, uploads, downloads and refusals', async () => {
+    const client = await RawClient.connect(endpoint(), '2025-06-18', { headers: { authorization } });
+    const { messages } = await client.post({ jsonrpc: '2.0', id: 5, method: 'files/authorizeUpload', params: {} });
+    const { url } = (messages[0] as { result: { upload: { url: string } } }).result.upload;
+    await linesOf('upload', () => fetch(url, { method: 'PUT', body: 'bytes' }));
+    await linesOf('refused', () => fetch(`${wharf.url}/nowhere`));
+    const text = await readFile(join(ROOT, 'OPERATIONS.md'), 'utf8');
+    const [, rows = ''] = /^## Log$([\s\S]*?)^## /m.exec(text) ?? [];
+    const named = [...rows.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    for (const what of ['exchange', 'upload', 'download', 'refused']) {
+      const lines = wharf.lines.filter((line) => line.text === what);
+      expect([what, lines.length > 0]).toEqual([what, true]);
+      const fields = new Set(lines.flatMap((line) => Object.keys(line.fields)));
+      expect([...fields].filter((field) => !named.includes(field))).toEqual([]);
+    }
   });
 });
 
