@@ -35,7 +35,7 @@ table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nu
 th, td { padding: .5rem .875rem; border-top: 1px solid var(--line); text-align: start; vertical-align: top }
 thead th { border-top: 0; color: var(--soft); font-weight: 600; white-space: nowrap }
 td { min-width: 5rem; overflow-wrap: break-word }
-td code { overflow-wrap: anywhere }
+td code { display: inline-block; max-width: 32ch; overflow-wrap: break-word }
 td bdi { display: inline-block; max-width: 24ch; overflow-wrap: break-word }
 td .whole { white-space: nowrap }
 time { white-space: nowrap }

@@ -30,6 +30,7 @@ export function RefusedRow({ refused }: { refused: RefusedExchange }) {
         )}
       </td>
       <td>
+        {method === undefined && name === undefined && '–'}
         <Told text={method} /> <Told text={name} />
       </td>
       <td>

@@ -151,6 +151,22 @@ describe('the console', () => {
     }
   });
 
+  it('keeps the limit of a refusal, and the URL of a server, on one line at the width of a phone', async () => {
+    expect((await post('quiet', { method: 'ping', params: { text: 'x'.repeat(5_000_000) } })).status).toBe(413);
+    const { page } = await logIn(OPERATOR);
+    await page.setViewportSize({ width: 360, height: 800 });
+    for (const [path, text] of [
+      ['/refusals', 'limits.message'],
+      ['/servers', `${wharf.url}/quiet/mcp`],
+    ] as const) {
+      await page.goto(wharf.adminUrl + path);
+      const found = page.locator('td code', { hasText: text }).first();
+      expect(await found.evaluate((code) => code.getClientRects()[0]?.height)).toBeLessThan(30);
+      // the table scrolls, and not the page
+      expect(await page.locator('html').evaluate((whole) => whole.scrollWidth)).toBe(360);
+    }
+  });
+
   it('shows no secret', async () => {
     const open = await session('quiet');
     const { page } = await logIn(OPERATOR);
