@@ -201,7 +201,9 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
     {
       group: 'state',
       title: 'create, read, expire and remove',
-      todo: 'Check state.url (rediss:// for a Redis with TLS, redis:// for one without), and the rights of the Redis user (STORAGE.md lists them).',
+      todo:
+        'Check state.url: rediss:// for a Redis with TLS, redis:// for one without, and one Redis that has all keys, which a ' +
+        'part of a Redis Cluster has not. The Redis user needs the rights that STORAGE.md lists.',
       run: async () => {
         const store = await open();
         const key = `doctor:${randomBytes(12).toString('hex')}`;
