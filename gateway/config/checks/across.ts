@@ -1,4 +1,5 @@
 import { fits } from '../../policy/pattern.js';
+import { keysOf } from '../access.js';
 import type { ServerConfig } from '../config.js';
 import { nearest } from '../mistakes/nearest.js';
 import { type ConfigProblem, problem } from '../problems.js';
@@ -6,7 +7,7 @@ import { formatAddress, isLoopback } from '../schema/fields.js';
 import type { Sections } from '../schema/schema.js';
 import { accessProblems } from './access.js';
 import { callerProblems, clientProblems } from './callers.js';
-import { hiddenCallers } from './callers-in-order.js';
+import { hiddenByKeys, hiddenCallers } from './callers-in-order.js';
 import { passthroughProblems } from './passthrough.js';
 import { upstreamAuthProblems, upstreamAuthWarnings } from './upstream-auth.js';
 
@@ -37,7 +38,12 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
 
 /** Rules between values that break nothing, but can never do what they were written for. */
 export function crossWarnings(parsed: Parsed): ConfigProblem[] {
-  return [...upstreamAuthWarnings(parsed), ...hiddenCallers(parsed.callers ?? [])];
+  const { auth, callers = [] } = parsed;
+  return [
+    ...upstreamAuthWarnings(parsed),
+    ...hiddenCallers(callers),
+    ...(auth ? hiddenByKeys(callers, keysOf(auth)) : []),
+  ];
 }
 
 function reachability({ listen, adminListen, adminAllowPublic, publicUrl, auth }: Parsed): ConfigProblem[] {

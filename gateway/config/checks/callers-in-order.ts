@@ -2,6 +2,7 @@ import { type AllowanceRules, CALLER_LIMITS } from '../../policy/allowance.js';
 import type { CallerMatch } from '../../policy/callers.js';
 import { TYPE_LIMITS } from '../../policy/message-limits.js';
 import { fits } from '../../policy/pattern.js';
+import type { ApiKey } from '../config.js';
 import { type ConfigProblem, problem } from '../problems.js';
 
 type Entry = AllowanceRules['callers'][number];
@@ -24,6 +25,29 @@ export function hiddenCallers(callers: readonly Entry[]): ConfigProblem[] {
     if (whole !== undefined && set.every((name) => hiding.get(name) === whole))
       return [problem(['callers', index], textFor(index, whole))];
     return [...hiding].map(([name, place]) => problem(['callers', index, 'limits', name], textFor(index, place)));
+  });
+}
+
+/**
+ * Entries for one key that sets the same limits itself. Of a pattern it is not said: it may mean keys to come, and to
+ * compare each with all keys takes seconds where there are thousands.
+ */
+export function hiddenByKeys(
+  callers: readonly Entry[],
+  keys: readonly Pick<ApiKey, 'name' | 'limits'>[],
+): ConfigProblem[] {
+  const places = new Map(keys.map(({ name }, place) => [name, place]));
+  return callers.flatMap(({ match, limits }, index) => {
+    const place = match.key === undefined ? undefined : places.get(match.key);
+    const own = place === undefined ? undefined : keys[place]?.limits;
+    if (own === undefined) return [];
+    const hidden = LIMITS.filter((name) => limits[name] !== undefined && own[name] !== undefined);
+    return hidden.map((name) =>
+      problem(
+        ['callers', index, 'limits', name],
+        `never counts: auth.keys[${place}].limits.${name} goes before it. Remove one of them`,
+      ),
+    );
   });
 }
 

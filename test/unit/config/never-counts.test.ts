@@ -86,3 +86,29 @@ describe('limits of callers that others come before', () => {
     expect(await told(entries)).toEqual([]);
   });
 });
+
+describe('limits of callers for a key that sets them itself', () => {
+  const told = async (entry: string) => {
+    const key = `{ name: ci, hash: "sha256:${'ab'.repeat(32)}", limits: { file: 5MB, requestsPerMinute: 600, accept: [image/*] } }`;
+    const other = `{ name: ada, hash: "sha256:${'cd'.repeat(32)}" }`;
+    const text = `servers: { a: { url: "http://127.0.0.1:1/mcp" } }\nauth: { use: apiKeys, keys: [${other}, ${key}] }\n`;
+    const { warnings } = await configOf(`${text}callers: [${entry}]\n`);
+    return warnings.map(({ path, message }) => `${path} ${message}`);
+  };
+
+  it('are told one by one, with the place that goes before them', async () => {
+    expect(await told('{ key: ci, limits: { file: 1MB, files: 3, accept: [image/png] } }')).toEqual([
+      'callers[0].limits.file never counts: auth.keys[1].limits.file goes before it. Remove one of them',
+      'callers[0].limits.accept never counts: auth.keys[1].limits.accept goes before it. Remove one of them',
+    ]);
+  });
+
+  it.each([
+    ['means another key', '{ key: ada, limits: { file: 1MB } }'],
+    ['means more than this key', '{ principal: "*", limits: { file: 1MB } }'],
+    ['means keys by a pattern', '{ key: "c*", limits: { file: 1MB } }'],
+    ['sets what the key does not set', '{ key: ci, limits: { files: 3 } }'],
+  ])('are not told where the entry %s', async (_, entry) => {
+    expect(await told(entry)).toEqual([]);
+  });
+});
