@@ -84,7 +84,10 @@ export async function start(
       stdio: stdio && faceOver(servers, stdio, { ...shared }),
       drain: async () => {
         shared.draining.now = true;
-        faces.close();
+        // A balancer finds another replica when this one takes no connection. Without another, a client that a server has
+        // asked must still be able to answer.
+        const isAlone = config.state.use === 'memory';
+        if (!isAlone) faces.close();
         filing.resumable?.stop();
         const until = clock.ticks() + timeouts.drain;
         for (;;) {
@@ -92,6 +95,7 @@ export async function start(
           if (faces.open.count === 0 || clock.ticks() >= until) break;
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
         }
+        if (isAlone) faces.close();
         if (faces.open.count > 0)
           log.warn({ running: faces.open.count, limit: 'timeouts.drain' }, 'Exchanges that still run are cut off.');
         // removals need the store for a little longer

@@ -173,13 +173,14 @@ function requestHandler(
       discardRest(request);
       return;
     }
-    if (isDraining()) {
+    const isLate = isDraining();
+    if ((!isLate || isOfSession(request)) && direct?.(request, response)) return;
+    if (isLate) {
       const error = new GatewayError('draining');
       refused(error, request);
       void refuseUnread(request, response, error);
       return;
     }
-    if (direct?.(request, response)) return;
     // otherwise Node would read everything that follows, without end
     response.once('finish', () => discardRest(request));
     handle(request, response);
@@ -218,6 +219,14 @@ function opened(server: NodeServer, { host, port }: Pick<ListenerOptions, 'host'
       resolve();
     });
   });
+}
+
+/**
+ * A message for an open session: it may be the answer to what a server has asked its client, for which a call that still
+ * runs waits. The route looks whether it is a new request.
+ */
+function isOfSession({ method, headers }: IncomingMessage): boolean {
+  return method === 'POST' && headers['mcp-session-id'] !== undefined;
 }
 
 /**

@@ -72,7 +72,7 @@ export async function openFaces(
   const face = await listen({
     ...config.listen,
     ...{ app, guard, isDraining, sockets, limits: shared.limits, idleMs: timeouts.idle, refused },
-    ...(hasMcp && { direct: mcp({ servers, ...exchanges }) }),
+    ...(hasMcp && { direct: mcp({ servers, ...exchanges, isDraining }) }),
   });
   closers.add(async () => face.closeAll());
   metrics.gauge('wharf_client_connections', () => face.connections);

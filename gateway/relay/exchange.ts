@@ -24,6 +24,8 @@ export interface Exchange {
   headersFromBody?: boolean;
   /** As in `ClientFacts`. */
   hasOnlyHttp?: boolean;
+  /** It came while Wharf drains: only answers and notifications of its client are passed on. */
+  isLate?: boolean;
   /** Aborted when the client has gone or Wharf shuts down. */
   signal: AbortSignal;
   /** On the stopwatch: when its first byte came, if that is known. */

@@ -37,6 +37,7 @@ interface McpDeps extends GateDeps {
   metrics: Metrics;
   audit: Audit;
   open: OpenExchanges;
+  isDraining: () => boolean;
   /** Keeps refusals for the console. */
   lately: Lately;
   /** Called for requests to an unknown server. */
@@ -109,6 +110,7 @@ class McpRequest implements OpenExchange {
       identity: UNKNOWN,
       principal: '',
       address: incoming.socket.remoteAddress,
+      isLate: deps.isDraining(),
       signal: gone.signal,
       startedAt: this.#startedAt,
       facts: noFacts(),

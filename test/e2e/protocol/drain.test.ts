@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { startFakeUpstream } from '../../helpers/fake-upstream.js';
@@ -7,6 +10,9 @@ import { RawClient } from '../../helpers/raw-client.js';
 import { freshName, redisUrl } from '../../helpers/services.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf } from '../../helpers/wharf.js';
+
+/** A stdio server whose tools do on the channel what their names say. */
+const TALKATIVE = fileURLToPath(new URL('../../../../test/helpers/talkative-server.fixture.mjs', import.meta.url));
 
 describe('draining', () => {
   it('lets running exchanges finish, ends GET streams, and refuses new ones (R8)', async () => {
@@ -28,10 +34,8 @@ describe('draining', () => {
     const stream = await fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
     const stopped = wharf.stop();
     await until(async () => (await fetch(`${wharf.adminUrl}/readyz`)).status === 503);
-    // a connection that was kept alive is told so, a new one is not accepted
-    const refused = await client.post({ jsonrpc: '2.0', id: 6, method: 'ping' }).catch(() => undefined);
-    if (refused)
-      expect(refused).toMatchObject({ status: 503, messages: [{ id: 6, error: { data: { code: 'draining' } } }] });
+    const refused = await client.post({ jsonrpc: '2.0', id: 6, method: 'ping' });
+    expect(refused).toMatchObject({ status: 503, messages: [{ id: 6, error: { data: { code: 'draining' } } }] });
     refusing.open();
     expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
     await stream.text();
@@ -94,6 +98,53 @@ describe('draining', () => {
     expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
     await stopped;
     await expect(asked('/healthz')).rejects.toThrow();
+    await fake.close();
+  });
+
+  it('passes on what a client answers to its server, and what it takes back, while a call waits for that', async () => {
+    const wharf = await startWharf({ servers: { talkative: { command: [process.execPath, TALKATIVE] } } });
+    const [asked, other] = [await RawClient.connect(wharf.mcp), await RawClient.connect(wharf.mcp)];
+    const answer = await asked.open('tools/call', { name: 'ask', arguments: {} });
+    const heard = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await heard?.read())?.value).toContain('"method":"roots/list"');
+    const stopped = wharf.stop();
+    await until(async () => (await fetch(`${wharf.adminUrl}/readyz`)).status === 503);
+    for (const message of [
+      { jsonrpc: '2.0', id: 6, method: 'tools/list' },
+      { jsonrpc: '2.0', id: 6, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {} } },
+    ])
+      expect(await other.post(message)).toMatchObject({
+        status: 503,
+        messages: [{ id: 6, error: { data: { code: 'draining' } } }],
+      });
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 77 } };
+    expect((await asked.post(cancel)).status).toBe(202);
+    expect((await asked.post({ jsonrpc: '2.0', id: 0, result: { roots: [{ uri: 'file:///tmp' }] } })).status).toBe(202);
+    let rest = '';
+    for (let read = await heard?.read(); read && !read.done; read = await heard?.read()) rest += read.value;
+    expect(rest).toContain('file:///tmp');
+    await stopped;
+    await expect(fetch(wharf.mcp)).rejects.toThrow();
+  });
+
+  it('takes no connection where another replica can: a balancer goes on to that one', async () => {
+    const fake = await startFakeUpstream({ transport: 'sse', session: true });
+    const servers = { fake: { url: fake.url, transport: 'streamable-http' } };
+    const wharf = await startWharf({ servers, stores: 's3+redis', keyPrefix: `${freshName('drain')}:` });
+    const client = await RawClient.connect(wharf.mcp);
+    const finishing = gate();
+    const body = 'data: {"jsonrpc":"2.0","id":5,"result":{"content":[]}}\n\n';
+    fake.queue.push({ contentType: 'text/event-stream', framing: 'chunked', body, after: finishing.opened });
+    const running = client.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'echo' } });
+    await until(() => fake.requests.at(-1)?.body.includes('"id":5') ?? false);
+    const stopped = wharf.stop();
+    await until(async () => (await fetch(`${wharf.adminUrl}/readyz`)).status === 503);
+    const { hostname, port } = new URL(wharf.url);
+    const refused = await once(connect(Number(port), hostname), 'connect').catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
+    finishing.open();
+    expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
+    await stopped;
     await fake.close();
   });
 
