@@ -4,6 +4,15 @@ const PUSH = 0x3e;
 /** Longest line that an answer begins with: the text of an error. Other lines hold a number. */
 const LONGEST_LINE = 64 * 1024;
 
+/**
+ * Bytes of one answer. Nothing that Wharf keeps comes near it (`LONGEST_VALUE`). Redis lets a value have 512 MiB, and the
+ * library reads an answer as a whole: one of 400 MB took 800 MB, also long after its command was given up.
+ */
+const LONGEST_ANSWER = 16 * 1024 * 1024;
+
+/** Characters of a value that is written, each of up to three bytes: one that could not be read again is not written. */
+export const LONGEST_VALUE = LONGEST_ANSWER / 4;
+
 /** Values in one another; answers to Wharf's commands have two levels. */
 const MOST_LEVELS = 16;
 
@@ -25,6 +34,8 @@ export class Frames {
   #line = '';
   /** Bytes of a text that are to come, with the end of its line. */
   #text = 0;
+  /** Bytes of the answer, with those of the text that are to come. */
+  #size = 0;
   #isWithin = false;
   #isPush = false;
 
@@ -38,6 +49,7 @@ export class Frames {
     while (at < bytes.length) {
       if (!this.#isWithin) {
         this.#isWithin = true;
+        this.#size = 0;
         this.#isPush = bytes[at] === PUSH;
         began = at;
       }
@@ -65,6 +77,7 @@ export class Frames {
   /** @returns whether a value ends with that line */
   #readLine(part: string): boolean {
     this.#line += part;
+    this.#count(part.length);
     if (!part.endsWith('\n')) {
       if (this.#line.length > LONGEST_LINE) throw notAnswers();
       return false;
@@ -73,10 +86,19 @@ export class Frames {
     if (!read) throw notAnswers();
     this.#line = '';
     const [, text, length, collection, count] = read;
-    if (text !== undefined && length !== '-1') this.#text = Number(length) + 2;
+    if (text !== undefined && length !== '-1') {
+      this.#text = Number(length) + 2;
+      this.#count(this.#text);
+    }
     const values = collection === undefined ? 0 : Number(count) * (collection === '%' ? 2 : 1);
     if (values > 0 && this.#missing.push(values) > MOST_LEVELS) throw notAnswers();
     return this.#text === 0 && values <= 0;
+  }
+
+  /** Before the bytes of a text have come: the library begins to keep them at once. */
+  #count(bytes: number): void {
+    this.#size += bytes;
+    if (this.#size > LONGEST_ANSWER) throw new Error(`Redis has sent an answer of more than ${LONGEST_ANSWER} bytes.`);
   }
 
   /** A value has ended. @returns whether it is the last one of its answer */

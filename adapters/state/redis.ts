@@ -8,6 +8,7 @@ import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store
 import { aboutRedis, isSentinel, lossOf } from './redis-about.js';
 import { ANSWER, watchAnswers } from './redis-answers.js';
 import { CreatedKeys } from './redis-created.js';
+import { LONGEST_VALUE } from './redis-frames.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
 import { adviceOnTls, faultOfUrl } from './redis-url.js';
 
@@ -167,6 +168,7 @@ export async function create(
     name: 'redis',
 
     async create(key, value, ttlMs, owner = {}) {
+      expectShort(value);
       const keys = keysFor(value);
       const counted = created?.take(owner, ttlMs, keys);
       if (counted && 'refusal' in counted) {
@@ -188,6 +190,7 @@ export async function create(
     },
 
     async replace(key, expected, value, ttlMs) {
+      expectShort(value);
       return (await run(() => client.replaceKey(key, expected, value, whole(ttlMs)), ANSWER.count)) === 1;
     },
 
@@ -327,6 +330,13 @@ function saysOf({ message }: Error, kind: string): boolean {
   return (
     message.startsWith(`${kind} `) || (message.startsWith('ERR Error running script') && message.includes(`-${kind} `))
   );
+}
+
+/** The answer with a longer one would end the connection, each time that it is read. */
+function expectShort({ length }: string): void {
+  if (length <= LONGEST_VALUE) return;
+  const cause = new Error(`A value of ${length} characters is longer than ${LONGEST_VALUE}, and is not written.`);
+  throw new GatewayError('state_unavailable', {}, cause);
 }
 
 /** Redis takes whole milliseconds and refuses zero. */

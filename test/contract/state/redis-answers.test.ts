@@ -159,6 +159,19 @@ describe('redis state store behind a Redis that', () => {
     },
   );
 
+  it('holds a value that is longer than any of Wharf: it is not read, and the rest goes on', async () => {
+    await redis.command('setrange', 'wharf:k', '20000000', 'a');
+    const before = scripted.connections;
+    await expect(store.read('k')).rejects.toMatchObject(UNAVAILABLE);
+    await until(works);
+    expect(scripted.connections).toBe(before + 1);
+    expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringContaining('of more than 16777216 bytes'));
+    await expect(store.create('other', 'a'.repeat(5_000_000), HOUR)).rejects.toMatchObject({
+      ...UNAVAILABLE,
+      cause: { message: 'A value of 5000000 characters is longer than 4194304, and is not written.' },
+    });
+  });
+
   it('ends each connection after an answer: the log tells it once, and again what stays away', async () => {
     await store.check();
     const before = scripted.connections;

@@ -69,4 +69,24 @@ describe('what Redis sends', () => {
   ])('is refused where it is not an answer: %s', (_what, text) => {
     expect(() => new Frames().read(Buffer.from(text))).toThrow('Redis has sent what is not an answer.');
   });
+
+  it.each([
+    ['a text of 512 MB, before its first byte', '$536870912\r\n', 1],
+    ['texts that are too long together', `$1000000\r\n${'a'.repeat(1_000_000)}\r\n`, 17],
+    ['numbers without an end', ':1234567890123456789\r\n'.repeat(50_000), 17],
+  ])('is refused where it is longer than any answer to Wharf: %s', (_what, text, times) => {
+    const frames = new Frames();
+    frames.read(Buffer.from('*999999\r\n'));
+    const bytes = Buffer.from(text);
+    const readAll = () => {
+      for (let at = 0; at < times; at++) frames.read(bytes);
+    };
+    expect(readAll).toThrow('Redis has sent an answer of more than 16777216 bytes.');
+  });
+
+  it('is as long as it may be for each answer anew', () => {
+    const frames = new Frames();
+    const answer = Buffer.from(`$9000000\r\n${'a'.repeat(9_000_000)}\r\n`);
+    for (let at = 0; at < 3; at++) expect(frames.read(answer).ended).toBe(1);
+  });
 });
