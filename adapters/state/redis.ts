@@ -9,6 +9,7 @@ import { aboutRedis, isSentinel, lossOf } from './redis-about.js';
 import { ANSWER, watchAnswers } from './redis-answers.js';
 import { CreatedKeys } from './redis-created.js';
 import { LONGEST_VALUE } from './redis-frames.js';
+import { lackedRights } from './redis-rights.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
 import { adviceOnTls, faultOfUrl } from './redis-url.js';
 
@@ -64,6 +65,9 @@ const ELSEWHERE = ['MOVED', 'ASK'];
 
 const NO_CLUSTER =
   'This Redis is one part of a cluster, and another part has the key: Wharf takes a Redis that has all keys.';
+
+/** What Redis says to a user that may not do something: of a script the second, which does not name the command. */
+const LACKS_A_RIGHT = /^NOPERM |^ERR The user executing the script can't run/;
 
 /** Each script is one atomic step: no other replica acts between its read and its write. All use only KEYS[1]. */
 const SCRIPTS = {
@@ -158,6 +162,7 @@ export async function create(
       const isElsewhere = ELSEWHERE.some((kind) => saysOf(said, kind));
       if (isElsewhere) isWhole = false;
       const cause = isElsewhere ? withoutValues(new Error(NO_CLUSTER)) : said;
+      if (LACKS_A_RIGHT.test(cause.message)) cause.message += ' (`wharf doctor` names the rights that its user lacks.)';
       // a list, for example, where Wharf keeps a text: asking again changes nothing
       if (saysOf(cause, 'WRONGTYPE')) throw new GatewayError('state_unavailable', {}, new NotWritten());
       throw new GatewayError(saysOf(cause, FULL) ? 'state_full' : 'state_unavailable', {}, cause);
@@ -232,6 +237,17 @@ export async function create(
       if (isSentinel(info)) throw new Error('This is a Sentinel, which has no keys: name what leads to the primary.');
       return aboutRedis(info, await run(() => client.time(), ANSWER.time));
     },
+
+    lackedRights: (withTallies) =>
+      lackedRights(client, {
+        keyPrefix: config.keyPrefix,
+        withTallies,
+        ask: (step) =>
+          run(step, () => true).then(
+            () => undefined,
+            ({ cause }: { cause?: Error }) => (cause instanceof NotWritten ? undefined : cause),
+          ),
+      }),
 
     async close() {
       // Not QUIT, which would wait for a Redis that may not answer. Callers have awaited every step.

@@ -224,7 +224,7 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
     {
       group: 'state',
       title: 'what callers have used',
-      todo: 'Check state.url, and let the Redis user also run HGETALL, HSET, HDEL and PEXPIREAT: callers with limits need them.',
+      todo: 'Check state.url, and the rights of the Redis user.',
       run: async () => {
         if (!countsCallers) return { state: 'skipped', text: 'nothing of callers is limited over time' };
         const store = await open();
@@ -236,6 +236,12 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
           throw new Error('one of one fits, and two of one do not: it says otherwise');
         return { state: 'ok', text: `${store.name}: it is counted, and refused beyond its limit` };
       },
+    },
+    {
+      group: 'state',
+      title: 'rights',
+      todo: 'Give them to the Redis user; STORAGE.md lists all.',
+      run: async () => rightsOf(await open(), countsCallers),
     },
     {
       group: 'state',
@@ -254,6 +260,16 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
       },
     },
   ];
+}
+
+async function rightsOf(store: StateStore, countsCallers: boolean): Promise<Finding> {
+  if (!store.lackedRights) return { state: 'skipped', text: `${store.name}: it has no users` };
+  // the first check says why it cannot be asked
+  const lacked = await store.lackedRights(countsCallers).catch(() => undefined);
+  if (!lacked) return UNREAD;
+  if (lacked.length === 0) return { state: 'ok', text: `${store.name}: its user has them all` };
+  const todo = `Give them to that user, and keep them in its users' file: ACL SETUSER NAME ${lacked.join(' ')}`;
+  return { state: 'failed', text: `${store.name}: its user lacks ${lacked.join(', ')}`, todo };
 }
 
 /** Every key of Wharf has a time to live. So each policy but `noeviction` removes keys, also those called `volatile-*`. */

@@ -40,6 +40,12 @@ export interface StateStore {
   check(): Promise<void>;
   /** What the store says of itself, for `wharf doctor`; absent where there is nothing to say. */
   about?(): Promise<AboutStore>;
+  /**
+   * What its user may not do, in the words of its own rules, for `wharf doctor`; absent where it has no users.
+   * @param withTallies whether tallies are needed
+   * @throws an Error where it cannot be asked
+   */
+  lackedRights?(withTallies: boolean): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

@@ -28,6 +28,7 @@ export function measuredState(
     time: state.time?.bind(state),
     check: () => state.check(),
     about: state.about?.bind(state),
+    lackedRights: state.lackedRights?.bind(state),
     close: () => state.close(),
   });
 }

@@ -100,10 +100,15 @@ describe('wharf doctor', () => {
       const config = { state: { use: 'redis', url }, secret: 'the tests of this repository share this secret' };
       const limited = await doctor({ ...config, limits: { requestsPerMinute: 5 } }, '--json', '--only', 'state');
       expect(limited.of('state', 'create, read, expire and remove')).toMatchObject({ state: 'ok' });
-      const lacking = { state: 'failed', todo: expect.stringContaining('HGETALL') };
-      expect(limited.of('state', 'what callers have used')).toMatchObject(lacking);
+      expect(limited.of('state', 'what callers have used')).toMatchObject({ state: 'failed' });
+      expect(limited.of('state', 'rights')).toMatchObject({
+        state: 'failed',
+        text: 'redis: its user lacks +hgetall, +hset, +hdel, +pexpireat',
+        todo: expect.stringContaining('ACL SETUSER NAME +hgetall +hset +hdel +pexpireat'),
+      });
       const free = await doctor(config, '--json', '--only', 'state');
       expect(free.of('state', 'what callers have used')).toMatchObject({ state: 'skipped' });
+      expect(free.of('state', 'rights')).toMatchObject({ state: 'ok' });
       await redis.command('acl', 'setuser', 'few', '+hgetall', '+hset', '+hdel', '+pexpireat');
       const given = await doctor({ ...config, limits: { requestsPerMinute: 5 } }, '--json', '--only', 'state');
       expect(given.of('state', 'what callers have used')).toMatchObject({ state: 'ok' });

@@ -262,6 +262,47 @@ describe('redis state store when Redis', () => {
     await redis.command('acl', 'setuser', 'wharf', 'on', '>password', ...rules);
     const limited = await open(redis.url.replace('//', '//wharf:password@'));
     for (const [, verb] of VERBS) await verb(limited);
+    expect(await limited.lackedRights?.(false)).toEqual([]);
+    await limited.close();
+  });
+
+  it.each([
+    ['set', 'getdel', 'pttl', 'pexpire', 'del', 'evalsha', 'ping', 'time'],
+    ['hgetall', 'hset', 'hdel', 'pexpireat', 'get', 'eval'],
+  ])('lets us do all but some commands: they are named, also those of scripts', async (...lacking) => {
+    const others = [
+      'set',
+      'get',
+      'getdel',
+      'del',
+      'pttl',
+      'pexpire',
+      'eval',
+      'evalsha',
+      'ping',
+      'hello',
+      'info',
+      'time',
+    ];
+    const all = [...others, 'hgetall', 'hset', 'hdel', 'pexpireat'];
+    const rules = all.filter((one) => !lacking.includes(one)).map((one) => `+${one}`);
+    await redis.command('acl', 'setuser', 'few', 'on', '>few', '~wharf:*', '-@all', ...rules);
+    const limited = await open(redis.url.replace('//', '//few:few@'));
+    const lacked = await limited.lackedRights?.(true);
+    expect([...(lacked ?? [])].sort()).toEqual(lacking.map((one) => `+${one}`).sort());
+    // no key without an end
+    expect(await redis.command('keys', '*')).toMatch(/^(wharf:check:rights)?$/);
+    await limited.close();
+  });
+
+  it('lets us write no key of ours: that is told as a rule', async () => {
+    await redis.command('acl', 'setuser', 'other', 'on', '>other', '~other:*', '+@all');
+    const limited = await open(redis.url.replace('//', '//other:other@'));
+    expect(await limited.lackedRights?.(false)).toEqual(['~wharf:*']);
+    await expect(limited.read('k')).rejects.toHaveProperty(
+      'cause.message',
+      expect.stringContaining('`wharf doctor` names the rights'),
+    );
     await limited.close();
   });
 });
