@@ -35,6 +35,17 @@ export function lossOf(info: string): { text: string; policy: string } | undefin
   return { text, policy };
 }
 
+/**
+ * How many keys a Redis has removed for want of memory since it was started; undefined where it does not say so.
+ * @param info the answer to INFO
+ */
+export function evictedIn(info: string): { server: string; keys: number } | undefined {
+  const facts = factsOf(info);
+  const server = facts.get('run_id');
+  const keys = Number(facts.get('evicted_keys') ?? Number.NaN);
+  return server === undefined || Number.isNaN(keys) ? undefined : { server, keys };
+}
+
 /** Whether it leads to others that have keys, and has none itself. */
 export function isSentinel(info: string): boolean {
   return factsOf(info).get('redis_mode') === 'sentinel';

@@ -5,10 +5,11 @@ import { Patience } from '../../gateway/budget/patience.js';
 import { NotWritten } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
-import { aboutRedis, isSentinel, lossOf } from './redis-about.js';
+import { aboutRedis, isSentinel } from './redis-about.js';
 import { ANSWER, watchAnswers } from './redis-answers.js';
 import { CreatedKeys } from './redis-created.js';
 import { LONGEST_VALUE } from './redis-frames.js';
+import { watchLoss } from './redis-loss.js';
 import { lackedRights } from './redis-rights.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
 import { adviceOnTls, faultOfUrl } from './redis-url.js';
@@ -131,7 +132,7 @@ export async function create(
   }) as Redis & ScriptCommands;
   const watched = watch(client, deps, (why) => adviceOnTls(config.url, why));
   leaveWrongDatabase(client);
-  warnOfLoss(client, deps.log);
+  const endOfLoss = watchLoss(client, deps.log);
   /** Whether the Redis of this connection has taken keys of all parts. */
   let isWhole = false;
   client.on('close', () => {
@@ -252,6 +253,7 @@ export async function create(
     async close() {
       // Not QUIT, which would wait for a Redis that may not answer. Callers have awaited every step.
       watched.end();
+      endOfLoss();
       client.disconnect();
     },
   };
@@ -265,18 +267,6 @@ function leaveWrongDatabase(client: Redis): void {
   client.on('error', (error: { command?: { name?: unknown } }) => {
     if (error.command?.name === 'select') client.disconnect(true);
   });
-}
-
-/** Tells it once of each policy. Each new connection is looked at: it may be to another Redis. */
-function warnOfLoss(client: Redis, log: StateStoreDeps['log']): void {
-  let told: string | undefined;
-  const look = (info: unknown) => {
-    const loss = typeof info === 'string' ? lossOf(info) : undefined;
-    if (loss && loss.policy !== told) log.warn({ 'maxmemory-policy': loss.policy, needed: 'noeviction' }, loss.text);
-    told = loss?.policy;
-  };
-  // where Wharf may not ask, `wharf doctor` says so
-  client.on('ready', () => void client.info().then(look, () => undefined));
 }
 
 /**
