@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.js';
 import { Patience } from '../../gateway/budget/patience.js';
-import { NotWritten } from '../../gateway/errors/system.js';
+import { adviceOnCertificate, NotWritten } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { aboutRedis, isSentinel } from './redis-about.js';
@@ -130,7 +130,10 @@ export async function create(
       return true;
     },
   }) as Redis & ScriptCommands;
-  const watched = watch(client, deps, (why) => adviceOnTls(config.url, why));
+  const watched = watch(client, deps, (error, why) => {
+    const advice = adviceOnCertificate(error);
+    return advice === undefined ? adviceOnTls(config.url, why) : `. ${advice}`;
+  });
   leaveWrongDatabase(client);
   const endOfLoss = watchLoss(client, deps.log);
   /** Whether the Redis of this connection has taken keys of all parts. */
@@ -279,7 +282,7 @@ function leaveWrongDatabase(client: Redis): void {
 function watch(
   client: Redis,
   { log, clock }: Pick<StateStoreDeps, 'log' | 'clock'>,
-  advice: (why: string) => string,
+  advice: (error: unknown, why: string) => string,
 ): { notReady: () => Error; because: (error: Error) => void; end: () => void } {
   let lost = false;
   let isTold = false;
@@ -290,7 +293,7 @@ function watch(
   let wasReady = false;
   const why = () => {
     const told = withoutValues(reason);
-    if (!wasReady) told.message += advice(told.message);
+    if (!wasReady) told.message += advice(reason, told.message);
     return told;
   };
   const isQuiet = () => clock.ticks() - toldAt < QUIET_MS;

@@ -1,3 +1,4 @@
+import { adviceOnCertificate } from '../errors/system.js';
 import { GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';
 import { redactText } from '../redact.js';
@@ -18,7 +19,7 @@ export interface Check {
   title: string;
   /** Throws what it could not do. */
   run(signal: AbortSignal): Promise<Finding>;
-  /** What to do when it throws. */
+  /** What to do when it throws, but for a certificate that was refused. */
   todo: string;
   /** Milliseconds that the check pauses on purpose. They do not count as waiting for an answer. */
   waitsMs?: number;
@@ -54,7 +55,7 @@ async function runOne(check: Check, signal: AbortSignal): Promise<Found> {
   // it may also end after everything else
   ended.catch(() => {});
   const found = await Promise.race([(async () => check.run(both))(), ended]).catch(
-    (error: unknown): Finding => ({ state: 'failed', text: causesOf(error), todo }),
+    (error: unknown): Finding => ({ state: 'failed', text: causesOf(error), todo: adviceOnCertificate(error) ?? todo }),
   );
   const text = redactText(found.text);
   return { group, title, ...found, text, ms: Math.round(performance.now() - startedAt) };

@@ -1,4 +1,5 @@
 import type { BucketLocationConstraint, LifecycleRule } from '@aws-sdk/client-s3';
+import { adviceOnCertificate } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Connection } from './connection.js';
 import { isCode, isMissing, statusOf } from './errors.js';
@@ -29,7 +30,8 @@ export async function prepareBucket(s3: Connection, settings: BucketSettings): P
     try {
       return await s3.run(step);
     } catch (cause) {
-      throw new Error(`${where} ${what}: ${reasonOf(cause)}. ${advice}`, { cause });
+      const todo = adviceOnCertificate(cause) ?? advice;
+      throw new Error(`${where} ${what}: ${reasonOf(cause)}. ${todo}`, { cause });
     }
   };
 
