@@ -30,7 +30,7 @@ export async function prepareBucket(s3: Connection, settings: BucketSettings): P
     try {
       return await s3.run(step);
     } catch (cause) {
-      const todo = adviceOnCertificate(cause) ?? advice;
+      const todo = adviceOnCertificate(cause) ?? adviceOnRegion(cause, settings.region) ?? advice;
       throw new Error(`${where} ${what}: ${reasonOf(cause)}. ${todo}`, { cause });
     }
   };
@@ -120,6 +120,13 @@ async function putLifecycle(s3: Connection, settings: BucketSettings, abortSigna
     new sdk.PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [...others, rule] } }),
     { abortSignal },
   );
+}
+
+function adviceOnRegion(error: unknown, region: string): string | undefined {
+  const actual = (error as { cause?: { region?: unknown } }).cause?.region;
+  return actual === undefined || actual === region
+    ? undefined
+    : `The bucket is in another region than "${region}": set objects.region to "${actual}".`;
 }
 
 /** The store's reason, for the operator: the time-out's setting, the S3 code and status, or the connection's error. */

@@ -68,8 +68,17 @@ function harmless(error: unknown): Error | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { name, stack, code, $metadata } = error as Record<string, unknown>;
   const message = messageOf(error as { message?: unknown });
-  const facts = Object.entries({ name, stack, code, $metadata }).filter(([, value]) => value !== undefined);
+  const facts = Object.entries({ name, stack, code, $metadata, region: regionOf(error) }).filter(
+    ([, value]) => value !== undefined,
+  );
   return Object.assign(new Error(message), Object.fromEntries(facts));
+}
+
+/** Where the bucket is, by the store's refusal: AWS says so to who asks another region for it. */
+function regionOf(error: object): string | undefined {
+  const { $response } = error as { $response?: { headers?: Readonly<Record<string, unknown>> } };
+  const region = $response?.headers?.['x-amz-bucket-region'];
+  return typeof region === 'string' && /^[a-z\d-]{1,64}$/.test(region) ? region : undefined;
 }
 
 /** The SDK calls an answer without a text "UnknownError", as each to a HEAD is: its status says more. */

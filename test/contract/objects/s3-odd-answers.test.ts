@@ -136,6 +136,31 @@ describe('an S3 that answers otherwise than it should', () => {
     await expect(writer.write(BYTES, true)).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 
+  it.each([301, 307])(
+    'with a redirect (%i): it is not followed, and the region that it names is told',
+    async (status) => {
+      let followed = 0;
+      const inside = createServer((_, response) => {
+        followed += 1;
+        response.end();
+      });
+      const location = `http://127.0.0.1:${await listen(inside)}/secret`;
+      const refusal = '<Error><Code>PermanentRedirect</Code><Message>Elsewhere.</Message></Error>';
+      answer = (response) =>
+        response
+          .writeHead(status, { location, 'x-amz-bucket-region': 'eu-central-1', 'content-type': 'application/xml' })
+          .end(response.req.method === 'HEAD' ? undefined : refusal);
+      await expect(objects.prepare()).rejects.toThrow(
+        `cannot be reached: PermanentRedirect, HTTP ${status}. The bucket is in another region than "us-east-1": set objects.region to "eu-central-1".`,
+      );
+      await expect(objects.get('f/x', { signal: NEVER })).rejects.toMatchObject({ code: 'store_unavailable' });
+      const writer = await objects.create('f/x', NEVER);
+      await expect(writer.write(BYTES, true)).rejects.toMatchObject({ code: 'store_unavailable' });
+      expect(followed).toBe(0);
+      await close(inside);
+    },
+  );
+
   it('to the end of an upload with success and a page of a proxy: nothing counts as stored', async () => {
     const begun = '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>';
     const answers: [RegExp, (response: ServerResponse) => void][] = [
