@@ -1,4 +1,6 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { plainClient } from '../contract/objects/s3-buckets.js';
 import { expectNothingLeft, expectWorking } from '../helpers/fault-checks.js';
 import { type RefusingS3, startRefusingS3 } from '../helpers/fault-s3.js';
 import { type FaultStores, s3Stores } from '../helpers/fault-stores.js';
@@ -78,6 +80,27 @@ describe('an S3 that refuses', () => {
     s3.refuse(undefined);
     const again = await client.request('resources/read', { uri: file.uri });
     expect(again.result).toMatchObject({ contents: [{ text }] });
+  });
+
+  it('nothing, but holds other bytes of the same length: no server gets them', async () => {
+    const tools = { progress: { files: { file: { encoding: 'base64' } } } };
+    const sound = { ...upstream.server, tools, limits: { inlineImage: '1kB' } };
+    const apart = await startWharf({ servers: { sound }, config: stores.config });
+    const client = await RawClient.connect(apart.mcp);
+    const before = await stores.objects();
+    const { result } = await client.call('blob', { size: 40_000 });
+    const meta = result?._meta as Record<string, { uri: string }[]> | undefined;
+    const file = meta?.['dev.wharf/files']?.[0]?.uri;
+    const [Key] = (await stores.objects()).filter((key) => !before.includes(key));
+    const { bucket: Bucket } = stores.config.objects as { bucket: string };
+    const beside = plainClient(Bucket);
+    await beside.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(40_000) }));
+    beside.destroy();
+    const told = await client.call('progress', { file });
+    expect(told.result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'fileExpired' } } });
+    expect(JSON.stringify(told.result)).toContain('a handle whose file is no longer stored');
+    expect(apart.logged()).toContain('has other bytes than were stored');
+    await apart.stop();
   });
 
   it('HeadBucket: the gateway is not ready as long as it does', async () => {

@@ -281,7 +281,9 @@ export class IncomingFiles {
       record,
       async *read(range) {
         if (!range && record.size <= SHORT_BYTES) {
-          const bytes = await shortFiles.read(record, signal);
+          const bytes = await shortFiles.read(record, signal).catch((error: unknown) => {
+            throw error instanceof GatewayError && error.code === 'file_gone' ? noLongerStored(rules, error) : error;
+          });
           if (!bytes) throw noLongerStored(rules);
           if (bytes.length > 0) yield bytes;
           return;
@@ -343,9 +345,9 @@ function mayBeAccepted(accept: readonly string[] | undefined, file: IncomingFile
   return type !== undefined && !showsInBytes(type) && isAccepted(accept, type);
 }
 
-function noLongerStored(rules: SlotRules): GatewayError {
+function noLongerStored(rules: SlotRules, cause?: GatewayError): GatewayError {
   const text = 'is a handle whose file is no longer stored; run the tool that gave it again, or upload it again';
-  return refused(rules, 'fileExpired', text);
+  return refused(rules, 'fileExpired', text, cause && { cause });
 }
 
 /** The origin of bytes inside a call is unknown: it is not even certain that a person chose them. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import type { FileRecord } from '../../../gateway/files/file.js';
@@ -9,7 +10,8 @@ const NEVER = new AbortController().signal;
 
 function recordOf(name: string, principal = 'ann'): FileRecord {
   const [id, key] = [`f_${name}`, `f/${name}`];
-  return { id, key, principal, name, mimeType: 'text/plain', size: name.length, digest: name, createdAt: 0 };
+  const digest = createHash('sha256').update(name).digest('base64url');
+  return { id, key, principal, name, mimeType: 'text/plain', size: name.length, digest, createdAt: 0 };
 }
 
 /** Files whose content is their name, in a store that counts its reads. */
@@ -46,6 +48,17 @@ describe('short files for calls', () => {
     jest.advanceTimersByTime(60_000);
     expect(await read(recordOf('a'))).toBe('a');
     expect(reads).toEqual(['f/a', 'f/b', 'f/a']);
+  });
+
+  it('are not given, nor kept, with other bytes than were stored', async () => {
+    const { read, ledger } = lab();
+    const record = { ...recordOf('a'), digest: recordOf('b').digest };
+    await expect(read(record)).rejects.toMatchObject({
+      code: 'file_gone',
+      cause: { message: 'The object f/a has other bytes than were stored.' },
+    });
+    expect(ledger.used).toBe(0);
+    expect(await read(recordOf('a'))).toBe('a');
   });
 
   it('take no room, and no timer, when nothing was read for a minute', async () => {
