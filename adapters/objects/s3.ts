@@ -8,6 +8,14 @@ import { s3Resumable } from './s3/resumable.js';
 import { SignedRequests } from './s3/signed.js';
 import { S3Writer } from './s3/writer.js';
 
+/** What else stands in an address would be left out of every request. */
+function address() {
+  return z.url({ protocol: /^https?$/ }).refine((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    return url === undefined || (!/[?#]/.test(text) && url.username + url.password === '');
+  }, 'must have no user, no password, nothing behind ? or #: credentials are accessKeyId and secretAccessKey');
+}
+
 /** Any S3: AWS, Ceph, MinIO, R2 and the like. */
 export const settings = z
   .strictObject({
@@ -21,12 +29,8 @@ export const settings = z
       )
       .describe('Bucket; created when missing, if the credentials allow it.'),
     region: z.string().min(1).default('us-east-1').describe('Region, part of every signature. Default "us-east-1".'),
-    endpoint: z
-      .url({ protocol: /^https?$/ })
-      .optional()
-      .describe('URL at which Wharf reaches the store. Default: AWS.'),
-    publicEndpoint: z
-      .url({ protocol: /^https?$/ })
+    endpoint: address().optional().describe('URL at which Wharf reaches the store. Default: AWS.'),
+    publicEndpoint: address()
       .optional()
       .describe('URL at which clients reach the store, for presigned links. Default: `endpoint`.'),
     forcePathStyle: z
@@ -95,8 +99,26 @@ export const settings = z
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
+export function warnings(config: z.output<typeof settings>) {
+  return [...alterable(config), ...withBucket(config, 'endpoint'), ...withBucket(config, 'publicEndpoint')];
+}
+
+/**
+ * Consoles of stores show the address of a bucket, in which it stands already: requests would be for a bucket in it. Of hosts only
+ * S3's own are meant: files.example.com is a good name for where the bucket "files" is.
+ */
+function withBucket(config: z.output<typeof settings>, key: 'endpoint' | 'publicEndpoint') {
+  const { bucket, [key]: text } = config;
+  if (text === undefined) return [];
+  const { hostname, pathname } = new URL(text);
+  const isInPath = pathname.replace(/\/$/, '').endsWith(`/${bucket}`);
+  if (!isInPath && !hostname.startsWith(`${bucket}.s3`)) return [];
+  const message = `names the bucket "${bucket}", which Wharf adds itself: leave it out, unless a proxy at that address takes it so`;
+  return [{ path: [key], message }];
+}
+
 /** Without TLS and without a signature over the bytes, altering them on their way to the store goes unnoticed. */
-export function warnings({ endpoint, signPayload }: z.output<typeof settings>) {
+function alterable({ endpoint, signPayload }: z.output<typeof settings>) {
   if (endpoint === undefined || signPayload) return [];
   const { protocol, hostname } = new URL(endpoint);
   if (protocol !== 'http:' || LOOPBACK.test(hostname)) return [];

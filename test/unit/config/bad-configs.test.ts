@@ -301,6 +301,12 @@ const VALUES: Bad[] = [
     path: 'objects.bucket',
     message: /directory bucket/,
   },
+  ...['http://id:secret@s3:9000', 'http://s3:9000/?region=x', 'http://s3:9000/#x'].map((url) => ({
+    name: `S3 at an address of which a part would be left out: ${url}`,
+    text: withServer(`objects: { use: s3, bucket: abc, endpoint: "${url}" }`),
+    path: 'objects.endpoint',
+    message: /no user, no password, nothing behind \? or #/,
+  })),
   {
     name: 'S3 without a bucket',
     text: withServer('objects: { use: s3 }'),

@@ -40,6 +40,27 @@ describe('a store whose bytes nothing protects on their way', () => {
   });
 });
 
+describe('an address of S3 with the bucket in it', () => {
+  it.each([
+    ['endpoint', 'https://files.s3.eu-central-1.amazonaws.com'],
+    ['endpoint', 'https://id.r2.cloudflarestorage.com/files/'],
+    ['publicEndpoint', 'https://s3.example.com/files'],
+  ])('is told at the start and by wharf check: %s %s', async (key, url) => {
+    const { logged, summary } = await toldOf(`{ use: s3, bucket: files, ${key}: "${url}" }`);
+    expect(logged).toEqual([
+      { path: `objects.${key}`, text: expect.stringContaining('names the bucket "files", which Wharf adds itself') },
+    ]);
+    expect(summary).toMatch(new RegExp(`^ {2}warning: objects\\.${key} names the bucket "files"`, 'm'));
+  });
+
+  it.each(['https://files.example.com', 'https://s3.example.com/store', 'https://s3.example.com/files/below'])(
+    'is not told of another: %s',
+    async (url) => {
+      expect((await toldOf(`{ use: s3, bucket: files, endpoint: "${url}" }`)).logged).toEqual([]);
+    },
+  );
+});
+
 describe('a section under its old name', () => {
   const told = async (text: string) => {
     const config = await configOf(`${SERVER}${text}\n`);
