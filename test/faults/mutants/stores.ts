@@ -78,6 +78,22 @@ export const STORES: readonly Mutant[] = [
     suites: ['contract/state/redis'],
   },
   {
+    name: 'answers-of-any-length',
+    fault: 'A value of half a gigabyte in Redis fills the memory, although its command was given up long ago.',
+    file: 'adapters/state/redis-frames.ts',
+    find: '    this.#size += bytes;\n',
+    replace: '',
+    suites: ['unit/state/redis-frames'],
+  },
+  {
+    name: 'other-bytes-for-a-server',
+    fault: 'A server gets the bytes of another object of the same size.',
+    file: 'gateway/files/short-files.ts',
+    find: "if (bytes && createHash('sha256').update(bytes).digest('base64url') !== digest)",
+    replace: 'if (bytes && bytes.length !== size)',
+    suites: ['unit/files/short-files'],
+  },
+  {
     name: 'sent-before-it-is',
     fault: 'The memory of a piece is used again while half of it waits to be sent, so a server gets other bytes.',
     file: 'adapters/upstream/common/feed.ts',
