@@ -10,6 +10,8 @@ interface Pixels {
 interface Content {
   pixels?: Pixels;
   pages?: number;
+  frames?: number;
+  images?: number;
   seconds?: number;
   entries?: number;
   isLocked?: true;
@@ -56,9 +58,11 @@ export const COMPLETE_LINE = 'Complete file, nothing truncated.';
 export const NO_PREVIEW_LINE = 'There is no preview of this image.';
 
 /** Facts for a file's line. An image's size is written beside its preview. */
-export function contentFacts({ pages, seconds, entries, isLocked }: Content): string[] {
+export function contentFacts({ pages, frames, images, seconds, entries, isLocked }: Content): string[] {
   return [
     ...(pages === undefined ? [] : [countText(pages, 'page')]),
+    ...(frames === undefined ? [] : [countText(frames, 'frame')]),
+    ...(images === undefined ? [] : [countText(images, 'image')]),
     ...(seconds === undefined ? [] : [`${durationText(seconds)} long`]),
     ...(entries === undefined ? [] : [countText(entries, 'entry', 'entries')]),
     ...(isLocked ? ['needs a password'] : []),
@@ -66,10 +70,16 @@ export function contentFacts({ pages, seconds, entries, isLocked }: Content): st
 }
 
 /** A model that measures or reads a preview must know that it is not the original. */
-export function previewLine(preview: Pixels, { pixels, pages }: Content, where: 'above' | 'below'): string {
-  const original = pixels ? `; the original is ${pixelsText(pixels)}` : '';
-  const page = pages !== undefined && pages > 1 ? ', the first page' : '';
-  return `The image ${where} is a preview of ${pixelsText(preview)}${page}${original}.`;
+export function previewLine(preview: Pixels, content: Content, where: 'above' | 'below'): string {
+  const original = content.pixels ? `; the original is ${pixelsText(content.pixels)}` : '';
+  return `The image ${where} is a preview of ${pixelsText(preview)}${firstOf(content)}${original}.`;
+}
+
+/** A model that sees one of several takes it for all there is. */
+function firstOf({ pages = 1, frames = 1, images = 1 }: Content): string {
+  if (pages > 1) return ', the first page';
+  if (frames > 1) return ', the first frame';
+  return images > 1 ? ', the first image' : '';
 }
 
 /** The beginning of a file, or the names in it, and how much of the whole that is. */

@@ -25,6 +25,10 @@ export interface ContentFacts {
   pixels?: Size;
   /** Of a document. */
   pages?: number;
+  /** Of an animation. */
+  frames?: number;
+  /** In a file of several images, such as a scan. */
+  images?: number;
   /** Of audio and video, as their header says. */
   seconds?: number;
   /** Files and folders in an archive, as its directory says. */

@@ -24,11 +24,23 @@ export async function sniff(first: Buffer): Promise<Sniffed | undefined> {
     // A damaged container must not lose the file: its bytes are delivered whatever they are.
   }
   // file-type calls every XML document application/xml, but serving safely requires telling SVG and XHTML apart.
+  found ??= tiffType(head);
   if (found === undefined || found.mime === 'application/xml') return textHint(head, isComplete) ?? found;
   if (found.mime === 'application/zip') return officeType(head) ?? found;
   const mime = found.mime.toLowerCase().split(';', 1)[0] ?? OCTET_STREAM;
   return textUnder(mime, head, isComplete) ?? { mime, ext: found.ext };
 }
+
+/**
+ * A TIFF whose directory stands behind its pixels, as most programs write it. file-type reads the directory, because photos
+ * of cameras (DNG, NEF) begin with the same bytes, and says nothing where it is not within the first ones.
+ */
+function tiffType(head: Buffer): Sniffed | undefined {
+  return TIFF_SIGNATURES.has(head.toString('latin1', 0, 4)) ? { mime: 'image/tiff', ext: 'tif' } : undefined;
+}
+
+/** Of files whose numbers begin with their lowest byte, and with their highest. */
+const TIFF_SIGNATURES = new Set(['II*\0', 'MM\0*']);
 
 /** Formats that are text, or may begin as text. */
 const AS_TEXT =

@@ -81,6 +81,17 @@ export function noise(width: number, height: number, channels: 3 | 4): Sharp {
   return sharp(data, { raw: { width, height, channels } });
 }
 
+/** Three images in one file, each 64 × 48, of three colours. */
+export async function series(): Promise<Sharp> {
+  const background = (red: number) => ({ r: red, g: 0, b: 0 });
+  const frames = [10, 90, 170].map((red) =>
+    sharp({ create: { width: 64, height: 48, channels: 3, background: background(red) } })
+      .png()
+      .toBuffer(),
+  );
+  return sharp(await Promise.all(frames), { join: { animated: true } });
+}
+
 /** A drawing: large areas of one colour. */
 export function drawing(width: number, height: number): Sharp {
   const row = Buffer.alloc(width * 3, 255);

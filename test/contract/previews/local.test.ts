@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import sharp, { type Sharp } from 'sharp';
 import { create, settings } from '../../../adapters/previews/local.js';
-import type { Previewer, PreviewImage, PreviewResult } from '../../../gateway/ports/previewer.js';
+import type { ContentFacts, Previewer, PreviewImage, PreviewResult } from '../../../gateway/ports/previewer.js';
 import { collectingLog } from './collecting-log.js';
-import { drawing, greyPng, noise } from './image-files.js';
+import { drawing, greyPng, noise, series } from './image-files.js';
 import { describePreviewer, imageOf, LIMITS, renderBytes } from './previewer.contract.js';
 
 function make(config: Record<string, number> = {}): Previewer {
@@ -168,6 +168,19 @@ describe('the preview of an image', () => {
     ['TIFF', () => noise(64, 64, 3).tiff().toBuffer()],
   ])('is made of a %s', async (_format, source) => {
     expect(await render(await source())).toMatchObject({ width: 64, height: 64 });
+  });
+
+  it.each<[string, () => Promise<Buffer>, ContentFacts]>([
+    ['an animated GIF', async () => (await series()).gif().toBuffer(), { frames: 3 }],
+    ['an animated WebP', async () => (await series()).webp().toBuffer(), { frames: 3 }],
+    ['a TIFF of several images', async () => (await series()).tiff().toBuffer(), { images: 3 }],
+    ['a GIF', () => noise(64, 48, 3).gif().toBuffer(), {}],
+    ['a TIFF', () => noise(64, 48, 3).tiff().toBuffer(), {}],
+  ])('is the first image of %s, and tells how many there are', async (_format, source, several) => {
+    const result = await renderBytes(previewer, await source());
+    expect(previewOf(result)).toMatchObject({ width: 64, height: 48 });
+    const preview = { facts: { pixels: { width: 64, height: 48 }, ...several } };
+    expect(result).toEqual({ kind: 'rendered', preview: { ...preview, image: expect.anything() } });
   });
 
   it('is the same however the bytes arrive', async () => {

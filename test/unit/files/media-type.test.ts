@@ -100,6 +100,8 @@ describe('what the first bytes say', () => {
     [Buffer.from('BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0', 'latin1'), 'image/bmp', 'bmp'],
     [Buffer.from('GIF89a\x01\0\x01\0\x80\0\0', 'latin1'), 'image/gif', 'gif'],
     [Buffer.from('fLaC\0\0\0\x22', 'latin1'), 'audio/flac', 'flac'],
+    [Buffer.from(`II*\0\xff\xff\x01\0${'pixels'.repeat(900)}`, 'latin1'), 'image/tiff', 'tif'],
+    [Buffer.from(`MM\0*\0\x01\xff\xff${'pixels'.repeat(900)}`, 'latin1'), 'image/tiff', 'tif'],
     ['{\\rtf1 hi}', 'application/rtf', 'rtf'],
     ['%!PS-Adobe-3.0\n', 'application/postscript', 'ps'],
     ['BEGIN:VCALENDAR\n', 'text/calendar', 'ics'],

@@ -23,6 +23,19 @@ describe('what a model reads about the content of a file', () => {
       { facts: { pages: 1 }, image },
       ['report · application/x · 5 kB · 1 page', 'The image below is a preview of 1568 × 980.'],
     ],
+    [
+      'the frames of an animation, and that only the first is shown',
+      { facts: { frames: 4, pixels: { width: 1568, height: 980 } }, image },
+      [
+        'report · application/x · 5 kB · 4 frames',
+        'The image below is a preview of 1568 × 980, the first frame; the original is 1568 × 980.',
+      ],
+    ],
+    [
+      'the images of a scan, and that only the first is shown',
+      { facts: { images: 12 }, image },
+      ['report · application/x · 5 kB · 12 images', 'The image below is a preview of 1568 × 980, the first image.'],
+    ],
     ['how long a recording is', { facts: { seconds: 123.4 } }, ['report · application/x · 5 kB · 2:03 long']],
     ['how many hours it is', { facts: { seconds: 3723 } }, ['report · application/x · 5 kB · 1:02:03 long']],
     ['that a password is needed', { facts: { isLocked: true } }, ['report · application/x · 5 kB · needs a password']],

@@ -1,5 +1,5 @@
 import type { Metadata } from 'sharp';
-import type { PreviewLimits, Size } from '../../../../gateway/ports/previewer.js';
+import type { ContentFacts, PreviewLimits, Size } from '../../../../gateway/ports/previewer.js';
 import type { Job, RenderResult } from '../protocol.js';
 import { withoutIdleAlpha } from './alpha.js';
 import { encode } from './encode.js';
@@ -51,12 +51,14 @@ export async function render(
   let small: Raster;
   let pixels: Size;
   let mayBePng: boolean;
+  let several: ContentFacts;
   try {
     const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
     const height = header.pageHeight ?? header.height;
     const maxPixels = limits.maxPixels * (shrinksAsItDecodes(header) ? MORE_OF_JPEG : 1);
     if (header.width * height > maxPixels) return { kind: 'refused', reason: 'too-many-pixels' };
     if (leastMemory(header) > limits.maxMemory) return { kind: 'refused', reason: 'memory' };
+    several = severalIn(header);
     const longest = Math.max(header.width, height);
     const { edge, kernel, ...rest } = scalingOf({ ...header, bytes: image.length, longest }, limits);
     ({ mayBePng } = rest);
@@ -77,7 +79,14 @@ export async function render(
   const preview = await encode(sharp, small, limits, { mayBePng });
   return preview === undefined
     ? { kind: 'refused', reason: 'not-small-enough' }
-    : { kind: 'rendered', preview: { facts: { pixels }, image: preview } };
+    : { kind: 'rendered', preview: { facts: { pixels, ...several }, image: preview } };
+}
+
+/** How many images the file has, if more than the one that is shown. A TIFF's may be pages, or one page in several sizes. */
+function severalIn({ format, pages = 1 }: Metadata): ContentFacts {
+  if (pages < 2) return {};
+  if (format === 'tiff') return { images: pages };
+  return format === 'gif' || format === 'webp' ? { frames: pages } : {};
 }
 
 async function turnUpright(sharp: Sharp, raster: Raster, orientation: number | undefined): Promise<Raster> {
