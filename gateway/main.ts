@@ -152,9 +152,9 @@ async function runDoctor({ load, isJson, isOffline, only }: DoctorAction): Promi
 }
 
 /** What a part needs that is contacted without a gateway. */
-function contactDeps({ limits, timeouts, inheritedEnv }: Config): AdapterDeps {
+function contactDeps({ limits, timeouts, inheritedEnv, withheldEnv }: Config): AdapterDeps {
   const clock = { now: () => Date.now(), ticks: () => performance.now() };
-  return { limits, timeouts, sharing: UNSHARED, inheritedEnv, clock, log: createLog('error') };
+  return { limits, timeouts, sharing: UNSHARED, inheritedEnv, withheldEnv, clock, log: createLog('error') };
 }
 
 /** A second signal ends the process at once, as without a handler. */

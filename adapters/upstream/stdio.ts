@@ -45,6 +45,8 @@ interface StdioDeps {
   log: Log;
   /** The parent's environment; only HOME, LANG, PATH, TMPDIR and USER of it reach the child. */
   inheritedEnv: Readonly<Record<string, string>>;
+  /** Names of the parent's other variables. */
+  withheldEnv?: readonly string[] | undefined;
 }
 
 class Stdio implements SharedUpstream {
@@ -53,6 +55,7 @@ class Stdio implements SharedUpstream {
   readonly #options: z.output<typeof settings>;
   readonly #deps: StdioDeps;
   readonly #env: Record<string, string> = {};
+  readonly #withheld: ReadonlySet<string>;
   readonly #children = new Set<Child>();
   /** Counts process groups that run, or are about to. */
   readonly #processes: Ledger;
@@ -70,6 +73,7 @@ class Stdio implements SharedUpstream {
       if (value !== undefined) this.#env[name] = value;
     }
     Object.assign(this.#env, options.env);
+    this.#withheld = new Set(deps.withheldEnv?.filter((name) => !(name in this.#env)));
   }
 
   async connect(signal: AbortSignal, principal?: string): Promise<SharedConnection> {
@@ -83,6 +87,7 @@ class Stdio implements SharedUpstream {
         name,
         command: this.#options.command,
         env: this.#env,
+        withheld: this.#withheld,
         cwd: this.#options.cwd,
         takeMs: this.#deps.timeouts.upstream,
         log,

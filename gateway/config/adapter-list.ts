@@ -27,6 +27,8 @@ export interface AdapterDeps {
   clock: Clock & Stopwatch;
   /** What a child process inherits; adapters never read the environment themselves. */
   inheritedEnv: Readonly<Record<string, string>>;
+  /** Names of the variables that no child process inherits, to say of one that it is missed. */
+  withheldEnv?: readonly string[] | undefined;
 }
 
 export interface UpstreamAdapterDeps extends AdapterDeps {

@@ -171,4 +171,6 @@ export interface Config {
   sources: ReadonlyMap<string, SettingSource>;
   /** What a stdio child inherits: HOME, LANG, PATH, TMPDIR and USER, if set. */
   inheritedEnv: Readonly<Record<string, string>>;
+  /** Names of the other variables of Wharf's environment. */
+  withheldEnv: readonly string[];
 }

@@ -83,7 +83,8 @@ async function readAndCheck(
   if (!result.ok || problems.length > 0) return { ok: false, problems: told(problems) };
   const servers = result.config.servers.map((server) => withHostName(server, host?.names));
   const sources = sourcesOf(written, names);
-  const parsed = { ...result.config, servers, sources, inheritedEnv: inheritedFrom(environment) };
+  const withheldEnv = Object.keys(environment).filter((name) => !INHERITED.includes(name));
+  const parsed = { ...result.config, servers, sources, inheritedEnv: inheritedFrom(environment), withheldEnv };
   const isPrivate = options.isPrivate === true && !('objects' in written) && !('state' in written);
   const config = await withPlaces(parsed, { ...options, isPrivate }, adapters, environment);
   const missing = options.preflight === undefined ? [] : await preflight(config, adapters);

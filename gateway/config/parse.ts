@@ -28,9 +28,10 @@ const LINK_TTL = 15 * 60 * 1000;
 /** Most keys of a server that a problem lists. */
 const MAX_TOLD = 5;
 
-type ParseResult =
-  | { ok: true; config: Omit<Config, 'inheritedEnv' | 'sources'> }
-  | { ok: false; problems: ConfigProblem[] };
+/** What a file says; the rest is known of the process. */
+type ParsedConfig = Omit<Config, 'inheritedEnv' | 'withheldEnv' | 'sources'>;
+
+type ParseResult = { ok: true; config: ParsedConfig } | { ok: false; problems: ConfigProblem[] };
 
 /**
  * Parses plain values, as a file holds them, into a config. Reports every problem, not only the first: sections are
@@ -70,7 +71,7 @@ export function parseConfig(file: object, adapters: AdapterList, environment: En
     secrets,
     warnings: [...warnings, ...crossWarnings(found.parsed), ...bareSizes(written), ...asShells],
   };
-  return { ok: true, config: config as unknown as Omit<Config, 'inheritedEnv' | 'sources'> };
+  return { ok: true, config: config as unknown as ParsedConfig };
 }
 
 /** Whether a setting is another one, holds it, or is held by it: without the value of that, nothing is known of it. */

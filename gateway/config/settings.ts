@@ -13,7 +13,17 @@ const DEPTH = 4;
 const MAX_VALUE = 300;
 
 /** What is shown by numbers and names alone, or not at all. */
-const ELSEWHERE = new Set(['servers', 'secrets', 'sources', 'warnings', 'inheritedEnv', 'clients', 'console', 'auth']);
+const ELSEWHERE = new Set([
+  'servers',
+  'secrets',
+  'sources',
+  'warnings',
+  'inheritedEnv',
+  'withheldEnv',
+  'clients',
+  'console',
+  'auth',
+]);
 
 /**
  * Where each setting was written. A text with `${NAME}` in it is of the environment.

@@ -16,13 +16,13 @@ export type ProcessParts = Awaited<ReturnType<typeof openProcess>>;
 
 /** Opens the stores and the audit log, and makes what counts for the whole process. */
 export async function openProcess(config: Config, adapters: AdapterList, log: Log, closers: Closers) {
-  const { timeouts, inheritedEnv } = config;
+  const { timeouts, inheritedEnv, withheldEnv } = config;
   // a reload writes others into these two
   const limits = { ...config.limits };
   const sharing = { ...sharingOf(config) };
   const clock = new SharedClock();
   const metrics = createMetrics();
-  const adapterDeps = { limits, timeouts, sharing, log, clock, inheritedEnv };
+  const adapterDeps = { limits, timeouts, sharing, log, clock, inheritedEnv, withheldEnv };
   const open: OpenPart = async (list, choice) => {
     const adapter = list[choice.use];
     if (!adapter) throw new Error(`there is no adapter called ${choice.use}`);

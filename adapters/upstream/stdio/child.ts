@@ -11,6 +11,7 @@ import { notStarted } from './not-started.js';
 import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
 import { StderrLog } from './stderr-log.js';
 import { Turns } from './turns.js';
+import { missedVariable } from './withheld.js';
 
 /** MCP 2025-11-25, stdio, shutdown: close stdin and wait, then SIGTERM and wait, then SIGKILL. Milliseconds. */
 const AFTER_STDIN_MS = 2000;
@@ -37,6 +38,8 @@ interface ChildOptions {
   command: readonly string[];
   /** The child's whole environment. */
   env: Record<string, string>;
+  /** Names of the variables that Wharf has and the child does not get. */
+  withheld: ReadonlySet<string>;
   cwd: string | undefined;
   /** `timeouts.upstream`: how long a message may wait for the child to take it, in milliseconds. */
   takeMs: number;
@@ -62,6 +65,7 @@ export class Child implements SharedConnection {
   readonly body: ChildOutput;
   readonly #name: string;
   readonly #takeMs: number;
+  readonly #withheld: ReadonlySet<string>;
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #group: number;
   readonly #stderr: StderrLog;
@@ -83,6 +87,7 @@ export class Child implements SharedConnection {
   constructor(child: ChildProcessWithoutNullStreams, group: number, options: ChildOptions, gone: () => void) {
     this.#name = options.name;
     this.#takeMs = options.takeMs;
+    this.#withheld = options.withheld;
     this.#process = child;
     this.#group = group;
     this.#gone = gone;
@@ -218,7 +223,9 @@ export class Child implements SharedConnection {
 
   #failure(error?: Error): GatewayError {
     const how = this.#exit ?? 'still running';
-    const cause = new Error(`${how}; its last words: ${this.#stderr.tail || 'none'}`, { cause: error });
+    const said = this.#stderr.tail;
+    const words = `${said || 'none'}${missedVariable(said, this.#withheld)}`;
+    const cause = new Error(`${how}; its last words: ${words}`, { cause: error });
     const { silentEnd: reason } = this;
     return new GatewayError('upstream_closed', { server: this.#name, ...(reason !== undefined && { reason }) }, cause);
   }

@@ -8,7 +8,14 @@ const SILENT = /^The server has written nothing since it started.* only HOME, LA
 async function start(script: string, silentMs: number) {
   const log = recordingLog();
   log.child = () => log;
-  const options = { name: 's', command: [process.execPath, '-e', script], env: {}, cwd: undefined, takeMs: 1000 };
+  const options = {
+    name: 's',
+    command: [process.execPath, '-e', script],
+    env: {},
+    withheld: new Set<string>(),
+    cwd: undefined,
+    takeMs: 1000,
+  };
   const child = await startChild({ ...options, silentMs, log }, () => undefined);
   const told = () => log.lines.filter(({ text }) => SILENT.test(text));
   return { child, told };

@@ -73,14 +73,14 @@ describe('stdio', () => {
 
   const open = (
     command: string[],
-    more: Overrides & { env?: object; cwd?: string } = {},
+    more: Overrides & { env?: object; cwd?: string; withheldEnv?: string[] } = {},
   ): Promise<SharedConnection> => {
-    const { env, cwd, ...overrides } = more;
+    const { env, cwd, withheldEnv, ...overrides } = more;
     lines.length = 0;
     const deps = { ...upstreamDeps(overrides), log: recordingLog(lines) };
     const parsed = settings.parse({ command, ...(env && { env }), ...(cwd && { cwd }) });
     const inherited = { PATH: process.env.PATH ?? '', HOME: '/home/x', SECRET: 'parent', NODE_OPTIONS: '--bad' };
-    upstream = create(parsed, { ...deps, inheritedEnv: inherited });
+    upstream = create(parsed, { ...deps, inheritedEnv: inherited, withheldEnv });
     return upstream.connect(calm());
   };
   const firstLine = async (body: Readable): Promise<Record<string, unknown>> => {
@@ -186,6 +186,25 @@ describe('stdio', () => {
     await upstream.close();
     await upstream.check();
     rmSync(once);
+  });
+
+  it('says which variable a process misses that Wharf has, and how to pass it on', async () => {
+    const script = (said: string) => [
+      process.execPath,
+      '-e',
+      `console.error(${JSON.stringify(said)}); process.exit(1)`,
+    ];
+    const withheldEnv = ['API_KEY', 'OTHER_KEY'];
+    const wordsOf = async (said: string, more: { env?: object } = {}) => {
+      const connection = await open(script(said), { withheldEnv, ...more });
+      const { failure } = await drainUntilFailure(connection.body);
+      return (failure.cause as Error).message.replace(/^exit code 1; its last words: /, '');
+    };
+    expect(await wordsOf('Set API_KEY.')).toBe(
+      'Set API_KEY. (Wharf has API_KEY, and does not pass it on: that takes --env API_KEY, or "env" of the server in the config)',
+    );
+    expect(await wordsOf('MY_API_KEY is missing')).toBe('MY_API_KEY is missing');
+    expect(await wordsOf('API_KEY is wrong', { env: { API_KEY: 'x' } })).toBe('API_KEY is wrong');
   });
 
   it('keeps of a stack what happened, not where', async () => {

@@ -177,6 +177,7 @@ gatewayId: \${EMPTY:-dock}
       NODE_OPTIONS: '--inspect',
     });
     expect(config.inheritedEnv).toEqual({ HOME: '/home/u', PATH: '/bin' });
+    expect(config.withheldEnv).toEqual(['AWS_SECRET_ACCESS_KEY', 'NODE_OPTIONS']);
   });
 });
 
