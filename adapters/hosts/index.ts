@@ -1,4 +1,5 @@
 import type { HostProfile } from '../../gateway/ports/host.js';
+import { profiles as aiSdk } from './ai-sdk.js';
 import { profiles as chatgpt } from './chatgpt.js';
 import { profiles as claudeCode } from './claude-code.js';
 import { profiles as claudeDesktop } from './claude-desktop.js';
@@ -7,6 +8,7 @@ import { profiles as copilotCli } from './copilot-cli.js';
 import { profiles as cursor } from './cursor.js';
 import { profiles as geminiCli } from './gemini-cli.js';
 import { profiles as goose } from './goose.js';
+import { profiles as langchain } from './langchain.js';
 import { profiles as librechat } from './librechat.js';
 import { profiles as openWebui } from './open-webui.js';
 import { profiles as opencode } from './opencode.js';
@@ -26,4 +28,6 @@ export const hosts: readonly HostProfile[] = [
   ...chatgpt,
   ...librechat,
   ...openWebui,
+  ...langchain,
+  ...aiSdk,
 ];

@@ -85,6 +85,8 @@ function resourceLinks({ links: fact }: HostBehaviour): Decision[] {
       return [decision('resourceLinks', 'drop', 'a link becomes text, which would say the same again', fact)];
     case 'json':
       return [decision('resourceLinks', 'drop', 'a link becomes raw JSON', fact)];
+    case 'fetched':
+      return [decision('resourceLinks', 'drop', 'its model’s service is told to fetch each link, and may not', fact)];
     default:
       return [];
   }

@@ -14,9 +14,10 @@ export interface HostBehaviour {
   readonly images: Known<HostImages>;
   /**
    * `text`: the address as text; `json`: the whole block as JSON; `read`: the host asks the server for it, and adds what
-   * it gets to the context, images as images and anything else as text; `dropped`; `unknown`.
+   * it gets to the context, images as images and anything else as text; `fetched`: the service of its model is to fetch the
+   * address, and the whole request fails where it cannot, as with one of this machine; `dropped`; `unknown`.
    */
-  readonly links: Known<'text' | 'json' | 'read' | 'dropped' | 'unknown'>;
+  readonly links: Known<'text' | 'json' | 'read' | 'fetched' | 'dropped' | 'unknown'>;
   /**
    * An embedded resource with bytes. `shown`: the model gets the bytes as a file; `unchecked`: so it does, but its service
    * refuses the whole request for a type that it does not know; `saved`: the host writes a file and names it; `json`:

@@ -164,6 +164,23 @@ function parsed(text: string): unknown {
   }
 }
 
+/** langchain-ai/langchainjs tools.ts. The models of OpenAI and Anthropic throw for a file that has an address, and send nothing. */
+const langchain: Replay = ({ content, isError }) => {
+  const texts = content.filter(({ type }) => type === 'text').map(textOf);
+  if (isError) return joined(texts);
+  if (content.some(({ type }) => type === 'resource_link')) return NOTHING;
+  return joined([...texts, ...content.filter(({ type }) => type === 'image').map(() => IMAGE)]);
+};
+
+/** vercel/ai packages/mcp, mcpToModelOutput. */
+const aiSdk: Replay = ({ content }) =>
+  joined(
+    content.map((one) => {
+      if (one.type === 'text') return textOf(one);
+      return one.type === 'image' ? IMAGE : said(JSON.stringify(one));
+    }),
+  );
+
 /** By the name of the profile, for the hosts whose source is open. */
 export const REPLAYS: Readonly<Record<string, Replay>> = {
   vscode,
@@ -175,4 +192,6 @@ export const REPLAYS: Readonly<Record<string, Replay>> = {
   opencode,
   librechat,
   'open-webui': openWebui,
+  langchain,
+  'ai-sdk': aiSdk,
 };

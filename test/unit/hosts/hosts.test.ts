@@ -71,6 +71,7 @@ describe('what follows from how a host behaves', () => {
     ['errors are text', { errors: known('text') }, { errorImages: 'drop' }],
     ['errors become a string', { errors: known('string') }, { errorImages: 'drop' }],
     ['errors are as any result', { errors: known('content') }, { errorImages: 'keep' }],
+    ['links are fetched', { links: known('fetched') }, { resourceLinks: 'drop' }],
     ['links are read', { links: known('read') }, { resourceLinks: 'no-images' }],
     ['links are text', { links: known('text') }, { resourceLinks: 'drop' }],
     ['links are JSON', { links: known('json') }, { resourceLinks: 'drop' }],

@@ -117,6 +117,18 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'librechat',
     { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
   ],
+  [
+    '@langchain/mcp-adapters',
+    '1.1.4',
+    'langchain',
+    { imageTypes: USUAL, errorImages: 'drop', resourceLinks: 'drop', blobs: 'drop' },
+  ],
+  [
+    'ai-sdk-mcp-client',
+    '1.0.0',
+    'ai-sdk',
+    { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+  ],
 ];
 
 describe('the profile of', () => {

@@ -1,0 +1,22 @@
+import type { HostProfile } from '../../gateway/ports/host.js';
+
+const SOURCE = 'mcpToModelOutput in packages/mcp of vercel/ai, @ai-sdk/mcp 1.0.102';
+
+export const profiles: readonly HostProfile[] = [
+  {
+    name: 'ai-sdk',
+    title: 'AI SDK',
+    match: { names: ['ai-sdk-mcp-client'] },
+    behaviour: {
+      structured: { is: 'content', source: `${SOURCE}: only the content` },
+      images: {
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+        source: `${SOURCE}; the types that every model service takes`,
+      },
+      links: { is: 'json', source: SOURCE },
+      blobs: { is: 'json', source: `${SOURCE}: the block as JSON, with its base64` },
+      errors: { is: 'content', source: `${SOURCE}: isError is not looked at` },
+      user: { is: 'answer', source: 'it is a library for agents' },
+    },
+  },
+];

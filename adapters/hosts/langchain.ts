@@ -1,0 +1,28 @@
+import type { HostProfile } from '../../gateway/ports/host.js';
+
+const SOURCE = 'libs/langchain-mcp-adapters/src/tools.ts of langchain-ai/langchainjs, 1.1.4';
+const MODELS = '@langchain/openai 1.5.8 and @langchain/anthropic 1.5.11';
+const PYTHON = 'langchain_mcp_adapters/tools.py of langchain-ai/langchain-mcp-adapters @cc0f284';
+
+export const profiles: readonly HostProfile[] = [
+  {
+    name: 'langchain',
+    title: 'LangChain',
+    // in Python it sends the default name of the SDK, as many others do: an operator says where it is (`like: langchain`)
+    match: { names: ['@langchain/mcp-adapters'] },
+    behaviour: {
+      structured: { is: 'content', source: `${SOURCE}: the JSON goes into the artifact, which no model gets` },
+      images: {
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+        source: `${SOURCE}; the types that every model service takes`,
+      },
+      links: {
+        is: 'fetched',
+        source: `${SOURCE} and ${PYTHON}: a file or an image with a URL; ${MODELS} throw, or let the service fetch it`,
+      },
+      blobs: { is: 'dropped', source: `${SOURCE}: they go into the artifact; ${PYTHON}: a file of any type` },
+      errors: { is: 'text', source: SOURCE },
+      user: { is: 'answer', source: 'it is a library for agents' },
+    },
+  },
+];
