@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './gateway-process-ports.js';
 
+/** Ports to try: tests that run beside this one take some of the same ten thousand. */
+const MOST_TRIES = 5;
+
 /** A Redis that one test may stop, starve and kill. */
 export class OwnRedis {
   readonly port: number;
@@ -17,10 +20,18 @@ export class OwnRedis {
     this.#folder = folder;
   }
 
+  /** On a port that was free: another process may have taken it since, and then the next one is tried. */
   static async start(): Promise<OwnRedis> {
-    const redis = new OwnRedis(await freePort(), await mkdtemp(join(tmpdir(), 'wharf-redis-')));
-    await redis.restart();
-    return redis;
+    for (let tries = 1; ; tries++) {
+      const redis = new OwnRedis(await freePort(), await mkdtemp(join(tmpdir(), 'wharf-redis-')));
+      try {
+        await redis.restart();
+        return redis;
+      } catch (error) {
+        await redis.stop();
+        if (tries === MOST_TRIES) throw error;
+      }
+    }
   }
 
   get url(): string {
@@ -32,7 +43,8 @@ export class OwnRedis {
     const options = ['--bind', '127.0.0.1', '--port', `${this.port}`, '--dir', this.#folder];
     const child = spawn('redis-server', [...options, '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
     this.#process = child;
-    while ((await this.command('ping').catch(() => '')) !== 'PONG') {
+    // another process that has the port may be a Redis too, and answer
+    while (!(await this.command('info', 'server').catch(() => '')).includes(`process_id:${child.pid}\r`)) {
       if (child.exitCode !== null) throw new Error(`redis-server on port ${this.port} ended with ${child.exitCode}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
