@@ -97,6 +97,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
   'image/pjpeg': 'image/jpeg',
   'image/x-png': 'image/png',
+  'image/apng': 'image/png',
   'application/x-pdf': 'application/pdf',
   'application/x-zip-compressed': 'application/zip',
   // as FastMCP's `File(format="docx")` writes them

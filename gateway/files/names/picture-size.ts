@@ -26,7 +26,6 @@ export function hasLateSize(head: Buffer): boolean {
 function edgesOf(head: Buffer): [number, number] | undefined {
   switch (pictureType(head)?.ext) {
     case 'png':
-    case 'apng':
       return [head.readUInt32BE(16), head.readUInt32BE(20)];
     case 'gif':
       return [head.readUInt16LE(6), head.readUInt16LE(8)];

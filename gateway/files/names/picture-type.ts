@@ -7,12 +7,11 @@ const [CHUNK_HEAD, CHUNK_SUM] = [8, 4];
 const IHDR_BYTES = 13;
 
 const PNG: Sniffed = { mime: 'image/png', ext: 'png' };
-const APNG: Sniffed = { mime: 'image/apng', ext: 'apng' };
 const JPEG: Sniffed = { mime: 'image/jpeg', ext: 'jpg' };
 const GIF: Sniffed = { mime: 'image/gif', ext: 'gif' };
 const WEBP: Sniffed = { mime: 'image/webp', ext: 'webp' };
 
-const ALWAYS_SHOWN = new Set([PNG, APNG, JPEG, GIF, WEBP].map(({ mime }) => mime));
+const ALWAYS_SHOWN = new Set([PNG, JPEG, GIF, WEBP].map(({ mime }) => mime));
 
 /** True for a type whose files all begin alike, so that none of them is empty. */
 export function alwaysShows(mime: string): boolean {
@@ -20,8 +19,8 @@ export function alwaysShows(mime: string): boolean {
 }
 
 /**
- * The type of a picture that is plainly a PNG, JPEG, GIF or WebP, as file-type says it: most files in results are such
- * pictures, and file-type takes 0.3 of the 5 ms that a screenshot costs a gateway with little to do.
+ * The type of a picture that is plainly a PNG, JPEG, GIF or WebP, as file-type says it but for animated PNGs: most files in
+ * results are such pictures, and file-type takes 0.3 of the 5 ms that a screenshot costs a gateway with little to do.
  * @param head the first bytes of a file, or all of them
  * @returns undefined for everything else, and for what only looks like one of them
  */
@@ -41,7 +40,10 @@ export function pictureType(head: Buffer): Sniffed | undefined {
   }
 }
 
-/** An animated PNG has a chunk `acTL` before its first `IDAT`. */
+/**
+ * An animated PNG, which has a chunk `acTL` before its first `IDAT`, is a PNG too: servers, hosts, browsers and models take it
+ * for one, and few know `image/apng`.
+ */
 function pngType(head: Buffer): Sniffed | undefined {
   const first = PNG_SIGNATURE.length;
   if (head.length < first + CHUNK_HEAD || PNG_SIGNATURE.compare(head, 0, first) !== 0) return undefined;
@@ -50,8 +52,7 @@ function pngType(head: Buffer): Sniffed | undefined {
   do {
     const [length, type] = [head.readInt32BE(at), chunkType(head, at)];
     if (length < 0 || (type === 'IHDR' && length !== IHDR_BYTES)) return undefined;
-    if (type === 'IDAT') return PNG;
-    if (type === 'acTL') return APNG;
+    if (type === 'IDAT' || type === 'acTL') return PNG;
     at += CHUNK_HEAD + length + CHUNK_SUM;
   } while (at + CHUNK_HEAD < head.length);
   return PNG;

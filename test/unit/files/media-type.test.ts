@@ -181,6 +181,7 @@ describe('the type a file is recorded under', () => {
     ['not a type', 'text/plain', 'text/plain'],
     ['image/png', undefined, 'image/png'],
     ['image/jpg', 'image/jpeg', 'image/jpeg'],
+    ['image/apng', 'image/png', 'image/png'],
     ['image/png', 'image/jpeg', 'image/jpeg'],
     ['image/png', 'text/html', 'text/html'],
     ['image/png', 'image/svg+xml', 'image/svg+xml'],

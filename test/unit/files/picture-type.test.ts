@@ -25,7 +25,7 @@ describe("a picture's type", () => {
     ['a PNG', `${PNG}${IHDR}${chunk('IDAT', 'pixels')}`, 'image/png'],
     ['a PNG with a comment', `${PNG}${IHDR}${chunk('tEXt', 'Comment\0x')}${chunk('IDAT', '')}`, 'image/png'],
     ['a PNG whose profile is longer than what is there', `${PNG}${IHDR}${chunk('iCCP', 'x', 90_000)}`, 'image/png'],
-    ['an animated PNG', `${PNG}${IHDR}${chunk('acTL', '01234567')}${chunk('IDAT', '')}`, 'image/apng'],
+    ['an animated PNG', `${PNG}${IHDR}${chunk('acTL', '01234567')}${chunk('IDAT', '')}`, 'image/png'],
   ])('is seen in %s', (_, text, mime) => {
     expect(pictureType(bytes(text))?.mime).toBe(mime);
   });
@@ -44,7 +44,7 @@ describe("a picture's type", () => {
     expect(pictureType(bytes(text))).toBeUndefined();
   });
 
-  it('is the one that file-type gives, whatever follows the first bytes and wherever they end', async () => {
+  it('is the one that file-type gives, a PNG where it is animated, whatever follows the first bytes and wherever they end', async () => {
     const length = fc.oneof(fc.nat(40), fc.constantFrom(13, -1, 4000, 2 ** 31 - 1));
     const type = fc.constantFrom('IHDR', 'IDAT', 'acTL', 'tEXt', 'iCCP', 'CgBI', '\0\0\0\0');
     const anyChunk = fc.tuple(type, fc.string({ unit: 'binary-ascii', maxLength: 30 }), fc.option(length));
@@ -65,7 +65,8 @@ describe("a picture's type", () => {
           begin + parts.map(([name, data, announced]) => chunk(name, data, announced ?? undefined)).join('');
         const head = bytes(end === null ? whole : whole.slice(0, end));
         const seen = pictureType(head);
-        if (seen !== undefined) expect(seen).toEqual(await fileTypeFromBuffer(head));
+        const found = await fileTypeFromBuffer(head);
+        if (seen !== undefined) expect(seen).toEqual(found?.ext === 'apng' ? { mime: 'image/png', ext: 'png' } : found);
       }),
       { numRuns: 2000 },
     );

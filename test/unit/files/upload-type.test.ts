@@ -8,6 +8,12 @@ const typeOf = async (bytes: Buffer, facts: Partial<TypeFacts>) => {
   return uploadedType({ ...nothing, ...facts, sniffed: bytes.length === 0 ? 'empty' : await sniff(bytes) });
 };
 
+/** With a chunk that says how many frames there are. */
+const APNG = Buffer.concat([
+  Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0....', 'latin1'),
+  Buffer.from('\0\0\0\x08acTL\0\0\0\x02\0\0\0\0....', 'latin1'),
+]);
+
 const EMPTY = Buffer.alloc(0);
 const UNKNOWN = Buffer.from([1, 2, 3, 0, 255]);
 const PHOTOSHOP = Buffer.from('8BPS\0\x01\0\0\0\0\0\0\0\x03', 'latin1');
@@ -30,6 +36,7 @@ describe('the type of an uploaded file', () => {
       { announced: 'application/octet-stream' },
       'application/pdf',
     ],
+    ['is that of a PNG where it is animated', APNG, { announced: 'image/apng', accept: ['image/png'] }, 'image/png'],
     ['knows old names', PNG, { announced: 'image/x-png', accept: ['image/png'] }, 'image/png'],
     ['fits a kind', PNG, { accept: ['image/*'] }, 'image/png'],
     ['fits anything', HELLO, { accept: ['*/*'] }, 'text/plain'],

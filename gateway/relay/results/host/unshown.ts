@@ -74,9 +74,7 @@ export function headFor(host: Host | undefined, begin: (length: number) => strin
 
 /** The type that the first bytes of an image have, if they plainly have some. */
 function typeIn(head: Buffer): string | undefined {
-  const type = pictureType(head)?.mime;
-  // an animated PNG is one to readers that know no animations
-  return type === 'image/apng' ? 'image/png' : type;
+  return pictureType(head)?.mime;
 }
 
 /** How much text the host shows of a result, if it has a limit. */
