@@ -20,7 +20,7 @@ import { authSchemaFor } from './schema/auth.js';
 import { isLoopback } from './schema/fields.js';
 import { uploadToolOf } from './schema/peers.js';
 import { sectionSchemas } from './schema/schema.js';
-import { nameProblem, schemaFor, serverSchemas } from './schema/servers.js';
+import { nameProblem, schemaFor, serverSchema } from './schema/servers.js';
 
 /** Milliseconds that a link works which others may obtain. */
 const LINK_TTL = 15 * 60 * 1000;
@@ -136,7 +136,6 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
     problems.push(problem(['servers'], `${state} at least one server, NAME: { url: … } or NAME: { command: […] }`));
     return { servers, issues, problems };
   }
-  const schemas = serverSchemas(adapters.upstream);
   for (const [name, value] of Object.entries(written)) {
     const path = ['servers', name];
     const wrongName = nameProblem(name);
@@ -148,7 +147,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       );
       continue;
     }
-    const result = schemas[chosen.name].safeParse(value);
+    const result = serverSchema(adapters.upstream, chosen.name).safeParse(value);
     const section = result.data as unknown as ServerSection | undefined;
     const merged = global.limits && lowered(global.limits, section?.limits ?? {}, [...path, 'limits'], problems);
     const { tools } = value as { tools?: unknown };

@@ -3,7 +3,7 @@ import type { AdapterList } from '../adapter-list.js';
 import type { Path } from '../problems.js';
 import { valueAt } from '../problems.js';
 import { sectionSchemas } from '../schema/schema.js';
-import { serverSchemas, serversSchema } from '../schema/servers.js';
+import { serversSchema } from '../schema/servers.js';
 import { EXAMPLES } from './examples.js';
 
 /** The part of JSON Schema that zod's output for this config uses. */
@@ -31,7 +31,7 @@ export interface SchemaNode {
 
 /** JSON Schema of the config file, from the same definitions that parse it. */
 export function configJsonSchema(adapters: AdapterList): SchemaNode {
-  const servers = serversSchema(serverSchemas(adapters.upstream)).describe(
+  const servers = serversSchema(adapters.upstream).describe(
     'The MCP servers behind Wharf, by name. Each is served at /NAME/mcp, and at /mcp too when there is only one.',
   );
   const whole = z.strictObject({ servers, ...sectionSchemas(adapters) });

@@ -4,6 +4,7 @@ import { patterns, toolPatterns } from './access.js';
 import { callerLimitsSchema } from './callers.js';
 import { ownerName } from './fields.js';
 import { jwtSchema } from './jwt.js';
+import { whileInMemory } from './while-in-memory.js';
 
 /** SHA-256 of a key, in the spelling of `sha256sum` or in base64url. */
 const HASH = /^sha256:(?:[0-9A-Fa-f]{64}|[A-Za-z0-9_-]{43})$/;
@@ -15,18 +16,23 @@ const OF_NOTHING = createHash('sha256').digest('hex');
 
 /** `auth`: the callers that are allowed, as one schema for the reference. */
 export function authSchema() {
-  const { one, both } = authSchemas();
-  return z.union([one, both]);
+  const { one, both } = authSchemas(EVERY_LIST);
+  return z.union([one(), both()]);
 }
 
 /** The schema for `auth` as written: a list in `use` means both ways in. */
 export function authSchemaFor(written: unknown) {
-  const { one, both } = authSchemas();
+  const { one, both } = authSchemas(EVERY_LIST);
   const use = typeof written === 'object' && written !== null && 'use' in written ? written.use : undefined;
-  return Array.isArray(use) ? both : one.prefault({ use: 'none' });
+  return Array.isArray(use) ? both() : one().prefault({ use: 'none' });
 }
 
-function authSchemas() {
+/** What `auth` may be does not depend on the adapters. */
+const EVERY_LIST = {};
+const authSchemas = whileInMemory(makeSchemas);
+
+/** Of the two one is made: a config has the one or the other. */
+function makeSchemas(_: object) {
   const none = z.strictObject({
     use: z.literal('none'),
     allowPublic: z
@@ -94,14 +100,16 @@ function authSchemas() {
       .prefault({})
       .describe('How the login of the server is passed through.'),
   });
-  const both = z.strictObject({
-    use: z.tuple([z.literal('apiKeys'), z.literal('jwt')], { error: `must be ${USES}` }),
-    keys: keys(),
-    jwt: jwtSchema(),
-  });
   return {
-    one: z.discriminatedUnion('use', [none, apiKeys, jwt, passthrough], { error: `must be ${USES}` }),
-    both: both.transform(({ use: _, ...rest }) => ({ use: 'both' as const, ...rest })),
+    one: () => z.discriminatedUnion('use', [none, apiKeys, jwt, passthrough], { error: `must be ${USES}` }),
+    both: () =>
+      z
+        .strictObject({
+          use: z.tuple([z.literal('apiKeys'), z.literal('jwt')], { error: `must be ${USES}` }),
+          keys: keys(),
+          jwt: jwtSchema(),
+        })
+        .transform(({ use: _, ...rest }) => ({ use: 'both' as const, ...rest })),
   };
 }
 

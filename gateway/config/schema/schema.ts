@@ -9,6 +9,7 @@ import { consoleSchema } from './console.js';
 import { address, baseUrl, origin, parseAddress, time } from './fields.js';
 import { limitsSchema, timeoutsSchema } from './limits.js';
 import { flowSchema, handoffSchema, uploadToolSchema } from './peers.js';
+import { whileInMemory } from './while-in-memory.js';
 
 /** The only store that needs nothing but a folder. */
 export const DEFAULT_STORE = 'filesystem';
@@ -23,11 +24,14 @@ const MIN_SECRET_BYTES = 32;
 /** A SigV4 signature lives at most seven days. */
 const LONGEST_LINK = 7 * DAY;
 
+/** @see makeSchemas, which takes longer than all else that a config of a few lines needs */
+export const sectionSchemas = whileInMemory(makeSchemas);
+
 /**
  * Every top-level key except `servers`. Adapters bring their settings with the list, so that the core names S3 or Redis
  * only in defaults.
  */
-export function sectionSchemas(adapters: AdapterList) {
+function makeSchemas(adapters: AdapterList) {
   return {
     listen: address().prefault('127.0.0.1:8080').describe('Where clients reach Wharf: HOST:PORT.'),
     publicUrl: baseUrl()

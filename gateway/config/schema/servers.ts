@@ -14,6 +14,7 @@ import { serverLimitsSchema } from './limits.js';
 import { serverUploadToolSchema } from './peers.js';
 import { toolsSchema } from './tools.js';
 import { upstreamAuthSchema } from './upstream-auth.js';
+import { whileInMemory } from './while-in-memory.js';
 
 /** First segments of Wharf's own paths: `/d/mcp` would be a download. */
 const RESERVED_NAMES = ['d', 'u'];
@@ -79,16 +80,20 @@ function transport(name: TransportName): { transport?: z.ZodType } {
   return { transport: name === DEFAULT ? word.optional() : word };
 }
 
-/** One way to write a server for each transport. */
-type ServerSchemas = Readonly<Record<TransportName, z.ZodObject>>;
+type Transports = AdapterList['upstream'];
 
-/** The ways to write a server. Its keys show which one is meant, so that problems refer to that one. */
-export function serverSchemas(upstream: AdapterList['upstream']): ServerSchemas {
-  const schemas = TRANSPORT_NAMES.map((name) => [
-    name,
-    upstream[name].settings.safeExtend({ ...transport(name), accepts: accepts(name), ...common() }),
-  ]);
-  return Object.fromEntries(schemas) as ServerSchemas;
+const schemasOf = whileInMemory((_: Transports) => new Map<TransportName, z.ZodObject>());
+
+/**
+ * The way to write a server of one transport, made when a server needs it: most configs have servers of one or two. The keys
+ * of a server show which one is meant, so that problems refer to that one.
+ */
+export function serverSchema(upstream: Transports, name: TransportName): z.ZodObject {
+  const known = schemasOf(upstream);
+  const schema =
+    known.get(name) ?? upstream[name].settings.safeExtend({ ...transport(name), accepts: accepts(name), ...common() });
+  known.set(name, schema);
+  return schema;
 }
 
 /** The schema that applies to a server as written. */
@@ -111,6 +116,7 @@ export function nameProblem(name: string): string | undefined {
 }
 
 /** `servers:` as one schema, for the reference. Parsing handles each server separately. */
-export function serversSchema(schemas: ServerSchemas) {
-  return z.record(z.string().regex(NAME_PATTERN), z.union(TRANSPORT_NAMES.map((name) => schemas[name])));
+export function serversSchema(upstream: Transports) {
+  const ways = TRANSPORT_NAMES.map((name) => serverSchema(upstream, name));
+  return z.record(z.string().regex(NAME_PATTERN), z.union(ways));
 }
