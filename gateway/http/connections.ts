@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Line, type Place } from '../budget/line.js';
 import { Patience } from '../budget/patience.js';
 import type { Limits } from '../policy/limits.js';
+import { type LatePlace, Unread } from './outgoing/unread.js';
 
 /** Interval between two checks of whether clients read their answers. */
 const LOOK_MS = 1000;
@@ -33,10 +34,8 @@ interface Connection {
   idleSince: number;
   /** There was no room for it: its first request is refused. */
   readonly isBeyond: boolean;
-  /** Bytes of finished answers that the client has not taken. */
-  untaken: number;
-  /** While there are any: its place in the order in which clients stopped reading. */
-  late: Place<Connection> | undefined;
+  /** While its client has not taken all of a finished answer: what it has left. */
+  late: LatePlace<Connection> | undefined;
   /** Bytes that waited for the client at the last check, and since when the number has been the same; 0 for none. */
   waiting: number;
   waitingSince: number;
@@ -57,16 +56,14 @@ interface Room {
 
 /**
  * The connections of one port. When the limit is reached, the one that has been idle longest makes room for the next: a
- * client that opens connections and sends nothing displaces only itself. In the same way, the one that has left an answer
- * unread longest makes room for further unread answers.
+ * client that opens connections and sends nothing displaces only itself. In the same way, of the caller with the most unread
+ * answers, the one that has left one unread longest makes room for further ones.
  */
 export class Connections {
   readonly #room: Room;
   readonly #open = new Map<Socket, Connection>();
   readonly #idle = new Line<Connection>();
-  readonly #late = new Line<Connection>();
-  /** Of all connections. */
-  #untaken = 0;
+  readonly #unread = new Unread<Connection>();
   readonly #look: NodeJS.Timeout;
 
   constructor(room: Room) {
@@ -99,7 +96,6 @@ export class Connections {
       idle: undefined,
       idleSince: 0,
       isBeyond,
-      untaken: 0,
       late: undefined,
       waiting: 0,
       waitingSince: 0,
@@ -130,14 +126,12 @@ export class Connections {
     return !connection.isBeyond;
   }
 
-  /** An answer has been made to its end, and the client has yet to take this much of it. */
-  leave(socket: Socket, bytes: number): void {
+  /** An answer has been made to its end, and the client has yet to take this much of it. @param caller who was answered */
+  leave(socket: Socket, bytes: number, caller: string): void {
     const connection = this.#open.get(socket);
     if (!connection) return;
-    connection.untaken += bytes;
-    connection.late ??= this.#late.add(connection);
-    this.#untaken += bytes;
-    while (this.#untaken > this.#room.limits.held) this.#dropLatest();
+    connection.late = this.#unread.add(connection, bytes, caller, connection.late);
+    while (this.#unread.bytes > this.#room.limits.held) this.#dropUnread();
   }
 
   /** Ends a request's answer. @param untaken bytes of it that `leave` has counted */
@@ -167,25 +161,20 @@ export class Connections {
   }
 
   #take(connection: Connection, bytes: number): void {
-    connection.untaken -= bytes;
-    this.#untaken -= bytes;
-    if (connection.untaken > 0 || !connection.late) return;
-    this.#late.remove(connection.late);
-    connection.late = undefined;
+    if (connection.late) connection.late = this.#unread.take(connection.late, bytes);
   }
 
-  /** Closes the connection that has left an answer unread longest. */
-  #dropLatest(): void {
-    const latest = this.#late.first as Connection;
-    this.#forget(latest);
-    latest.socket.destroy();
+  #dropUnread(): void {
+    const dropped = this.#unread.first as Connection;
+    this.#forget(dropped);
+    dropped.socket.destroy();
   }
 
   #forget(connection: Connection): void {
     this.#open.delete(connection.socket);
     if (connection.idle) this.#idle.remove(connection.idle);
     connection.idle = undefined;
-    this.#take(connection, connection.untaken);
+    if (connection.late) this.#take(connection, connection.late.value.bytes);
   }
 
   /** Node's own socket time-out restarts with each byte that the client sends, even one a minute. */

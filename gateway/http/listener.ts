@@ -9,6 +9,7 @@ import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { descriptorsExhausted } from '../errors/system.js';
 import { asGatewayError, GatewayError } from '../errors.js';
+import { UNKNOWN } from '../identity/identities.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import type { Limits } from '../policy/limits.js';
 import { Connections, closeSoon } from './connections.js';
@@ -88,7 +89,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const connections = new Connections({ sockets: sockets.allowed, limits, stallMs: idleMs });
   class Answer<Request extends IncomingMessage = IncomingMessage> extends SafeResponse<Request> {
     protected override left(bytes: number): void {
-      connections.leave(this.req.socket, bytes);
+      connections.leave(this.req.socket, bytes, this.caller ?? UNKNOWN.principal);
     }
   }
   const onRequest = requestHandler(options, connections);

@@ -28,6 +28,8 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
   declare further?: Readonly<Record<string, string>>;
   /** What its client had yet to take when it was ended. */
   declare untaken?: number;
+  /** The principal that it counts for while its client does not take it, once that is known. */
+  declare caller?: string;
 
   override writeHead(status: number, reason?: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
   override writeHead(status: number, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
@@ -85,6 +87,11 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
     socket.destroySoon = () => endSide(socket);
     queueMicrotask(() => Reflect.deleteProperty(socket, 'destroySoon'));
   }
+}
+
+/** What a client leaves of an answer counts for this principal from now on. */
+export function countFor(principal: string, answer: ServerResponse): void {
+  if (answer instanceof SafeResponse) answer.caller = principal;
 }
 
 const HEAD_IS_WRITTEN = '\r\n';

@@ -19,6 +19,7 @@ import { CLIENT_GONE } from './client-gone.js';
 import type { Lately } from './console/lately.js';
 import { countRequest } from './gate.js';
 import { Received } from './incoming/received.js';
+import { countFor } from './response.js';
 import { proofIn } from './upload-code.js';
 
 export interface UploadExchangeDeps {
@@ -98,6 +99,7 @@ export async function exchangeUpload<Result>(
     await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
     told.proved();
     counted = countRequest(deps.requests, admission.intent.principal);
+    countFor(admission.intent.principal, outgoing);
     // refused now, the bytes need not be sent
     if (deps.audit.isOn) await deps.audit.check();
     if (deps.quotas.isOn) ended = await deps.quotas.beginUpload(admission.intent.principal);

@@ -22,6 +22,7 @@ import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { ObjectStore } from '../../ports/object-store.js';
 import { callerOf } from '../caller.js';
+import { countFor } from '../response.js';
 import { refuse } from './download-refusal.js';
 import { shownHeaders } from './shown-file.js';
 
@@ -246,6 +247,7 @@ async function stream(
   { status, headers, body, gone }: Answer,
 ): Promise<Outcome> {
   const { principal, server } = record;
+  countFor(principal, outgoing);
   const refusal = deps.openDownloads.take(1, { principal, server });
   if (refusal) throw new GatewayError('downloads_full', refusalFacts(refusal));
   let source: Readable | undefined;

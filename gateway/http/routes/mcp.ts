@@ -24,6 +24,7 @@ import { answersOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
 import type { OpenExchange, OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
+import { countFor } from '../response.js';
 import { beside, misdirected } from './misdirected.js';
 
 interface McpDeps extends GateDeps {
@@ -144,6 +145,7 @@ class McpRequest implements OpenExchange {
       // most are known at once, and a promise would cost every short message a turn
       exchange.identity = found instanceof Promise ? await found : found;
       exchange.principal = exchange.identity.principal;
+      countFor(exchange.principal, this.outgoing);
       const entering = enter(this.#deps, this.#server, exchange);
       this.#entered = entering instanceof Promise ? await entering : entering;
       dispatch(this.#deps, this.#entered, exchange, incoming).then(
