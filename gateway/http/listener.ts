@@ -16,6 +16,7 @@ import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
 import { refuseUnread } from './id-of-refused.js';
+import { Arrivals } from './incoming/arrivals.js';
 import { JoinedRequest } from './incoming/joined-request.js';
 import { letPageRead } from './origin/cross-origin.js';
 import { createGuard, type GuardSettings } from './origin/guard.js';
@@ -92,7 +93,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       connections.leave(this.req.socket, bytes, this.caller ?? UNKNOWN.principal);
     }
   }
-  const onRequest = requestHandler(options, connections);
+  const arrivals = new Arrivals();
+  const onRequest = requestHandler(options, { connections, arrivals });
   const server = createServer(
     {
       IncomingMessage: JoinedRequest,
@@ -140,8 +142,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 /** What is done with each request, from the first look at its connection to the route that answers it. */
 function requestHandler(
   options: ListenerOptions,
-  connections: Connections,
-): (request: IncomingMessage, response: SafeResponse) => void {
+  { connections, arrivals }: { connections: Connections; arrivals: Arrivals },
+): (request: JoinedRequest, response: SafeResponse) => void {
   const { direct, guard, isDraining, sockets, refused } = options;
   const check = createGuard(guard);
   const handle = lateApp(options);
@@ -149,18 +151,9 @@ function requestHandler(
   const ended = function (this: SafeResponse) {
     connections.end(this.req.socket, this.untaken ?? 0);
   };
-  return (request, response) => {
-    const { socket } = request;
-    // Node parses the rest of a packet even after its connection was closed
-    if (socket.destroyed) return;
-    if (connections.isFlooded(socket)) {
-      socket.destroy();
-      return;
-    }
-    // it closes once: `once` would only cost an object more
-    response.on('close', ended);
+  const serve = (request: IncomingMessage, response: SafeResponse, hasRoom: boolean) => {
     try {
-      if (!connections.begin(socket)) throw new GatewayError('sockets_full', sockets);
+      if (!hasRoom) throw new GatewayError('sockets_full', sockets);
       if (request.httpVersion === '1.0') refuseChunks(request, response);
       const page = check(request);
       if (page !== undefined && letPageRead(page, request, response)) {
@@ -185,6 +178,27 @@ function requestHandler(
     // otherwise Node would read everything that follows, without end
     response.once('finish', () => discardRest(request));
     handle(request, response);
+  };
+  return (request, response) => {
+    const { socket } = request;
+    // Node parses the rest of a packet even after its connection was closed
+    if (socket.destroyed) return;
+    if (connections.isFlooded(socket)) {
+      socket.destroy();
+      return;
+    }
+    // it closes once: `once` would only cost an object more
+    response.on('close', ended);
+    const hasRoom = connections.begin(socket);
+    if (!arrivals.isBusy) {
+      serve(request, response, hasRoom);
+      return;
+    }
+    request.arrival = arrivals.wait(() => {
+      request.arrival = undefined;
+      // its client may have gone meanwhile
+      if (!response.destroyed) serve(request, response, hasRoom);
+    });
   };
 }
 

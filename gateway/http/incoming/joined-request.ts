@@ -1,5 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { beginStep, isTurnOver, nextTurn } from '../../budget/turn.js';
+import type { Arrival } from './arrivals.js';
 
 /** A shorter chunk of a body is joined with those that follow it. */
 const SHORT_BYTES = 1024;
@@ -23,9 +24,16 @@ interface Waiting {
 export class JoinedRequest extends IncomingMessage {
   /** Most requests have none, and a field of its own would take memory of all. */
   declare waiting?: Waiting | undefined;
+  /** While it waits to be served. */
+  declare arrival?: Arrival | undefined;
 
   /** Node stops reading the connection where it is false, until the body is read. */
   override push(chunk: Buffer | null): boolean {
+    if (chunk !== null) this.arrival?.came(chunk.length);
+    return this.#push(chunk) && !this.arrival;
+  }
+
+  #push(chunk: Buffer | null): boolean {
     if (chunk === null || (!this.waiting && this.#isWorthIt(chunk))) {
       this.#pass();
       return super.push(chunk);

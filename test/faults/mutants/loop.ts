@@ -14,6 +14,15 @@ export const LOOP: readonly Mutant[] = [
     tests: 'many small tools|many schemas of results',
   },
   {
+    name: 'requests-are-not-put-off',
+    fault: 'Thousands of connections that send at the same time are served in one turn.',
+    file: 'gateway/http/incoming/arrivals.ts',
+    find: 'return this.#line.first !== undefined || isTurnOver();',
+    replace: 'return this.#line.first !== undefined;',
+    suites: ['unit/http/arrivals'],
+    tests: 'in the order in which they came',
+  },
+  {
     name: 'tools-are-not-weighed',
     fault: 'A tool of 200,000 properties is made whole.',
     file: 'gateway/relay/tools/listed-tools.ts',

@@ -1,0 +1,150 @@
+import type { IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Arrivals } from '../../../gateway/http/incoming/arrivals.js';
+import { listen } from '../../../gateway/http/listener.js';
+import { guardSettings } from '../../../gateway/http/origin/guard.js';
+import { until } from '../../helpers/wait.js';
+
+/** More than a turn of the event loop may last. */
+const LONG_MS = 25;
+
+const work = () => {
+  for (const end = performance.now() + LONG_MS; performance.now() < end; );
+};
+
+describe('requests that come at the same time', () => {
+  let serve: (request: IncomingMessage) => void;
+  let port = 0;
+  let connections = () => 0;
+  let close = async () => {};
+  /** Turns of the event loop so far. */
+  let turn = 0;
+  let ticking: NodeJS.Immediate;
+  const tick = () => {
+    turn += 1;
+    ticking = setImmediate(tick);
+  };
+
+  beforeEach(async () => {
+    tick();
+    const face = await listen({
+      ...{ host: '127.0.0.1', port: 0, idleMs: 60_000, limits: { held: 1_000_000 }, isDraining: () => false },
+      refused: () => undefined,
+      app: async () => async (request, response) => {
+        serve(request);
+        const length = await lengthOf(request);
+        response.end(`${request.url} ${length} bytes`);
+      },
+      guard: guardSettings({ allowedHosts: [], allowedOrigins: [], publicUrl: undefined }),
+      sockets: { limit: 'limits.sockets', allowed: 100 },
+    });
+    ({ port } = face);
+    connections = () => face.connections;
+    close = async () => {
+      const closed = face.close();
+      face.closeAll();
+      await closed;
+    };
+    // the first one waits for the app
+    serve = () => undefined;
+    await (await fetch(`http://127.0.0.1:${port}/`)).text();
+  });
+  afterEach(async () => {
+    clearImmediate(ticking);
+    await close();
+  });
+
+  const lengthOf = async (request: IncomingMessage) => {
+    let length = 0;
+    for await (const chunk of request) length += (chunk as Buffer).length;
+    return length;
+  };
+  const opened = async (count: number) => {
+    const before = connections();
+    const clients = Array.from({ length: count }, () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      return { socket, answer: received(socket) };
+    });
+    // Node takes in one connection a turn
+    await until(() => connections() === before + count);
+    return clients;
+  };
+  const received = (socket: Socket) => {
+    const answer = { text: '' };
+    socket.on('data', (chunk: Buffer) => {
+      answer.text += chunk.toString('latin1');
+    });
+    return answer;
+  };
+  /** One request each; all of them are there before this process reads any. */
+  const askAll = (clients: Awaited<ReturnType<typeof opened>>) => {
+    for (const [at, { socket }] of clients.entries()) socket.write(`GET /${at} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    work();
+  };
+
+  it('are served in the order in which they came, each turn for as long as a turn may last', async () => {
+    const served: { url: string | undefined; turn: number }[] = [];
+    serve = ({ url }) => {
+      served.push({ url, turn });
+      work();
+    };
+    const clients = await opened(8);
+    askAll(clients);
+    await until(() => clients.every(({ answer }) => answer.text.includes('0 bytes')));
+    expect(served.map(({ url }) => url)).toEqual(clients.map((_, at) => `/${at}`));
+    expect(new Set(served.map((one) => one.turn)).size).toBe(8);
+    for (const { socket } of clients) socket.destroy();
+  });
+
+  it('have all of their bodies when they are served later', async () => {
+    serve = work;
+    const body = Buffer.alloc(300_000, 'b');
+    const clients = await opened(4);
+    for (const [at, { socket }] of clients.entries()) {
+      socket.write(`POST /${at} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n`);
+      socket.write(body);
+    }
+    work();
+    await until(() => clients.every(({ answer }) => answer.text.includes('300000 bytes')));
+    for (const { socket } of clients) socket.destroy();
+  });
+
+  it('are not served when their client has gone while they waited', async () => {
+    const served: (string | undefined)[] = [];
+    const clients = await opened(5);
+    serve = ({ url }) => {
+      served.push(url);
+      if (url === '/0') clients[4]?.socket.resetAndDestroy();
+      work();
+    };
+    askAll(clients);
+    await until(() => clients.slice(0, 4).every(({ answer }) => answer.text.includes('0 bytes')));
+    await (await fetch(`http://127.0.0.1:${port}/last`)).text();
+    expect(served).toEqual(['/0', '/1', '/2', '/3', '/last']);
+    for (const { socket } of clients) socket.destroy();
+  });
+});
+
+describe('the bodies of requests that wait', () => {
+  it('are bounded: past 16 MiB the request whose bytes come is served at once, and only once', async () => {
+    const arrivals = new Arrivals();
+    const served: string[] = [];
+    const first = arrivals.wait(() => void served.push('first'));
+    const second = arrivals.wait(() => void served.push('second'));
+    first.came(9 * 1024 * 1024);
+    second.came(7 * 1024 * 1024);
+    expect(served).toEqual([]);
+    second.came(1);
+    expect(served).toEqual(['second']);
+    // its bytes count no more
+    first.came(7 * 1024 * 1024);
+    expect(served).toEqual(['second']);
+    await new Promise(setImmediate);
+    expect(served).toEqual(['second', 'first']);
+    first.came(64 * 1024 * 1024);
+    second.came(64 * 1024 * 1024);
+    expect(served).toEqual(['second', 'first']);
+  });
+});
