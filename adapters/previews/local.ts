@@ -32,7 +32,9 @@ export const settings = z
       .min(1)
       .max(60)
       .default(10)
-      .describe('Seconds that a file may wait for a process; the same number again for rendering.'),
+      .describe(
+        'Seconds that a file may wait for a process; the same number again for rendering. Where all processes render for one caller, or one server, and another waits, the one that has run longest is given up after 3 seconds.',
+      ),
     maxMemoryMiB: z
       .int()
       .min(128)
@@ -53,6 +55,8 @@ export const settings = z
 const MIB = 1024 * 1024;
 /** Starting a process takes about 0.2 s, and it uses 70 MiB, so it stays for the next image, but not for long. */
 const IDLE_MS = 30_000;
+/** Photos and pages take less than a second, and the largest pictures 2. */
+const PATIENCE_MS = 3_000;
 /**
  * While Wharf passes pictures on, one process leaves part of two cores unused: previews take three times as long as all else
  * that is done with a picture. More than two would leave little to exchanges.
@@ -76,6 +80,7 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
     processes: config.processes ?? USUAL_PROCESSES,
     queue: config.queue,
     maxWait: deadline,
+    patience: PATIENCE_MS,
     idle: IDLE_MS,
     start: () =>
       new RenderProcess({
@@ -91,7 +96,7 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
 
   const render: Previewer['render'] = async (source, limits, signal, owner) => {
     if (kindOf(source.mimeType) === undefined) return { kind: 'refused', reason: 'unsupported' };
-    const result = await pool.run((process) => process.render(source, limits, signal), signal, owner);
+    const result = await pool.run((process, until) => process.render(source, limits, until), signal, owner);
     if (result.kind === 'rendered') works = true;
     else if (result.reason === 'failed') works = false;
     return result;

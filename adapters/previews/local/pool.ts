@@ -1,6 +1,7 @@
 import type { Owner } from '../../../gateway/ports/owner.js';
 import type { PreviewResult } from '../../../gateway/ports/previewer.js';
 import type { RenderProcess } from './process.js';
+import { Renderings } from './renderings.js';
 
 interface PoolOptions {
   /** Most processes at one time. */
@@ -9,12 +10,15 @@ interface PoolOptions {
   queue: number;
   /** Longest wait of a rendering, milliseconds. */
   maxWait: number;
+  /** Milliseconds for which an owner that has all processes may keep another one waiting. */
+  patience: number;
   /** Milliseconds after which an idle process ends. */
   idle: number;
   start(): RenderProcess;
 }
 
-type Task = (process: RenderProcess) => Promise<PreviewResult>;
+/** @param until aborts when the result is not wanted, or the process is needed for another owner */
+type Task = (process: RenderProcess, until: AbortSignal) => Promise<PreviewResult>;
 
 /** A place for one process: empty until first needed, and again after its process died or was idle for long. */
 interface Slot {
@@ -24,22 +28,26 @@ interface Slot {
 
 /** One waiting rendering. */
 interface Waiter {
-  /** The image's owner. */
+  /** The image's owner, and its caller alone. */
   owner: string;
+  caller: string;
   wake(slot: Slot | undefined): void;
 }
 
 /**
  * A bounded number of render processes, each with one image at a time, behind a bounded queue. Owners take turns, and
- * each owner's images are served in order of arrival: a caller with many large images delays only its own.
+ * each owner's images are served in order of arrival: a caller with many large images delays only its own. One whose images
+ * take long in all processes gives one up: a PDF of 73 kB that is drawn for 10 s, twice, made another caller's photo wait as
+ * long.
  */
 export class RenderPool {
   readonly #options: PoolOptions;
   readonly #free: Slot[];
   readonly #slots: readonly Slot[];
   readonly #waiting: Waiter[] = [];
-  /** The last turn of each owner that waits. */
+  /** The last turn of each owner that waits, and of each caller, who may be the owner of images of many servers. */
   readonly #turns = new Map<string, number>();
+  readonly #renderings = new Renderings();
   #turn = 0;
   /** Slots whose processes are starting for pictures that wait. */
   #starting = 0;
@@ -52,16 +60,16 @@ export class RenderPool {
   }
 
   /** Runs `task` with a process of its own; refuses with `busy` when the queue is full or the wait too long. */
-  async run(task: Task, signal: AbortSignal, { principal = '', server = '' }: Owner = {}): Promise<PreviewResult> {
+  async run(task: Task, signal: AbortSignal, owner: Owner = {}): Promise<PreviewResult> {
     if (signal.aborted) return { kind: 'refused', reason: 'aborted' };
-    const slot = await this.#acquire(signal, `${principal}\0${server}`);
+    const slot = await this.#acquire(signal, owner);
     if (slot === undefined) return { kind: 'refused', reason: signal.aborted || this.#closed ? 'aborted' : 'busy' };
     clearTimeout(slot.idleTimer);
     try {
       // Closed since the slot's release: a process started now would outlive the pool.
       if (this.#closed) return { kind: 'refused', reason: 'aborted' };
       if (slot.process?.alive !== true) slot.process = this.#options.start();
-      return await task(slot.process);
+      return await this.#render(task, slot.process, signal, owner);
     } finally {
       this.#release(slot);
     }
@@ -75,23 +83,45 @@ export class RenderPool {
     await Promise.all(this.#slots.map((slot) => slot.process?.kill()));
   }
 
-  #acquire(signal: AbortSignal, owner: string): Promise<Slot | undefined> {
+  async #render(task: Task, process: RenderProcess, signal: AbortSignal, owner: Owner): Promise<PreviewResult> {
+    const givenUp = new AbortController();
+    const rendering = { owner, since: performance.now(), giveUp: () => givenUp.abort() };
+    this.#renderings.begin(rendering);
+    try {
+      const result = await task(process, AbortSignal.any([signal, givenUp.signal]));
+      const isGivenUp = givenUp.signal.aborted && result.kind === 'refused' && result.reason === 'aborted';
+      return isGivenUp ? { kind: 'refused', reason: 'busy' } : result;
+    } finally {
+      this.#renderings.end(rendering);
+    }
+  }
+
+  #makeRoomFor(owner: Owner): void {
+    const longest = this.#renderings.inTheWayOf(owner, this.#slots.length);
+    if (longest && performance.now() - longest.since >= this.#options.patience) longest.giveUp();
+  }
+
+  #acquire(signal: AbortSignal, by: Owner): Promise<Slot | undefined> {
+    const caller = by.principal ?? '';
+    const owner = `${caller}\0${by.server ?? ''}`;
     if (this.#closed) return Promise.resolve(undefined);
     const slot = this.#takeFree();
     if (slot !== undefined || !this.#hasPlace(owner)) return Promise.resolve(slot);
     return new Promise((resolve) => {
       const wake = (given: Slot | undefined): void => {
         clearTimeout(timer);
+        clearInterval(impatience);
         signal.removeEventListener('abort', giveUp);
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        if (!this.#waiting.some((other) => other.owner === owner)) this.#turns.delete(owner);
-        else if (given !== undefined) this.#turns.set(owner, ++this.#turn);
+        this.#noteTurn('caller', caller, given !== undefined);
+        this.#noteTurn('owner', owner, given !== undefined);
         resolve(given);
       };
       const giveUp = (): void => wake(undefined);
       const timer = setTimeout(giveUp, this.#options.maxWait);
+      const impatience = setInterval(() => this.#makeRoomFor(by), this.#options.patience);
       signal.addEventListener('abort', giveUp, { once: true });
-      const waiter: Waiter = { owner, wake };
+      const waiter: Waiter = { owner, caller, wake };
       this.#waiting.push(waiter);
     });
   }
@@ -141,11 +171,18 @@ export class RenderPool {
     return true;
   }
 
-  /** The earliest waiter of the owner whose last turn is longest ago. */
+  #noteTurn(of: 'owner' | 'caller', name: string, isGiven: boolean): void {
+    if (!this.#waiting.some((other) => other[of] === name)) this.#turns.delete(name);
+    else if (isGiven) this.#turns.set(name, ++this.#turn);
+  }
+
+  /** The earliest waiter of the caller whose last turn is longest ago, and of its servers with the last turn longest ago. */
   #next(): Waiter | undefined {
-    const turnOf = ({ owner }: Waiter) => this.#turns.get(owner) ?? 0;
+    const turnOf = (name: string) => this.#turns.get(name) ?? 0;
+    const isBefore = (one: Waiter, other: Waiter) =>
+      (turnOf(one.caller) - turnOf(other.caller) || turnOf(one.owner) - turnOf(other.owner)) < 0;
     return this.#waiting.reduce<Waiter | undefined>(
-      (best, waiter) => (best === undefined || turnOf(waiter) < turnOf(best) ? waiter : best),
+      (best, waiter) => (best === undefined || isBefore(waiter, best) ? waiter : best),
       undefined,
     );
   }

@@ -24,7 +24,7 @@ class FakeProcess {
  * A pool whose renderings end one by one, when the test says so: its processes in the order in which they were started,
  * and the names of the renderings that began, each with the number of its process.
  */
-function pool({ processes = 1, queue = 16, maxWait = 60_000 }) {
+function pool({ processes = 1, queue = 16, maxWait = 60_000, patience = 60_000 }) {
   const began: string[] = [];
   const by: number[] = [];
   const ends: (() => void)[] = [];
@@ -34,7 +34,7 @@ function pool({ processes = 1, queue = 16, maxWait = 60_000 }) {
     started.push(process);
     return process as unknown as RenderProcess;
   };
-  const renders = new RenderPool({ processes, queue, maxWait, idle: 60_000, start });
+  const renders = new RenderPool({ processes, queue, maxWait, patience, idle: 60_000, start });
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   const endNext = async () => {
     ends.shift()?.();
@@ -45,15 +45,18 @@ function pool({ processes = 1, queue = 16, maxWait = 60_000 }) {
     by,
     started,
     settled,
-    run: (name: string, principal: string) =>
+    run: (name: string, principal: string, server?: string) =>
       renders.run(
-        (process) => {
+        (process, until) => {
           began.push(name);
           by.push(started.indexOf(process as unknown as FakeProcess));
-          return new Promise((resolve) => ends.push(() => resolve(DONE)));
+          return new Promise((resolve) => {
+            ends.push(() => resolve(DONE));
+            until.addEventListener('abort', () => resolve({ kind: 'refused', reason: 'aborted' }));
+          });
         },
         never,
-        { principal },
+        { principal, ...(server !== undefined && { server }) },
       ),
     endNext,
     async endAll() {
@@ -71,6 +74,17 @@ describe('a pool of render processes', () => {
     await new Promise((resolve) => setImmediate(resolve));
     await endAll();
     expect(began).toEqual(['m1', 'm2', 'a1', 'b1', 'm3', 'a2', 'm4']);
+    expect(await Promise.all(results)).toEqual(results.map(() => DONE));
+  });
+
+  it('gives a caller with many servers no more turns than others', async () => {
+    const { began, run, settled, endAll } = pool({});
+    const results = [run('m0', 'mallory', 's0')];
+    await settled();
+    for (const at of [1, 2, 3]) results.push(run(`m${at}`, 'mallory', `s${at}`), run(`n${at}`, 'mallory', `s${at}`));
+    results.push(run('a1', 'alice', 's0'), run('a2', 'alice', 's0'));
+    await endAll();
+    expect(began).toEqual(['m0', 'm1', 'a1', 'm2', 'a2', 'm3', 'n1', 'n2', 'n3']);
     expect(await Promise.all(results)).toEqual(results.map(() => DONE));
   });
 
@@ -158,5 +172,59 @@ describe('a pool of render processes', () => {
     expect(by).toEqual([0, 2]);
     await endAll();
     expect(await Promise.all(results)).toEqual(results.map(() => DONE));
+  });
+
+  describe('whose processes all render for one owner while another waits', () => {
+    const BUSY: PreviewResult = { kind: 'refused', reason: 'busy' };
+    /** Two renderings that take long. */
+    const occupied = async (owners: readonly [principal: string, server?: string][], patience = 20) => {
+      const lab = pool({ processes: 2, patience });
+      const long: Promise<PreviewResult>[] = [];
+      for (const [at, [principal, server]] of owners.entries()) {
+        long.push(lab.run(`long${at}`, principal, server));
+        await lab.settled();
+      }
+      lab.started[1]?.started();
+      await lab.settled();
+      expect(lab.began).toEqual(['long0', 'long1']);
+      return { ...lab, long };
+    };
+
+    it('gives up the rendering that has run longest, and no other', async () => {
+      const { run, began, long, endAll } = await occupied([['mallory'], ['mallory']]);
+      const waiting = run('photo', 'alice');
+      expect(await long[0]).toEqual(BUSY);
+      const more = run('more', 'alice');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(began).toEqual(['long0', 'long1', 'photo']);
+      await endAll();
+      expect(await Promise.all([long[1], waiting, more])).toEqual([DONE, DONE, DONE]);
+    });
+
+    it('also where all are for one server, of several callers', async () => {
+      const owners: [string, string][] = [
+        ['bob', 'bad'],
+        ['alice', 'bad'],
+      ];
+      const { run, long, endAll } = await occupied(owners);
+      const waiting = run('photo', 'alice', 'good');
+      expect(await long[0]).toEqual(BUSY);
+      await endAll();
+      expect(await Promise.all([long[1], waiting])).toEqual([DONE, DONE]);
+    });
+
+    it('keeps them where they are of several, or where their owner itself waits', async () => {
+      for (const [owners, waiter] of [
+        [[['mallory'], ['bob']], 'alice'],
+        [[['mallory'], ['mallory']], 'mallory'],
+      ] as [[string][], string][]) {
+        const { run, began, long, endAll } = await occupied(owners);
+        const waiting = run('photo', waiter);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        expect(began).toEqual(['long0', 'long1']);
+        await endAll();
+        expect(await Promise.all([...long, waiting])).toEqual([DONE, DONE, DONE]);
+      }
+    });
   });
 });
