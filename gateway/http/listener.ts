@@ -127,7 +127,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   await opened(server, options);
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => closed(server),
+    close: () => {
+      arrivals.serveAll();
+      return closed(server);
+    },
     get connections() {
       return connections.size;
     },

@@ -40,6 +40,11 @@ export class Arrivals {
     return { came: (bytes) => this.#grow(place, bytes) };
   }
 
+  /** Serves all that wait, at once: their port closes, and what has not begun would go without an answer. */
+  serveAll(): void {
+    for (let first = this.#line.firstPlace; first; first = this.#line.firstPlace) this.#serve(first);
+  }
+
   #grow(place: Place<Waiting>, bytes: number): void {
     if (!place.isIn) return;
     place.value.bytes += bytes;

@@ -18,6 +18,7 @@ describe('requests that come at the same time', () => {
   let port = 0;
   let connections = () => 0;
   let close = async () => {};
+  let finish = async () => {};
   /** Turns of the event loop so far. */
   let turn = 0;
   let ticking: NodeJS.Immediate;
@@ -41,6 +42,7 @@ describe('requests that come at the same time', () => {
     });
     ({ port } = face);
     connections = () => face.connections;
+    finish = () => face.close();
     close = async () => {
       const closed = face.close();
       face.closeAll();
@@ -108,6 +110,21 @@ describe('requests that come at the same time', () => {
     }
     work();
     await until(() => clients.every(({ answer }) => answer.text.includes('300000 bytes')));
+    for (const { socket } of clients) socket.destroy();
+  });
+
+  it('are answered when the port closes while they wait', async () => {
+    const clients = await opened(4);
+    const served: number[] = [];
+    serve = ({ url }) => {
+      served.push(turn);
+      if (url === '/0') setImmediate(() => void finish());
+      work();
+    };
+    askAll(clients);
+    await until(() => clients.every(({ answer }) => answer.text.includes('0 bytes')));
+    // the rest together
+    expect(new Set(served.slice(2)).size).toBe(1);
     for (const { socket } of clients) socket.destroy();
   });
 
