@@ -12,7 +12,8 @@ const HELD_BYTES = 64 * 1024;
 /** Bytes of a long text that are read at a time. */
 const STEP = 64 * 1024;
 
-const TREE = compileWatchTree({ keys: { id: { capture: 'id' }, method: { capture: 'method' } } });
+/** Of a method the range, because one that is a list has no text to capture. */
+const TREE = compileWatchTree({ keys: { id: { capture: 'id' }, method: { watch: 'method' } } });
 
 /**
  * Finds the id of a request that is not parsed. A message without a method is an answer, which is not answered itself.
@@ -26,7 +27,7 @@ export class IdFinder {
     handler: {
       limit: (_error, message) => message.discard(),
       message: (message) => {
-        const isRequest = message.captured('method') !== undefined || message.malformed !== undefined;
+        const isRequest = message.ranges.length > 0 || message.malformed !== undefined;
         if (isRequest) this.id = message.captured('id');
       },
     },

@@ -34,6 +34,8 @@ describe('the answer to a request that is refused has its id', () => {
     ['params that are a list', { id: 1, method: 'ping', params: [1] }],
     ['params that are a text', { id: 'a', method: 'ping', params: 'x' }],
     ['a tool whose name is a list', { id: 3, method: 'tools/call', params: { name: ['take'] } }],
+    ['a method that is a list', { id: 6, method: ['ping'] }],
+    ['a method that is an object', { id: 'm', method: { ping: 1 } }],
     ['another spelling of a method', { id: 4, method: 'Tools/Call', params: { name: 'take' } }],
   ])('of %s', async (_, message) => {
     const text = JSON.stringify({ jsonrpc: '2.0', ...message });

@@ -12,6 +12,8 @@ describe('the id of a request that is not parsed', () => {
     ['behind', ` \n{"params":{"id":1,"x":${deep(5000)}},"method":"ping","id":"a\\u0062"}`, '"ab"'],
     ['in a text of many lines', `{\n  "id": 7,\r\n  "method": "ping",\n  "params": ${deep(5000)}\n}\n`, '7'],
     ['of a text that breaks off', '{"id":7,"method":"ping","par', '7'],
+    ['before a method that is a list', `{"id":7,"method":["ping"],"params":${deep(5000)}}`, '7'],
+    ['behind a method that is an object', '{"method":{"ping":1},"id":7}', '7'],
     ['of an answer', `{"id":7,"result":${deep(5000)}}`, undefined],
     ['of a notification', `{"method":"ping","params":${deep(5000)}}`, undefined],
     ['that is too deep itself', `{"id":${deep(5000)},"method":"ping"}`, undefined],
