@@ -52,7 +52,7 @@ export interface ExchangeFacts {
   error: string | undefined;
   /** That error, if it is one of Wharf's own: for an exchange that Wharf makes itself. */
   thrown?: GatewayError;
-  /** For a `resources/read`: the file that its first content has become, if any. */
+  /** For a `resources/read`: the file that the content it asked for has become, if any. */
   content?: FileRecord;
   /** The place in the config that refused it, if it is not a limit; for the operator. */
   rule: string | undefined;

@@ -1,6 +1,8 @@
 import type { FileRecord } from '../../files/file.js';
 import { writerFor } from '../../hosts/spoken.js';
-import { own } from '../../json/value.js';
+import { lightValue } from '../../json/light-value.js';
+import { isObject, own } from '../../json/value.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { answersByPlace } from '../../mcp/responses.js';
 import type { ClientFacts } from '../../ports/client.js';
 import { pointer } from '../../wire/json/pointer.js';
@@ -18,6 +20,7 @@ import { announceLinks } from './lazy-links.js';
 import { NO_SUBJECT } from './outgoing-files.js';
 import { remoteEdits } from './remote-edits.js';
 import { type FetchedFile, fetchRemoteFiles, type ResultPlace, resultsIn } from './remote-files.js';
+import { askedIn } from './resource-file.js';
 import { keepShownResources } from './shown-resources.js';
 import { StructuredResults } from './structured-results.js';
 import { ToldNames } from './told-names.js';
@@ -130,12 +133,19 @@ function withoutHost({ host: _, ...client }: ClientFacts): ClientFacts {
 }
 
 /**
- * What the first content of a resource has become. Determined from the edits, because the message itself is under the
- * server's control.
+ * What the content of a resource that was asked for has become. Determined from the edits, because the message itself is
+ * under the server's control.
  */
-function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile[]): FileRecord | undefined {
+function contentOf(
+  { message, answers, cuts, files, deps }: Work,
+  fetched: readonly FetchedFile[],
+): FileRecord | undefined {
   const answer = answers.find(({ request }) => request?.method === 'resources/read');
-  const place = answer && pointer([...answer.base, 'result', 'contents', 0]);
+  const range = answer && rangeAt(message, RANGE.result, [...answer.base, 'result']);
+  const result = range && lightValue(message, range, deps.limits);
+  const index = isObject(result) ? askedIn(result.contents, answer?.request?.subject ?? '') : undefined;
+  if (!answer || index === undefined) return undefined;
+  const place = pointer([...answer.base, 'result', 'contents', index]);
   const remote = fetched.find(({ path }) => pointer(path) === place)?.outcome;
   if (remote?.kind === 'stored') return remote.record;
   const own = cuts.claimed.find(({ range }) => pointer(range.path) === place);

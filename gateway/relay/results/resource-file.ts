@@ -1,3 +1,4 @@
+import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { IngestDeps } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
@@ -6,7 +7,7 @@ import { storeFile } from '../../files/store-file.js';
 import { isObject } from '../../json/value.js';
 import type { ExchangeLimits } from '../../policy/message-limits.js';
 import type { FileClaims } from '../../ports/file.js';
-import type { JsonObject } from '../../ports/json.js';
+import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 
@@ -24,19 +25,41 @@ interface ResourceReader {
 }
 
 /**
- * Makes a file of the first content of a `resources/read`.
+ * The content that a `resources/read` asked for: of several, the first with that URI. A server may give what is in a
+ * folder, or a note beside the file: each of those is another file.
+ * @returns its index; undefined when none is it
+ */
+export function askedIn(contents: JsonValue | undefined, uri: string): number | undefined {
+  if (!Array.isArray(contents)) return undefined;
+  const items = [...contents.entries()].filter(([, item]) => isObject(item));
+  const named = items.find(([, item]) => isObject(item) && item.uri === uri);
+  return (named ?? (items.length === 1 ? items[0] : undefined))?.[0];
+}
+
+/** Says of a `resources/read` why none of its contents is the one. */
+export function noneAsked(contents: JsonValue | undefined): string {
+  const count = Array.isArray(contents) ? contents.filter(isObject).length : 0;
+  return count === 0
+    ? 'it gave no content for this resource'
+    : `it gave ${count} contents for this resource, and none of them has its URI`;
+}
+
+/**
+ * Makes a file of the content that a `resources/read` asked for.
  * @param known what is known about it from elsewhere
  * @returns undefined when it has none
+ * @throws GatewayError `upstream_invalid` when none of its contents is the one
  */
 export async function resultAsFile(
   { contents }: JsonObject,
   reader: ResourceReader,
   deps: ResourceFileDeps,
-  known: FileClaims,
+  known: FileClaims & { uri: string },
 ): Promise<FileRecord | undefined> {
-  if (!Array.isArray(contents)) return undefined;
-  const item = contents.find((candidate): candidate is JsonObject => isObject(candidate));
-  return item && contentAsFile(item, reader, deps, known);
+  const index = askedIn(contents, known.uri);
+  const item = Array.isArray(contents) && index !== undefined ? contents[index] : undefined;
+  if (!isObject(item)) throw new GatewayError('upstream_invalid', { reason: noneAsked(contents) });
+  return contentAsFile(item, reader, deps, known);
 }
 
 /**

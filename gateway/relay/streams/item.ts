@@ -15,6 +15,7 @@ import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { refuseDuplicates } from '../results/duplicates.js';
+import { askedIn } from '../results/resource-file.js';
 
 /** Raw base64 decoded in one step. */
 const PIECE = 48 * 1024;
@@ -66,10 +67,9 @@ export async function itemOf(
   const range = rangeAt(message, RANGE.result, [...base, 'result']);
   const result = range && lightValue(message, range, limits);
   const contents = isObject(result) ? result.contents : undefined;
-  const items = Array.isArray(contents) ? contents.filter(isObject) : [];
-  const [only, ...others] = items;
-  const item = items.find((candidate) => candidate.uri === uri) ?? (others.length === 0 ? only : undefined);
-  if (!item || !Array.isArray(contents)) throw noContent(uri, items.length);
+  const index = askedIn(contents, uri);
+  const item = Array.isArray(contents) && index !== undefined ? contents[index] : undefined;
+  if (!isObject(item)) throw noContent(uri, Array.isArray(contents) ? contents.filter(isObject).length : 0);
   refuseDuplicates(message);
   const elsewhere = typeof item.blob === 'string' ? undefined : await named(item);
   if (elsewhere) return elsewhere;
@@ -81,7 +81,7 @@ export async function itemOf(
     return { mimeType: 'text/plain; charset=utf-8', ...about, ...inMemory(Buffer.from(item.text)) };
   }
   if (typeof item.blob !== 'string') throw noContent(uri, 0);
-  const path = pointer([...base, 'result', 'contents', contents.indexOf(item), 'blob']);
+  const path = pointer([...base, 'result', 'contents', index as number, 'blob']);
   const cut = cuts.cuts.find((candidate) => candidate.path === path);
   if (cut) return { ...cut.dataUri, ...about, ...(await contentOf(cut, library)) };
   const uriOf = readDataUri(item.blob);

@@ -29,6 +29,9 @@ const RESULTS: Record<string, Record<string, unknown>> = {
   data: { content: [link('data:text/plain,hello'), link(`doc://r/${'x'.repeat(3000)}`)] },
   changing: { content: [link('doc://r/changing')] },
   gone: { content: [link('doc://r/gone')] },
+  noted: { content: [link('doc://r/noted')] },
+  second: { content: [link('doc://r/second')] },
+  folder: { content: [link('doc://r/folder')] },
   none: { content: [{ type: 'text', text: 'the word resource_link, "resource_link"' }] },
 };
 
@@ -52,6 +55,11 @@ describe('a resource that a result only links to', () => {
           if (uri === 'doc://r/small') return { contents: [{ ...content, blob: small.toString('base64') }] };
           if (uri === 'doc://r/large') return { contents: [{ ...content, blob: LARGE.toString('base64') }] };
           if (uri === 'doc://r/changing') return { contents: [{ ...content, text: `read ${changed++}` }] };
+          const note = { uri: `${uri}/note`, mimeType: 'text/plain', text: 'read me first' };
+          if (uri === 'doc://r/noted') return { contents: [note, { ...content, blob: LARGE.toString('base64') }] };
+          const long = { ...note, text: undefined, blob: LARGE.toString('base64') };
+          if (uri === 'doc://r/second') return { contents: [long, { ...content, blob: SMALL.toString('base64') }] };
+          if (uri === 'doc://r/folder') return { contents: [note, { ...note, uri: `${uri}/other` }] };
           if (uri === 'doc://r/text') return { contents: [{ ...content, text: 'Grüße' }] };
           throw new RpcError(-32002, 'Resource not found');
         },
@@ -135,6 +143,22 @@ describe('a resource that a result only links to', () => {
     expect(sha256(taken())).toBe(sha256(bytes));
     expect(taking.lastArguments.name).toMatch(/\.txt$|report|small|large|text/);
     expect(reads()).toBe(before + 1);
+  });
+
+  it.each([
+    ['behind a note', 'noted', LARGE],
+    ['behind a longer file', 'second', SMALL],
+  ])('is the content with its URI, where the server gives several: %s (HO-04)', async (_where, tool, bytes) => {
+    await call('b', 'read', { file: announced(await call('a', tool)).uri });
+    expect(sha256(taken())).toBe(sha256(bytes));
+  });
+
+  it('is none of several contents without its URI, and the other server is not asked (HO-04)', async () => {
+    const before = taking.with('tools/call').length;
+    const result = await call('b', 'read', { file: announced(await call('a', 'folder')).uri });
+    expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'unreachable' } } });
+    expect(result?.content?.[0]?.text).toMatch(/gave 2 contents for this resource, and none of them has its URI/);
+    expect(taking.with('tools/call')).toHaveLength(before);
   });
 
   it('stands for what was read first, for ever (HO-05)', async () => {
