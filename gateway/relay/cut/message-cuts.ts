@@ -16,6 +16,8 @@ import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
 import { NestedCuts, NOWHERE } from './nested-cuts.js';
 import { type KnownPlace, STRUCTURED_SLOT } from './places.js';
+import { PlainCuts } from './plain-cuts.js';
+import type { TextParts } from './text-parts.js';
 
 export interface CutDeps {
   ingest: IngestDeps;
@@ -46,6 +48,8 @@ type CutLimits = Pick<CutOptions, 'definite' | 'inlineLimit'> &
   Partial<Pick<CutOptions, 'spoolLimit'>> & {
     /** A file there is shown by its preview. */
     isShown?: boolean;
+    /** It is a part of a text. */
+    isNested?: boolean;
   };
 
 /** Most of `limits.response` that files which stay inline leave free, for what is around files. */
@@ -54,8 +58,9 @@ const KEPT_FREE = 256 * 1024;
 /** Characters of a path in an error; a key can have millions, and errors are logged. */
 const MAX_SHOWN_PATH = 200;
 
-/** How files are written in a text that is itself JSON. */
+/** How files are written in a text that is itself JSON, and in any other. */
 const NESTED: SpelledIn = { encoding: 'base64', nested: true };
+const PLAIN: SpelledIn = { encoding: 'base64' };
 
 /** Everything cut out of one message, and whether the message can still be forwarded. */
 export class MessageCuts {
@@ -73,7 +78,7 @@ export class MessageCuts {
   /** Strings where only a file may be, if they are counted. */
   #inPlace = 0;
   readonly #inTexts = new WeakSet<Cut>();
-  /** Strings cut out of texts that may be JSON. Most are put back, so they do not count as files. */
+  /** Strings cut out of texts. Most are put back, so they do not count as files. */
   #nested = 0;
   #released = false;
   /** Resolves when the message fails while its files are awaited. */
@@ -83,7 +88,7 @@ export class MessageCuts {
   readonly cuts: Cut[] = [];
   readonly claimed: ClaimedCut[] = [];
   /** Texts that contain cuts of their own. */
-  readonly texts: { value: SlotValue; nested: NestedCuts }[] = [];
+  readonly texts: { value: SlotValue; nested: TextParts }[] = [];
   failure: GatewayError | undefined;
 
   /** @param owner the owner whose shares of `limits.held` and `limits.partMemory` it takes */
@@ -150,17 +155,19 @@ export class MessageCuts {
       return cut;
     };
     if (place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
-    const nested = new NestedCuts({
-      weight: limits,
+    const options = {
       limit: this.#deps.nestedFrom ?? limits.inlineOther,
-      open: () => this.#newNestedCut(value),
       mayOpen: () => this.#nested < limits.files,
-      otherwise: openUsual,
-      account: (delta) => this.account(delta),
-    });
-    value.attachment = nested;
-    this.texts.push({ value, nested });
-    return nested;
+      account: (delta: number) => this.account(delta),
+    };
+    const attach = <T extends TextParts>(nested: T): T => {
+      value.attachment = nested;
+      this.texts.push({ value, nested });
+      return nested;
+    };
+    const open = (spelled: SpelledIn) => () => this.#newNestedCut(value, spelled);
+    const otherwise = () => attach(new PlainCuts({ ...options, open: open(PLAIN), whole: openUsual }));
+    return attach(new NestedCuts({ ...options, weight: limits, open: open(NESTED), otherwise }));
   }
 
   /** Decoded bytes for which `limits.response` has room now: a longer file is cut, and then does not count for it. */
@@ -183,12 +190,12 @@ export class MessageCuts {
    * Whether it is a file is known only at the end of the text, and a text that would have passed must still pass: so the
    * spelling of such a string may take half of what a message may have.
    */
-  #newNestedCut(value: SlotValue): Cut | undefined {
+  #newNestedCut(value: SlotValue, spelled: SpelledIn): Cut | undefined {
     if (this.failure) return undefined;
     const { spool, response, inlineOther } = this.#deps.limits;
     this.#nested += 1;
     const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#bytes);
-    const cut = this.#newCut(value, NESTED, { definite: false, inlineLimit: inlineOther, spoolLimit });
+    const cut = this.#newCut(value, spelled, { definite: false, inlineLimit: inlineOther, spoolLimit, isNested: true });
     this.#inTexts.add(cut);
     return cut;
   }
@@ -196,7 +203,7 @@ export class MessageCuts {
   #newCut(
     value: SlotValue,
     spelled: SpelledIn,
-    { definite, inlineLimit, spoolLimit = this.#deps.limits.spool, isShown = false }: CutLimits,
+    { definite, inlineLimit, spoolLimit = this.#deps.limits.spool, isShown = false, isNested = false }: CutLimits,
   ): Cut {
     const path = shown(pointer(value.path));
     const cut = new Cut(value, {
@@ -206,7 +213,7 @@ export class MessageCuts {
       spoolLimit,
       path,
       lease: () => new PartLease(this.#deps.ingest, this.#owner, this.#signal),
-      openFile: (lease) => this.#openFile(path, lease, { isNested: spelled.nested === true, isShown }),
+      openFile: (lease) => this.#openFile(path, lease, { isNested, isShown }),
       keepFile: (ingest) => this.#keepFile(ingest),
       account: (delta) => this.account(delta),
       fail: (error) => this.fail(error),
@@ -305,6 +312,7 @@ export class MessageCuts {
     if (this.failure) return;
     this.failure = asGatewayError(error);
     this.#message.discard();
+    for (const { nested } of this.texts) nested.drop();
     this.discardFiles();
     this.#tellFailure?.();
   }

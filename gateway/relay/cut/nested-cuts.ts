@@ -8,12 +8,17 @@ import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
 import { nestedJson } from './nested-json.js';
 import { markedPlaces, type NestedPlace, stringsOf } from './nested-places.js';
 import { shortStrings } from './short-strings.js';
+import { type NestedCut, type NestedFile, TextParts } from './text-parts.js';
 
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 const OPEN_ARRAY = 0x5b;
 const COMMA = 0x2c;
 const COLON = 0x3a;
+const CLOSE_OBJECT = 0x7d;
+const CLOSE_ARRAY = 0x5d;
+/** What a number, `true`, `false` and `null` begin with. */
+const LITERAL = /[-\dtfn]/;
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 const BREAKS: readonly number[] = [0x0a, 0x0d];
 
@@ -21,7 +26,7 @@ const BREAKS: readonly number[] = [0x0a, 0x0d];
 const LOOK = 256;
 
 /** The characters of base64, in either alphabet. */
-const BASE64 = new Uint8Array(256);
+export const BASE64 = new Uint8Array(256);
 for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_')) BASE64[byte] = 1;
 
 /** The text before the first colon of a `data:` URI. */
@@ -32,22 +37,6 @@ export const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
 /** The end of a string that is the key of a member. */
 const KEY = /^"\s*:/;
-
-/** A string inside the text that may be a file. */
-export interface NestedCut {
-  cut: Cut;
-  /** It fills the whole string in the text's JSON, from quote to quote. */
-  whole: boolean;
-  /** What replaces it, in the spelling of the text. */
-  replacement?: Buffer;
-}
-
-/** A string that is a file, and its place in the text's JSON. */
-interface NestedFile {
-  nested: NestedCut;
-  /** Undefined when an equal key hides it. */
-  place: NestedPlace | undefined;
-}
 
 interface NestedCutOptions {
   /** Limits within which a text counts as JSON. */
@@ -60,7 +49,6 @@ interface NestedCutOptions {
   mayOpen: () => boolean;
   /** The sink for a string that cannot be JSON. */
   otherwise: () => SlotSink;
-  /** Accounts for raw bytes taken into memory (+) or released (-). */
   account: (delta: number) => void;
 }
 
@@ -69,14 +57,15 @@ interface NestedCutOptions {
  * rest is held unchanged. What the text is can be decided only when it is complete. Writers of JSON differ in what they
  * escape, and here each character may be escaped twice, so bytes are read through both levels.
  */
-export class NestedCuts implements SlotSink {
-  readonly parts: (ByteStore | NestedCut)[] = [];
+export class NestedCuts extends TextParts implements SlotSink {
   readonly #options: NestedCutOptions;
   /** Raw length from which a run may exceed the limit. */
   readonly #min: number;
   readonly #chars = new NestedChars();
   #other: SlotSink | undefined;
-  #state: 'blank' | 'plain' | 'run' | 'cut' = 'blank';
+  #state: 'blank' | 'opened' | 'plain' | 'run' | 'cut' = 'blank';
+  /** The bracket with which it begins. */
+  #bracket = 0;
   #plain = new ByteStore();
   /** The beginning, from earlier chunks, of a run that may become a cut. */
   readonly #run = new ByteStore();
@@ -87,27 +76,20 @@ export class NestedCuts implements SlotSink {
   #nested: NestedCut | undefined;
   /** How far in this chunk there is nothing to skip. */
   #slowUntil = 0;
-  /** Raw bytes taken into memory or released, and not accounted for yet. */
-  #untold = 0;
 
   constructor(options: NestedCutOptions) {
+    super(options.account);
     this.#options = options;
     this.#min = Math.ceil(options.limit / 3) * 4;
     this.parts.push(this.#plain);
   }
 
-  /** True when a string has left the text. */
-  get hasCuts(): boolean {
-    return this.parts.length > 1;
-  }
-
-  /** The raw text, if it is in memory as it came. */
   get inline(): readonly Buffer[] | undefined {
     if (this.#other || this.hasCuts) return undefined;
     return this.#plain.pieces();
   }
 
-  /** The strings in it that can be files: base64 to their ends, in a text that is JSON. */
+  /** As of any text, where this one is JSON. */
   async files(): Promise<readonly NestedFile[]> {
     const whole = this.parts.filter((part, index): part is NestedCut => {
       const next = this.parts[index + 1];
@@ -120,20 +102,6 @@ export class NestedCuts implements SlotSink {
     if (value === undefined) return [];
     const places = markedPlaces(value, mark);
     return whole.map((nested, index) => ({ nested, place: places.get(String(index)) }));
-  }
-
-  /** Raw bytes of the text that are in memory. */
-  get size(): number {
-    return this.parts.reduce((sum, part) => sum + (part instanceof ByteStore ? part.size : 0), 0);
-  }
-
-  /** About how many characters the whole text has. */
-  get length(): number {
-    const gone = this.parts.reduce(
-      (sum, part) => sum + (part instanceof ByteStore ? 0 : (part.cut.stored?.size ?? 0)),
-      0,
-    );
-    return this.size + Math.ceil((gone * 4) / 3);
   }
 
   /**
@@ -151,23 +119,23 @@ export class NestedCuts implements SlotSink {
     while (at < end && !this.#other) {
       at = this.#skip(chunk, at, end);
       if (at === end) break;
-      if (this.#state === 'blank') at = this.#blank(chunk, at, end);
+      if (this.#state === 'blank' || this.#state === 'opened') at = this.#blank(chunk, at, end);
       else at = this.#state === 'plain' ? this.#text(chunk, at, end) : this.#base64(chunk, at, end);
     }
     if (at < end) this.#other?.write(chunk, at, end);
     this.#plain.settle();
     this.#run.settle();
-    this.#tell();
+    this.tell();
   }
 
   end(): void {
-    if (!this.#other && this.#state === 'blank') this.#giveUp();
+    if (!this.#other && (this.#state === 'blank' || this.#state === 'opened')) this.#giveUp();
     if (this.#other) this.#other.end();
     else if (this.#state !== 'plain') {
       this.#endRun(false);
       this.#keepEscape();
     }
-    this.#tell();
+    this.tell();
   }
 
   /** The text's value with these words for its cut strings; undefined when it is not JSON, or too large to be parsed. */
@@ -178,14 +146,19 @@ export class NestedCuts implements SlotSink {
     return nestedJson(raw, this.#options.weight);
   }
 
-  /** Reads up to the first character that shows whether this may be JSON. */
+  /** Reads up to the characters that show whether this may be JSON: `[2026-…` may be, `[INFO]` and `![` are not. */
   #blank(chunk: Buffer, start: number, end: number): number {
     for (let at = start; at < end; at += 1) {
       const char = this.#chars.push(chunk[at] as number);
       if (char === PENDING || BLANKS.includes(char)) continue;
-      if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
+      if (this.#state === 'blank' && (char === OPEN_OBJECT || char === OPEN_ARRAY)) {
+        this.#bracket = char;
+        this.#state = 'opened';
+        continue;
+      }
+      if (this.#state === 'opened' && this.#mayFollow(char)) {
         this.#keep(chunk, start, at + 1);
-        this.#state = 'plain';
+        this.#state = char === BOUNDARY ? 'run' : 'plain';
         return at + 1;
       }
       this.#giveUp();
@@ -195,13 +168,19 @@ export class NestedCuts implements SlotSink {
     return end;
   }
 
+  #mayFollow(char: number): boolean {
+    if (char === BOUNDARY) return true;
+    if (this.#bracket === OPEN_OBJECT) return char === CLOSE_OBJECT;
+    return [OPEN_OBJECT, OPEN_ARRAY, CLOSE_ARRAY].includes(char) || LITERAL.test(String.fromCharCode(char));
+  }
+
   /** The text is not JSON: passes what was kept of it to the other sink. */
   #giveUp(): void {
     const { size } = this.#plain;
     this.#other = this.#options.otherwise();
     for (const piece of this.#plain.pieces()) this.#other.write(piece, 0, piece.length);
     this.#plain.clear();
-    this.#untold -= size;
+    this.note(-size);
   }
 
   /** Passes over strings that are too short to be files: dense JSON has one for every few bytes. @returns where to go on */
@@ -304,18 +283,18 @@ export class NestedCuts implements SlotSink {
     else if (isLast && this.#run.size === 0) this.#keep(chunk, start, end);
     else {
       this.#run.append(chunk, start, end);
-      this.#untold += end - start;
+      this.note(end - start);
     }
   }
 
   #openCut(): void {
-    this.#tell();
+    this.tell();
     const cut = this.#options.open();
     if (!cut) {
       this.#other = NOWHERE;
       return;
     }
-    this.#nested = { cut, whole: false };
+    this.#nested = { cut, whole: false, isInJson: true, head: 0 };
     this.parts.push(this.#nested);
     this.#state = 'cut';
     for (const piece of this.#run.pieces()) this.#nested.cut.write(piece, 0, piece.length);
@@ -347,19 +326,18 @@ export class NestedCuts implements SlotSink {
   #keep(chunk: Buffer, start: number, end: number): void {
     if (start === end) return;
     this.#plain.append(chunk, start, end);
-    this.#untold += end - start;
+    this.note(end - start);
   }
 
   #forgetRun(): void {
-    this.#untold -= this.#run.size;
+    this.note(-this.#run.size);
     this.#run.clear();
   }
 
-  /** Once for each chunk: a text may have a string for every few bytes. */
-  #tell(): void {
-    const delta = this.#untold;
-    this.#untold = 0;
-    if (delta !== 0) this.#options.account(delta);
+  protected stop(): void {
+    this.#other = NOWHERE;
+    this.#plain = new ByteStore();
+    this.#run.clear();
   }
 }
 

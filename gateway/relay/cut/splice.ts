@@ -8,7 +8,7 @@ import { Base64Encoder } from '../../wire/base64/encode.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { Cut, type PutBack } from './cut.js';
-import { NestedCuts } from './nested-cuts.js';
+import { TextParts } from './text-parts.js';
 
 export type { Piece } from '../../json/written.js';
 
@@ -50,15 +50,21 @@ export function splice(
     }
     const { attachment } = part;
     if (attachment instanceof Cut) addAll(out, whole(attachment));
-    else if (attachment instanceof NestedCuts) {
-      for (const inner of attachment.parts) {
-        if (inner instanceof ByteStore) addAll(out, inner.pieces());
+    else if (attachment instanceof TextParts) {
+      for (const [index, inner] of attachment.parts.entries()) {
+        if (inner instanceof ByteStore) addAll(out, beforeNext(inner, attachment.parts[index + 1]));
         else if (inner.replacement) out.push(inner.replacement);
         else addAll(out, whole(inner.cut));
       }
     } else throw lost(part.path);
   }
   return out;
+}
+
+/** A part of a text, without the head of the `data:` URI behind it that is replaced. */
+function beforeNext(part: ByteStore, next: TextParts['parts'][number] | undefined): readonly Buffer[] {
+  if (!next || next instanceof ByteStore || !next.replacement || next.head === 0) return part.pieces();
+  return [part.slice(0, part.size - next.head)];
 }
 
 function canonically({ stored }: Cut): ReturnType<Cut['putBack']> {

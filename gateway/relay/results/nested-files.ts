@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.js';
+import { beginsAsFile } from '../../files/names/begins-as-file.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
@@ -10,7 +11,7 @@ import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
-import type { NestedCut, NestedCuts } from '../cut/nested-cuts.js';
+import type { NestedCut, TextParts } from '../cut/text-parts.js';
 import { isErrorAt } from './host/shown-file.js';
 import { textLimit } from './host/unshown.js';
 import { markedAs } from './nested-marks.js';
@@ -27,13 +28,13 @@ interface NestedContext {
   known: ReadonlySet<string>;
 }
 
-/** A file in a text, and what the JSON around it says of it. */
+/** A file in a text, and what is around it says of it. */
 export interface ClaimedNested {
   nested: NestedCut;
   claims: FileClaims;
 }
 
-/** The files in text blocks that are themselves JSON, as `results.text` says. */
+/** The files in text blocks, as `results.text` says. */
 export async function nestedFiles(
   message: HeldMessage,
   cuts: MessageCuts,
@@ -61,20 +62,23 @@ async function claimedIn(
   { limits, client, known, stays }: NestedContext,
 ): Promise<ClaimedNested[]> {
   const isLong = isBeyondHost({ path, nested }, message, client);
-  return (await nested.files()).flatMap(({ nested: one, place }) => {
-    if (stays(one.cut)) return [];
+  const claimed: ClaimedNested[] = [];
+  for (const { nested: one, place } of await nested.files()) {
+    const { stored, lost, dataUri } = one.cut;
+    if (!stored || stays(one.cut)) continue;
     // it was cut by the limit of a tool whose result this is not
-    if ((one.cut.stored?.size ?? 0) <= limits.inlineOther && !one.cut.lost) return [];
+    if (stored.size <= limits.inlineOther && !lost) continue;
+    const said = dataUri ?? one.said ?? (place && markedAs(place));
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
-    const isMeant = mode === 'json' || isLong || one.cut.lost || known.has(one.cut.stored?.digest ?? '');
-    const claims = one.cut.dataUri ?? (place && markedAs(place)) ?? (isMeant ? {} : undefined);
-    return claims ? [{ nested: one, claims }] : [];
-  });
+    const isMeant = (mode === 'json' && one.isInJson) || isLong || lost || known.has(stored.digest);
+    if (said || isMeant || (await beginsAsFile(stored.head))) claimed.push({ nested: one, claims: said ?? {} });
+  }
+  return claimed;
 }
 
 /** True for a text that the client's host would not show whole, if its base64 were put back. */
 function isBeyondHost(
-  { path, nested }: { path: JsonPath; nested: NestedCuts },
+  { path, nested }: { path: JsonPath; nested: TextParts },
   message: HeldMessage,
   { host }: Pick<ClientFacts, 'host'>,
 ): boolean {
@@ -93,7 +97,7 @@ export function refuseTooLarge(claimed: readonly ClaimedNested[], { file: allowe
   }
 }
 
-/** Puts links in their places: short ones, because a model reads the text, and spelled for JSON inside a string. */
+/** Puts links in their places: short ones, because a model reads the text, and spelled as the text is. */
 export async function publishNested(
   claimed: readonly ClaimedNested[],
   files: OutgoingFiles,
@@ -105,7 +109,7 @@ export async function publishNested(
     if (!stored) continue;
     const block = value.path.slice(0, -1);
     const put = (text: string) => {
-      nested.replacement = Buffer.from(inner(JSON.stringify(inner(JSON.stringify(text)))));
+      nested.replacement = Buffer.from(inner(JSON.stringify(nested.isInJson ? inner(JSON.stringify(text)) : text)));
     };
     const leftOut = await refused?.judge(nested.cut, claims, { path: block, result: block.slice(0, -2) });
     if (leftOut) {

@@ -1,5 +1,6 @@
 import { breathe } from '../../../budget/turn.js';
 import { GatewayError } from '../../../errors.js';
+import { NestedCuts } from '../../cut/nested-cuts.js';
 import { SCANNED_FROM } from '../../cut/places.js';
 import type { Work } from '../work.js';
 import { noteOrigins } from './note-origins.js';
@@ -37,6 +38,7 @@ export async function lookInside({ cuts, deps, to }: Work): Promise<void> {
   );
   if (odd) throw new GatewayError('file_not_base64', { path: odd.cut.path, reason: odd.cut.fault?.message ?? '' });
   for (const { value, nested } of cuts.texts) {
+    if (!(nested instanceof NestedCuts)) continue;
     const path = `/${value.path.join('/')}`;
     for await (const word of wordsOf(nested, SCANNED_FROM)) {
       if (seen.has(word)) continue;

@@ -5,7 +5,7 @@ import { mediaTypeOf } from '../../../files/names/media-type.js';
 import { decodeTolerantBase64 } from '../../../wire/base64/decode-text.js';
 import { readDataUri } from '../../../wire/data-uri.js';
 import type { Cut } from '../../cut/cut.js';
-import type { NestedCuts } from '../../cut/nested-cuts.js';
+import { NestedCuts } from '../../cut/nested-cuts.js';
 import { createMarks } from '../nested-marks.js';
 import type { Work } from '../work.js';
 import { areHex, wordsOf } from './words.js';
@@ -57,7 +57,7 @@ export async function noteOrigins({ cuts, deps, to }: Facts, origins: Noting): P
     const declared = reading?.claims.mimeType;
     if (digest !== undefined) await note(digest, declared);
   }
-  for (const { nested } of cuts.texts) await noteText(nested, note);
+  for (const { nested } of cuts.texts) if (nested instanceof NestedCuts) await noteText(nested, note);
 }
 
 function inlineDigest(cut: Cut, isFile: boolean): string | undefined {

@@ -1,0 +1,249 @@
+import type { FileClaims } from '../../ports/file.js';
+import { parseDataUriHead, SCHEME } from '../../wire/data-uri.js';
+import { ByteStore } from '../../wire/json/byte-store.js';
+import type { SlotSink } from '../../wire/json/reader.js';
+import type { Cut } from './cut.js';
+import { BASE64, NOWHERE } from './nested-cuts.js';
+import { type NestedCut, type NestedFile, TextParts } from './text-parts.js';
+
+const BACKSLASH = 0x5c;
+const SLASH = 0x2f;
+const U = 0x75;
+const PADDING = 0x3d;
+
+/** Of `\n`, and of `\u002b`. */
+const ESCAPE = 2;
+const UNICODE_ESCAPE = 6;
+
+/** The head of a `data:` URI in a text has a type and few parameters: raw bytes that are searched for it. */
+const MOST_HEAD = 512;
+/** What such a head ends with, before the base64. */
+const HEAD_END = 'base64,';
+
+interface PlainCutOptions {
+  /** Bytes up to which a file stays inline. */
+  limit: number;
+  /** Undefined when the message has failed. */
+  open: () => Cut | undefined;
+  /** False when no more strings may leave the text. */
+  mayOpen: () => boolean;
+  /** The sink for a text that is a `data:` URI from its beginning. */
+  whole: () => SlotSink;
+  account: (delta: number) => void;
+}
+
+/**
+ * A text for people that may have files among its words: `![chart](data:image/png;base64,…)`, `<img src="data:…">`, a
+ * cell of a table. A word of base64 that is long enough leaves the text while it streams. No writer breaks one into lines
+ * within a `data:` URI, and behind a line break the text may go on with what looks like base64: so each line has its own.
+ */
+export class PlainCuts extends TextParts implements SlotSink {
+  readonly #options: PlainCutOptions;
+  /** Raw length from which a word may exceed the limit. */
+  readonly #min: number;
+  #other: SlotSink | undefined;
+  /** The first bytes, until they show whether the text begins as a `data:` URI. */
+  #first: Buffer | undefined = Buffer.alloc(0);
+  #plain = new ByteStore();
+  /** The beginning, from earlier chunks, of a word that may become a cut. */
+  readonly #word = new ByteStore();
+  #nested: NestedCut | undefined;
+  /** The word has come to its padding. */
+  #isPadded = false;
+  /** The beginning of an escape that the last chunk broke off in. */
+  #escape: Buffer = Buffer.alloc(0);
+
+  constructor(options: PlainCutOptions) {
+    super(options.account);
+    this.#options = options;
+    this.#min = Math.ceil(options.limit / 3) * 4;
+    this.parts.push(this.#plain);
+  }
+
+  get inline(): readonly Buffer[] | undefined {
+    if (this.#other || this.hasCuts) return undefined;
+    return this.#plain.pieces();
+  }
+
+  async files(): Promise<readonly NestedFile[]> {
+    return this.parts.flatMap((part) =>
+      part instanceof ByteStore || !part.whole || !part.cut.stored ? [] : [{ nested: part, place: undefined }],
+    );
+  }
+
+  write(chunk: Buffer, start: number, end: number): void {
+    if (this.#other) this.#other.write(chunk, start, end);
+    else if (this.#first) this.#begin(this.#first, chunk, start, end);
+    else this.#read(chunk, start, end);
+  }
+
+  end(): void {
+    if (this.#first) this.#follow(this.#first, this.#options.whole());
+    if (this.#other) {
+      this.#other.end();
+      return;
+    }
+    this.#endWord();
+    this.#keep(this.#escape, 0, this.#escape.length);
+    this.tell();
+  }
+
+  #begin(first: Buffer, chunk: Buffer, start: number, end: number): void {
+    const until = Math.min(end, start + SCHEME.length - first.length);
+    const known = Buffer.concat([first, chunk.subarray(start, until)]);
+    if (known.length < SCHEME.length) {
+      this.#first = known;
+      return;
+    }
+    // the first letters may be escapes: such a text was never meant for people
+    const isWhole = known.toString('latin1').toLowerCase() === SCHEME || known.includes(BACKSLASH);
+    if (isWhole) this.#follow(known, this.#options.whole());
+    else {
+      this.#first = undefined;
+      this.#read(known, 0, known.length);
+    }
+    if (until < end) this.write(chunk, until, end);
+  }
+
+  /** Another sink takes the text from its beginning. */
+  #follow(known: Buffer, other: SlotSink): void {
+    this.#first = undefined;
+    this.#other = other;
+    if (known.length > 0) other.write(known, 0, known.length);
+  }
+
+  #read(piece: Buffer, from: number, until: number): void {
+    if (this.#escape.length === 0) this.#words(piece, from, until);
+    else {
+      const joined = Buffer.concat([this.#escape, piece.subarray(from, until)]);
+      this.#escape = Buffer.alloc(0);
+      this.#words(joined, 0, joined.length);
+    }
+    this.#plain.settle();
+    this.#word.settle();
+    this.tell();
+  }
+
+  /** Reads words to the end of a chunk, of which each byte is looked at once. */
+  #words(chunk: Buffer, start: number, end: number): void {
+    let begun = start;
+    let kept = start;
+    let at = start;
+    const endWord = (behind: number) => {
+      if (this.#isOpenAfter(at - begun)) {
+        this.#keep(chunk, kept, begun);
+        this.#take(chunk, begun, at);
+        kept = at;
+      }
+      this.#endWord();
+      begun = behind;
+    };
+    while (at < end && !this.#other) {
+      const byte = chunk[at] as number;
+      if (BASE64[byte] === 1) {
+        if (byte === PADDING) this.#isPadded = true;
+        else if (this.#isPadded) endWord(at);
+        at += 1;
+        continue;
+      }
+      const length = byte === BACKSLASH ? escapeAt(chunk, at, end) : 1;
+      if (length === 0) break;
+      if (byte === BACKSLASH && isOfBase64(chunk, at)) at += length;
+      else {
+        endWord(at + length);
+        at += length;
+      }
+    }
+    if (this.#other) return;
+    this.#keep(chunk, kept, begun);
+    if (this.#isOpenAfter(at - begun)) this.#take(chunk, begun, at);
+    else {
+      this.#word.append(chunk, begun, at);
+      this.note(at - begun);
+    }
+    if (at < end) this.#escape = Buffer.from(chunk.subarray(at, end));
+  }
+
+  /** True when a word that goes on for so many bytes in this chunk is on its way out, or long enough to be. */
+  #isOpenAfter(length: number): boolean {
+    if (this.#nested) return true;
+    return this.#word.size + length >= this.#min && this.#options.mayOpen();
+  }
+
+  #take(chunk: Buffer, start: number, end: number): void {
+    if (!this.#nested) this.#openCut();
+    this.#nested?.cut.write(chunk, start, end);
+  }
+
+  #openCut(): void {
+    this.tell();
+    const cut = this.#options.open();
+    if (!cut) {
+      this.#other = NOWHERE;
+      return;
+    }
+    this.#nested = { cut, whole: false, isInJson: false, ...headIn(this.#plain) };
+    this.parts.push(this.#nested);
+    for (const piece of this.#word.pieces()) cut.write(piece, 0, piece.length);
+    this.note(-this.#word.size);
+    this.#word.clear();
+  }
+
+  #endWord(): void {
+    this.#isPadded = false;
+    if (this.#nested) {
+      const { cut } = this.#nested;
+      this.#nested.whole = true;
+      cut.end();
+      // escapes make a word look longer than it is
+      if ((cut.size ?? 0) > this.#options.limit) cut.storeLate();
+      this.#nested = undefined;
+      this.#plain = new ByteStore();
+      this.parts.push(this.#plain);
+    } else if (this.#word.size > 0) {
+      const { size } = this.#word;
+      for (const piece of this.#word.pieces()) this.#keep(piece, 0, piece.length);
+      this.note(-size);
+      this.#word.clear();
+    }
+  }
+
+  #keep(chunk: Buffer, start: number, end: number): void {
+    if (start === end) return;
+    this.#plain.append(chunk, start, end);
+    this.note(end - start);
+  }
+
+  protected stop(): void {
+    this.#other = NOWHERE;
+    this.#first = undefined;
+    this.#plain = new ByteStore();
+    this.#word.clear();
+  }
+}
+
+/** Length of the escape at a backslash; 0 when it is not complete. */
+function escapeAt(chunk: Buffer, at: number, end: number): number {
+  const length = chunk[at + 1] === U ? UNICODE_ESCAPE : ESCAPE;
+  return at + length <= end ? length : 0;
+}
+
+/** PHP escapes slashes, and .NET plus signs. */
+function isOfBase64(chunk: Buffer, at: number): boolean {
+  const kind = chunk[at + 1];
+  if (kind !== U) return kind === SLASH;
+  const code = Number.parseInt(chunk.toString('latin1', at + ESCAPE, at + UNICODE_ESCAPE), 16);
+  return BASE64[code] === 1 && code !== PADDING;
+}
+
+/** The head of a `data:` URI with which a text ends. */
+function headIn(text: ByteStore): { head: number; said?: FileClaims } {
+  const tail = text.slice(Math.max(0, text.size - MOST_HEAD), text.size);
+  const written = tail.toString('latin1').toLowerCase();
+  const begin = written.endsWith(HEAD_END) ? written.lastIndexOf(SCHEME) : -1;
+  if (begin < 0) return { head: 0 };
+  const found = parseDataUriHead(tail.subarray(begin));
+  if (typeof found === 'string' || !found.base64 || begin + found.dataStart !== tail.length) return { head: 0 };
+  const { mimeType, name } = found;
+  return { head: found.dataStart, said: { mimeType, ...(name !== undefined && { name }) } };
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { ToolSettings } from '../../../../gateway/ports/file-slot.js';
+import { call, inPieces, type LabOptions, NO_LEAKS, type Relayed, RelayLab } from '../relay-lab.js';
+
+const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 20_000 };
+const PIECES = [1, 7, 97, Number.MAX_SAFE_INTEGER];
+/** Begins as nothing that is known. */
+const BYTES = Buffer.concat([Buffer.from([1, 2, 3, 4]), randomBytes(1296)]);
+const DATA = BYTES.toString('base64');
+const PDF = Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(1203)]);
+const AS_PDF = PDF.toString('base64');
+const URI = `data:image/png;base64,${DATA}`;
+const CAPITALS = `DATA:image/png;name=a%20b.png;BASE64,${DATA}`;
+const LINK = /http:\/\/store\.test\/[\w/-]+/g;
+
+const bodyOf = (text: string) =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }] } });
+
+async function everyPiece(
+  body: string,
+  check: (relayed: Relayed, lab: RelayLab) => Promise<void> | void,
+  options: LabOptions = {},
+): Promise<void> {
+  for (const size of PIECES) {
+    const lab = new RelayLab({ limits: LIMITS, ...options });
+    await check(await lab.relay(inPieces(body, size), 'json', [call('1')]), lab);
+    expect(await lab.leaks()).toEqual(NO_LEAKS);
+  }
+}
+
+describe('a file among the words of a text becomes a link where it stands, and every other byte is as it was', () => {
+  it.each<[string, string, string, Buffer]>([
+    ['an image of Markdown', `# Chart\n\n![x](${URI})\n\nDone "now".`, URI, BYTES],
+    ['an image of HTML', `<p>é</p><img alt="x" src="${URI}"><p>€</p>`, URI, BYTES],
+    ['an address of CSS', `a { background: url('${URI}') }`, URI, BYTES],
+    ['a cell of a table', `name,data\na.png,${URI},7\n`, URI, BYTES],
+    ['the end of a text', `Here it is: ${URI}`, URI, BYTES],
+    ['a URI in capitals, with parameters', `see ${CAPITALS}.`, CAPITALS, BYTES],
+    ['a text that begins like JSON', `[INFO] saved ${URI}`, URI, BYTES],
+    ['a text that begins with a letter of "data"', `done: ${URI}`, URI, BYTES],
+    ['base64 of a known format behind words', `Here is your file: ${AS_PDF}`, AS_PDF, PDF],
+    ['base64 of a known format between quotes', `\`\`\`json\n{"data": "${AS_PDF}"}\n\`\`\``, AS_PDF, PDF],
+    ['base64 of a known format alone', AS_PDF, AS_PDF, PDF],
+    ['base64 of a known format in a line of its own', `file:\n${AS_PDF}\nnext`, AS_PDF, PDF],
+  ])('%s', async (_what, text, file, bytes) => {
+    await everyPiece(bodyOf(text), async (relayed, lab) => {
+      const { content, _meta } = JSON.parse(relayed.text).result;
+      const [link] = content[0].text.match(LINK);
+      expect(content).toEqual([{ type: 'text', text: text.replace(file, link) }]);
+      const listed = expect.objectContaining({ url: link, size: bytes.length, contentIndex: 0 });
+      expect(_meta['dev.wharf/files']).toEqual([listed]);
+      expect(await lab.at(link)).toEqual(bytes);
+    });
+  });
+
+  it('however often there is one, and equal ones are stored once', async () => {
+    const text = `a,${URI}\nb,${AS_PDF}\nc,${URI}\n`;
+    await everyPiece(bodyOf(text), async (relayed, lab) => {
+      const { content, _meta } = JSON.parse(relayed.text).result;
+      const links = content[0].text.match(LINK);
+      expect(content[0].text).toBe(`a,${links[0]}\nb,${links[1]}\nc,${links[0]}\n`);
+      expect(_meta['dev.wharf/files'].map(({ mimeType }: { mimeType: string }) => mimeType)).toEqual([
+        'image/png',
+        'application/pdf',
+        'image/png',
+      ]);
+      expect(await lab.keys()).toHaveLength(2);
+    });
+  });
+
+  it.each([
+    ['slashes, as PHP does', (body: string) => body.replaceAll('/', '\\/')],
+    ['plus signs, as .NET does', (body: string) => body.replaceAll('+', '\\u002B')],
+  ])('where a writer of JSON escapes %s', async (_what, escaped) => {
+    const bytes = Buffer.concat([BYTES, Buffer.from('fb5fffbeffff', 'hex'), BYTES]);
+    const text = `![x](data:image/png;base64,${bytes.toString('base64')}) ok`;
+    await everyPiece(
+      escaped(bodyOf(text)),
+      async (relayed, lab) => {
+        const [link] = JSON.parse(relayed.text).result.content[0].text.match(LINK);
+        expect(JSON.parse(relayed.text).result.content[0].text).toBe(`![x](${link}) ok`);
+        expect(await lab.at(link)).toEqual(bytes);
+      },
+      { limits: { ...LIMITS, spool: 20_000 } },
+    );
+  });
+
+  it('with the name that its URI gives it', async () => {
+    await everyPiece(bodyOf(`see data:image/png;name=my%20cat.png;base64,${DATA}`), ({ text }) => {
+      expect(JSON.parse(text).result._meta['dev.wharf/files'][0]).toMatchObject({ name: 'my cat.png' });
+    });
+  });
+});
+
+describe('a text stays as it is', () => {
+  const usual = {};
+  const off: Record<string, ToolSettings> = { t: { files: [], results: { text: 'off', files: [] } } };
+  const json: Record<string, ToolSettings> = { t: { files: [], results: { text: 'json', files: [] } } };
+
+  it.each<[string, string, Record<string, ToolSettings>]>([
+    ['with base64 of bytes that begin as no format', `Here: ${DATA}`, usual],
+    ['with such base64 where any in JSON is a file', `Here: ${DATA}`, json],
+    ['with hexadecimal', `sum: ${randomBytes(800).toString('hex')} ok`, usual],
+    ['with a short file', `![x](data:image/png;base64,${DATA.slice(0, 100)}) ok`, usual],
+    ['with a URI in percent-encoding', `![x](data:image/svg+xml,${'%3Csvg%3E'.repeat(100)}) ok`, usual],
+    ['with base64 that breaks off', `![x](data:image/png;base64,${DATA.slice(0, 701)}) ok`, usual],
+    ['with what only looks like a head', `base64,${DATA} data:,base64,${DATA}`, usual],
+    ['where the config says so', `![x](${URI}) ${AS_PDF}`, off],
+    ['without any', 'é "quoted" \\ and / and \n lines. '.repeat(40), usual],
+  ])('%s', async (_what, text, settings) => {
+    const body = bodyOf(text);
+    await everyPiece(
+      body,
+      async (relayed, lab) => {
+        expect(relayed.text).toBe(body);
+        expect(await lab.keys()).toEqual([]);
+      },
+      { settings },
+    );
+  });
+
+  it('where it is not the text of a text block', async () => {
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      result: { content: [{ type: 'hologram', text: `see ${URI}` }] },
+    });
+    await everyPiece(body, ({ text }) => expect(text).toBe(body));
+  });
+});
+
+it('words behind the padding of a file stay in the text', async () => {
+  const padded = Buffer.concat([PDF, Buffer.from([7])]).toString('base64');
+  expect(padded).toMatch(/==$/);
+  await everyPiece(bodyOf(`x ${padded}behind`), ({ text }) => {
+    expect(JSON.parse(text).result.content[0].text).toMatch(/^x http:\/\/store\.test\/\S+behind$/);
+  });
+});
+
+it('a text that passes its limit while its file is stored leaves nothing behind', async () => {
+  const body = bodyOf(`${'long. '.repeat(2000)} ![x](${URI}) ${'long. '.repeat(2000)}`);
+  await everyPiece(body, async ({ text }, lab) => {
+    expect(JSON.parse(text).error.data).toMatchObject({ code: 'response_too_large', limit: 'limits.response' });
+    expect(await lab.keys()).toEqual([]);
+  });
+});
