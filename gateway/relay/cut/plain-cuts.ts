@@ -7,6 +7,7 @@ import { BASE64, NOWHERE } from './nested-cuts.js';
 import { type NestedCut, type NestedFile, TextParts } from './text-parts.js';
 
 const BACKSLASH = 0x5c;
+const QUOTE = 0x22;
 const SLASH = 0x2f;
 const U = 0x75;
 const PADDING = 0x3d;
@@ -19,6 +20,12 @@ const UNICODE_ESCAPE = 6;
 const MOST_HEAD = 512;
 /** What such a head ends with, before the base64. */
 const HEAD_END = 'base64,';
+
+/** Bytes that end a word wherever they are: none of them is part of an escape. */
+const BETWEEN = new Uint8Array(256);
+for (const [byte, isBase64] of BASE64.entries()) {
+  if (isBase64 === 0 && byte !== BACKSLASH && byte !== QUOTE) BETWEEN[byte] = 1;
+}
 
 interface PlainCutOptions {
   /** Bytes up to which a file stays inline. */
@@ -95,9 +102,7 @@ export class PlainCuts extends TextParts implements SlotSink {
       this.#first = known;
       return;
     }
-    // the first letters may be escapes: such a text was never meant for people
-    const isWhole = known.toString('latin1').toLowerCase() === SCHEME || known.includes(BACKSLASH);
-    if (isWhole) this.#follow(known, this.#options.whole());
+    if (mayBeginUri(known)) this.#follow(known, this.#options.whole());
     else {
       this.#first = undefined;
       this.#read(known, 0, known.length);
@@ -124,11 +129,31 @@ export class PlainCuts extends TextParts implements SlotSink {
     this.tell();
   }
 
-  /** Reads words to the end of a chunk, of which each byte is looked at once. */
-  #words(chunk: Buffer, start: number, end: number): void {
+  /**
+   * Passes over words that are too short to be files: looks at a few bytes in `min`, from the right, where words are those
+   * of a text. @returns where the first one begins that may be longer
+   */
+  #skip(chunk: Buffer, start: number, end: number): number {
+    if (this.#nested) return start;
     let begun = start;
+    let least = this.#min - this.#word.size;
+    for (;;) {
+      const isLast = begun + least >= end;
+      let at = (isLast ? end : begun + least) - 1;
+      while (at >= begun && BETWEEN[chunk[at] as number] === 0) at -= 1;
+      if (at < begun) return begun;
+      begun = at + 1;
+      least = this.#min;
+      if (isLast) return begun;
+    }
+  }
+
+  /** Reads words to the end of a chunk. */
+  #words(chunk: Buffer, start: number, end: number): void {
+    let begun = this.#skip(chunk, start, end);
+    if (begun > start) this.#endWord();
     let kept = start;
-    let at = start;
+    let at = begun;
     const endWord = (behind: number) => {
       if (this.#isOpenAfter(at - begun)) {
         this.#keep(chunk, kept, begun);
@@ -220,6 +245,14 @@ export class PlainCuts extends TextParts implements SlotSink {
     this.#plain = new ByteStore();
     this.#word.clear();
   }
+}
+
+/** Whether a text begins with `data:`, as far as its first five bytes say: its letters may be escapes, as `\u0064`. */
+function mayBeginUri(known: Buffer): boolean {
+  const text = known.toString('latin1').toLowerCase();
+  const slash = known.indexOf(BACKSLASH);
+  if (slash < 0) return text === SCHEME;
+  return SCHEME.startsWith(text.slice(0, slash)) && (slash + 1 === known.length || known[slash + 1] === U);
 }
 
 /** Length of the escape at a backslash; 0 when it is not complete. */

@@ -35,6 +35,8 @@ describe('a file among the words of a text becomes a link where it stands, and e
     ['an image of HTML', `<p>é</p><img alt="x" src="${URI}"><p>€</p>`, URI, BYTES],
     ['an address of CSS', `a { background: url('${URI}') }`, URI, BYTES],
     ['a cell of a table', `name,data\na.png,${URI},7\n`, URI, BYTES],
+    ['a text that begins with a line break', `\n![x](${URI})\n`, URI, BYTES],
+    ['a text that begins with a quote', `"x" ${URI} "y"`, URI, BYTES],
     ['the end of a text', `Here it is: ${URI}`, URI, BYTES],
     ['a URI in capitals, with parameters', `see ${CAPITALS}.`, CAPITALS, BYTES],
     ['a text that begins like JSON', `[INFO] saved ${URI}`, URI, BYTES],
