@@ -7,10 +7,13 @@ export interface Level {
   key: string;
 }
 
+/** Keywords whose value is one schema. */
+const ONE_SCHEMA: readonly unknown[] = ['additionalProperties', 'then', 'else'];
+
 /** How many steps of a path one keyword takes: most are followed by a name or an index. */
 export function stepsAt(at: JsonPath, index: number): number {
   const word = at[index];
-  if (word === 'additionalProperties') return 1;
+  if (ONE_SCHEMA.includes(word)) return 1;
   return word === 'items' && typeof at[index + 1] !== 'number' ? 1 : 2;
 }
 

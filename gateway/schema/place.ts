@@ -8,7 +8,7 @@ import { Budget } from './budget.js';
 import { pointed } from './reference.js';
 import { isSpecial } from './segments.js';
 import { stepOf, stepsOf } from './steps.js';
-import { followed, UNIONS } from './walk.js';
+import { conditionalsOf, followed, UNIONS } from './walk.js';
 
 /** A chain of local references may refer to itself, and each target may be a large object that is copied. */
 const MAX_STEPS = 16;
@@ -89,7 +89,7 @@ export function typesOf(tool: JsonObject, slot: readonly string[]): ReadonlySet<
 
 /**
  * Finds a slot's schema in a tool's inputSchema: through `properties`, `items` and related keywords, through the branch of a union that
- * leads there or is not null, and through local `$ref`s.
+ * leads there or is not null, what holds on a condition, and through local `$ref`s.
  * @param last a member that the schema itself must have
  */
 export function placeOf(tool: JsonObject, slot: readonly string[], last?: string): SchemaPlace | undefined {
@@ -115,11 +115,16 @@ export function placeOf(tool: JsonObject, slot: readonly string[], last?: string
       if ((text ?? whole) !== schema) copies.push({ path: at, value: withoutNames(text ?? whole) });
       schema = text ?? whole;
       if (text) return true;
-      const union = UNIONS.find((word) => Array.isArray(schema[word]));
-      if (!union) return true;
+      const way = wayOn(next, schema, root);
+      if (way === 'here') return true;
+      if (!way || !budget.take()) return false;
+      if ('keys' in way) {
+        at = [...at, ...way.keys];
+        schema = way.schema;
+        continue;
+      }
+      const { union, index } = way;
       const branches = schema[union] as JsonValue[];
-      const index = branchFor(next, branches, root);
-      if (index < 0 || !budget.take()) return false;
       const others = next === undefined && union !== 'allOf' ? othersOf(branches, index, root) : [];
       addAll(beside, others);
       // what is written in one branch may be valid in another as well
@@ -162,22 +167,73 @@ export function isString({ type }: JsonObject): boolean {
   return type === 'string' || (Array.isArray(type) && type.includes('string'));
 }
 
+/** How a path goes on from a schema: here, in a branch of one of its unions, or in what holds on a condition. */
+type WayOn =
+  | 'here'
+  | { union: (typeof UNIONS)[number]; index: number }
+  | { keys: readonly string[]; schema: JsonObject }
+  | undefined;
+
 /**
- * The branch of a union to follow: one that leads on, or is a string at the end, if there is one with a declaration of a
- * file; otherwise the first that is not null.
+ * Where a schema goes on to a member, or to a string at the end. A schema with the member itself goes on there, even if it has
+ * unions too: `anyOf: [{"required": ["url"]}, {"required": ["file"]}]` says which members go together. Only a branch that
+ * declares the member as a file, where the schema itself does not, is better.
  */
-function branchFor(next: string | undefined, branches: readonly JsonValue[], root: JsonObject): number {
-  const special = next !== undefined && isSpecial(next) ? stepOf(next) : undefined;
+function wayOn(next: string | undefined, schema: JsonObject, root: JsonObject): WayOn {
+  const unions = UNIONS.filter((word) => Array.isArray(schema[word]));
+  const isHere = next !== undefined && leadsHere(schema, next);
+  if (isHere && declaresFile(schema, next, root)) return 'here';
+  for (const union of unions) {
+    const branches = schema[union] as JsonValue[];
+    const index = leadingIn(next, branches, root);
+    const branch = index < 0 ? undefined : target(branches[index] as JsonValue, root);
+    if (branch !== undefined && (!isHere || declaresFile(branch, next, root))) return { union, index };
+  }
+  if (isHere) return 'here';
+  for (const [keys, conditional] of next === undefined ? [] : conditionalsOf(schema)) {
+    const inner = target(conditional, root);
+    if (isObject(conditional) && isObject(inner) && leadsHere(inner, next as string))
+      return { keys, schema: conditional };
+  }
+  return unions.length === 0 ? 'here' : firstBranch(unions, schema);
+}
+
+function declaresFile(schema: JsonValue, next: string, root: JsonObject): boolean {
+  const member = isObject(schema) ? stepOf(next).below(schema).inner : undefined;
+  const meant = member === undefined ? undefined : target(member, root);
+  return isObject(meant) && isAnnotated(meant);
+}
+
+/** The first branch that is not null. */
+function firstBranch([union]: readonly (typeof UNIONS)[number][], schema: JsonObject): WayOn {
+  if (union === undefined) return undefined;
+  const index = (schema[union] as JsonValue[]).findIndex((branch) => isObject(branch) && branch.type !== 'null');
+  return index < 0 ? undefined : { union, index };
+}
+
+function leadsHere(schema: JsonObject, next: string): boolean {
+  if (isSpecial(next)) return isObject(stepOf(next).below(schema).inner);
+  return isObject(schema.properties) && Object.hasOwn(schema.properties, next);
+}
+
+/**
+ * The branch of a union that leads on, or is a string at the end: one with a declaration of a file, if there is one.
+ * @returns -1 when none does
+ */
+function leadingIn(next: string | undefined, branches: readonly JsonValue[], root: JsonObject): number {
   const leads = (schema: JsonValue | undefined): boolean => {
     if (!isObject(schema)) return false;
     if (next === undefined) return schema.type === 'string';
-    if (special) return isObject(special.below(schema).inner);
-    return isObject(schema.properties) && Object.hasOwn(schema.properties, next);
+    if (leadsHere(schema, next)) return true;
+    return conditionalsOf(schema).some(([, conditional]) => {
+      const inner = target(conditional, root);
+      return isObject(inner) && leadsHere(inner, next);
+    });
   };
   const union = unionOf(branches, root);
   const index = union.leading.get(next) ?? firstOf(union.branches, leads);
   union.leading.set(next, index);
-  return index >= 0 ? index : branches.findIndex((branch) => isObject(branch) && branch.type !== 'null');
+  return index;
 }
 
 function firstOf(branches: Union['branches'], leads: (schema: JsonValue | undefined) => boolean): number {

@@ -22,6 +22,33 @@ function branchesOf(schema: JsonObject): JsonValue[] {
   return UNIONS.flatMap((word) => listOf(schema[word]));
 }
 
+/** Most of an object's `dependentSchemas` that are read: each slot below asks for them again. */
+const MAX_DEPENDENT = 50;
+
+/** A schema that holds for the value itself on a condition, and its place below that value's schema. */
+type Conditional = readonly [key: readonly string[], schema: JsonValue];
+
+/** Listed once for each schema, because such an object may have a hundred thousand members. */
+const DEPENDENT = new WeakMap<JsonObject, readonly Conditional[]>();
+
+function dependentIn(schemas: JsonObject): readonly Conditional[] {
+  const known = DEPENDENT.get(schemas);
+  if (known) return known;
+  const first = Object.entries(schemas).slice(0, MAX_DEPENDENT);
+  const found = first.map(([name, schema]) => [['dependentSchemas', name], schema] as const);
+  DEPENDENT.set(schemas, found);
+  return found;
+}
+
+/** What a value must be if it is, or has, something else. The condition itself (`if`) asks for nothing. */
+export function conditionalsOf({ then, else: otherwise, dependentSchemas }: JsonObject): Conditional[] {
+  return [
+    ...(then === undefined ? [] : [[['then'], then] as const]),
+    ...(otherwise === undefined ? [] : [[['else'], otherwise] as const]),
+    ...(isObject(dependentSchemas) ? dependentIn(dependentSchemas) : []),
+  ];
+}
+
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
@@ -87,7 +114,8 @@ interface WalkOptions {
 }
 
 /**
- * Visits all arguments of a tool: through properties and other members, items, the branches of unions, and local references.
+ * Visits all arguments of a tool: through properties and other members, items, the branches of unions, what holds on a condition,
+ * and local references.
  * @param visit returns true when it has handled the argument and everything below it
  */
 export function eachArgument(
@@ -103,6 +131,7 @@ export function eachArgument(
       if (typeof node.$ref === 'string' && budget.take(Math.floor(node.$ref.length / CHARACTERS_PER_STEP)))
         walk(pointed(inputSchema, node.$ref), at, depth + 1);
       for (const branch of branchesOf(node)) walk(branch, at, depth + 1);
+      for (const [, schema] of conditionalsOf(node)) walk(schema, at, depth + 1);
     }
     if (isObject(node.properties)) {
       for (const [key, child] of Object.entries(node.properties)) {

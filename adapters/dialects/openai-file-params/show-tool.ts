@@ -18,8 +18,8 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: 
   const names: string[] = [];
   for (const shown of slots) {
     const { name, slot } = shown;
-    // in the items of an array: it stays a text that takes a handle
-    if (name === undefined) continue;
+    // in the items of an array, or there on a condition: it stays a text that takes a handle
+    if (name === undefined || !Object.hasOwn(properties, name)) continue;
     const old = properties[name];
     const value = slot.path.at(-1) === '[]' ? arraySchema(shown, isObject(old) ? old : {}) : objectSchema(shown);
     patches.push({ path: ['inputSchema', 'properties', name], value });

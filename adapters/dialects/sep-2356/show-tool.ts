@@ -84,8 +84,8 @@ function withoutMalformed(tool: JsonObject): JsonPatch[] {
         patches.push({ path: [...path, name], value: undefined });
       }
     }
-    for (const key of ['items', 'additionalProperties']) walk(node[key], [...path, key]);
-    for (const group of ['properties', 'patternProperties', '$defs', 'definitions']) {
+    for (const key of ['items', 'additionalProperties', 'then', 'else']) walk(node[key], [...path, key]);
+    for (const group of ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']) {
       const members = node[group];
       if (isObject(members)) for (const [key, child] of Object.entries(members)) walk(child, [...path, group, key]);
     }
