@@ -7,34 +7,78 @@ const OF_DATA: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examp
 /** Keywords that name a schema; before 2019 `$id` did, by `#name`. */
 const NAMING: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor', '$id']);
 
-/** By the root. Undefined for a name that two schemas have: readers differ in which of them it is. */
-const ANCHORS = new WeakMap<JsonObject, ReadonlyMap<string, JsonObject | undefined>>();
+/** References, which lead elsewhere below another address. */
+const REFERRING: readonly string[] = ['$ref', '$dynamicRef', '$recursiveRef'];
+
+/** Undefined for a name that two schemas have: readers differ in which of them it is. */
+type Named = Map<string, JsonObject | undefined>;
+
+/** By the root: schemas by the names of anchors, and by addresses of their own. */
+const NAMES = new WeakMap<JsonObject, { anchors: Named; addresses: Named }>();
 
 /**
  * The schema with a name of its own, to which `#name` refers.
  * @see https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.2
  */
 export function anchored(root: JsonObject, name: string): JsonObject | undefined {
-  const anchors = ANCHORS.get(root) ?? anchorsIn(root);
-  ANCHORS.set(root, anchors);
-  return anchors.get(name);
+  return namesIn(root).anchors.get(name);
 }
 
-/** Every value is visited once: a schema has at most `limits.values`. */
-function anchorsIn(root: JsonObject): ReadonlyMap<string, JsonObject | undefined> {
-  const found = new Map<string, JsonObject | undefined>();
+/**
+ * The schema below a root with an address of its own (`$id`), as TypeBox writes those that are named. Only one without
+ * references: these would be relative to that address.
+ * @see https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.1
+ */
+export function addressed(root: JsonObject, reference: string): JsonObject | undefined {
+  return namesIn(root).addresses.get(addressIn(root, reference));
+}
+
+function addressIn({ $id }: JsonObject, written: string): string {
+  const text = written.replace(/#$/, '');
+  const base = typeof $id === 'string' ? $id : undefined;
+  return URL.canParse(text, base) ? new URL(text, base).href : text;
+}
+
+function namesIn(root: JsonObject): { anchors: Named; addresses: Named } {
+  const names = NAMES.get(root) ?? readNames(root);
+  NAMES.set(root, names);
+  return names;
+}
+
+/** Every value is visited twice at most: a schema has at most `limits.values`. */
+function readNames(root: JsonObject): { anchors: Named; addresses: Named } {
+  const anchors: Named = new Map();
+  const addresses: Named = new Map();
+  const add = (named: Named, name: string, schema: JsonObject) => named.set(name, named.has(name) ? undefined : schema);
   const waiting: JsonValue[] = [root];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (isObject(next)) {
       // names below another address are relative to that one
-      if (next !== root && hasAddress(next)) continue;
-      for (const name of namesOf(next)) found.set(name, found.has(name) ? undefined : next);
+      if (next !== root && hasAddress(next)) {
+        const { $id } = next;
+        if (typeof $id === 'string' && !refers(next)) add(addresses, addressIn(root, $id), next);
+        continue;
+      }
+      for (const name of namesOf(next)) add(anchors, name, next);
     }
     for (const [key, inner] of Object.entries(next as JsonObject)) {
       if (typeof inner === 'object' && inner !== null && !OF_DATA.has(key)) waiting.push(inner);
     }
   }
-  return found;
+  return { anchors, addresses };
+}
+
+/** Whether there is a reference, or another address, below a schema. */
+function refers(schema: JsonObject): boolean {
+  const waiting: JsonValue[] = [schema];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (isObject(next) && (REFERRING.some((word) => next[word] !== undefined) || (next !== schema && hasAddress(next))))
+      return true;
+    for (const inner of Object.values(next as JsonObject)) {
+      if (typeof inner === 'object' && inner !== null) waiting.push(inner);
+    }
+  }
+  return false;
 }
 
 function hasAddress({ $id, id }: JsonObject): boolean {

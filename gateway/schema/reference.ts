@@ -1,6 +1,6 @@
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
-import { anchored } from './anchors.js';
+import { addressed, anchored } from './anchors.js';
 
 /** Longest reference that is followed. */
 const MAX_REFERENCE = 512;
@@ -9,13 +9,13 @@ const ESCAPED = /[%~]/;
 
 /**
  * The target of a reference within its document: `#/…`, the `#name` of an anchor, and either behind the document's own
- * address.
+ * address; or the address of a schema in it.
  * @see RFC 6901 §6: the pointer is part of a URI, so it is percent-encoded
  */
 export function pointed(root: JsonValue | undefined, written: string): JsonValue | undefined {
   if (written.length > MAX_REFERENCE) return undefined;
   const reference = withinDocument(root, written);
-  if (!reference.startsWith('#')) return undefined;
+  if (!reference.startsWith('#')) return isObject(root) ? addressed(root, written) : undefined;
   if (reference !== '#' && reference[1] !== '/') return isObject(root) ? anchored(root, reference.slice(1)) : undefined;
   const isPlain = !ESCAPED.test(reference);
   let value: JsonValue | undefined = root;

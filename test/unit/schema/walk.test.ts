@@ -41,6 +41,19 @@ describe('a local reference', () => {
     ['https://a/tool#file', { $id: 'https://a/tool#', items: { $anchor: 'file' } }, { $anchor: 'file' }],
     ['https://a/tool', { $id: 'https://a/tool' }, { $id: 'https://a/tool' }],
     ['https://a/tools', { $id: 'https://a/tool' }, undefined],
+    [
+      'https://a/file',
+      { $defs: { a: { $id: 'https://a/file', type: 'null' } } },
+      { $id: 'https://a/file', type: 'null' },
+    ],
+    ['file', { $id: 'https://a/tool', $defs: { a: { $id: 'https://a/file#' } } }, { $id: 'https://a/file#' }],
+    ['https://a/file', { $id: 'https://a/tool', $defs: { a: { $id: 'file' } } }, { $id: 'file' }],
+    ['T0', { $defs: { a: { $id: 'T0', type: 'string' } } }, { $id: 'T0', type: 'string' }],
+    // two of one address, data, and a schema whose own references are relative to its address
+    ['T0', { $defs: { a: { $id: 'T0' }, b: { $id: 'T0' } } }, undefined],
+    ['T0', { default: { $id: 'T0' } }, undefined],
+    ['T0', { $defs: { a: { $id: 'T0', items: { $ref: '#/$defs/a' } } } }, undefined],
+    ['T0', { $defs: { a: { $id: 'T0', items: { $id: 'T1' } } } }, undefined],
   ])('by name or address: %s in %j', (reference, root, expected) => {
     expect(pointed(root, reference)).toEqual(expected);
   });
