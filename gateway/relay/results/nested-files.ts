@@ -14,7 +14,7 @@ import type { MessageCuts } from '../cut/message-cuts.js';
 import type { NestedCut, TextParts } from '../cut/text-parts.js';
 import { isErrorAt } from './host/shown-file.js';
 import { textLimit } from './host/unshown.js';
-import { markedAs } from './nested-marks.js';
+import { markedAs, namedAs } from './nested-marks.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { TranslateContext } from './translate-context.js';
 
@@ -71,7 +71,8 @@ async function claimedIn(
     const said = dataUri ?? one.said ?? (place && markedAs(place));
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
     const isMeant = (mode === 'json' && one.isInJson) || isLong || lost || known.has(stored.digest);
-    if (said || isMeant || (await beginsAsFile(stored.head))) claimed.push({ nested: one, claims: said ?? {} });
+    if (!said && !isMeant && !(await beginsAsFile(stored.head))) continue;
+    claimed.push({ nested: one, claims: { ...(place && namedAs(place)), ...said } });
   }
   return claimed;
 }

@@ -29,12 +29,19 @@ export function markedAs({ holder, key }: NestedPlace): FileClaims | undefined {
   const isBlock = isBlockData(holder, key);
   const isResource = isResourceBlob(holder, key);
   if (mimeType === undefined && !isBlock && !isResource) return undefined;
-  const name = NAMES.map((member) => holder[member]).find((value) => typeof value === 'string');
   return {
     ...(mimeType !== undefined && { mimeType }),
-    ...(typeof name === 'string' && { name }),
+    ...namedAs({ holder, key }),
     ...(isResource && { uri: String(holder.uri) }),
   };
+}
+
+/** The name that stands beside a string which is a file. */
+export function namedAs({ holder, key }: NestedPlace): Pick<FileClaims, 'name'> {
+  if (Array.isArray(holder)) return {};
+  const names = NAMES.filter((member) => member !== key).map((member) => holder[member]);
+  const name = names.find((value) => typeof value === 'string');
+  return typeof name === 'string' ? { name } : {};
 }
 
 /**
