@@ -155,4 +155,20 @@ export const BEHAVIOUR: readonly Mutant[] = [
     suites: ['e2e/files/wharf-behind-wharf'],
     tests: 'where they stand',
   },
+  {
+    name: 'head-left-behind',
+    fault: 'The head of a data: URI stays in a text, in front of its link.',
+    file: 'gateway/relay/cut/splice.ts',
+    find: '  return [part.slice(0, part.size - next.head)];\n',
+    replace: '  return part.pieces();\n',
+    suites: ['unit/relay/cut/plain-text'],
+  },
+  {
+    name: 'any-base64-in-a-text',
+    fault: 'Base64 of nothing known becomes a link in a text, such as a long sum in hexadecimal.',
+    file: 'gateway/relay/results/nested-files.ts',
+    find: '    if (!said && !isMeant && !(await beginsAsFile(stored.head))) continue;\n',
+    replace: '',
+    suites: ['unit/relay/cut/plain-text'],
+  },
 ];
