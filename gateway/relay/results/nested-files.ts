@@ -71,7 +71,9 @@ async function claimedIn(
     const said = dataUri ?? one.said ?? (place && markedAs(place));
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
     const isMeant = (mode === 'json' && one.isInJson) || isLong || lost || known.has(stored.digest);
-    if (!said && !isMeant && !(await beginsAsFile(stored.head))) continue;
+    // a program may read what JSON gives it; among the words of a text only a person or a model does
+    const isFile = said !== undefined || isMeant || (!one.isInJson && (await beginsAsFile(stored.head)));
+    if (!isFile) continue;
     claimed.push({ nested: one, claims: { ...(place && namedAs(place)), ...said } });
   }
   return claimed;

@@ -167,8 +167,8 @@ export const BEHAVIOUR: readonly Mutant[] = [
     name: 'any-base64-in-a-text',
     fault: 'Base64 of nothing known becomes a link in a text, such as a long sum in hexadecimal.',
     file: 'gateway/relay/results/nested-files.ts',
-    find: '    if (!said && !isMeant && !(await beginsAsFile(stored.head))) continue;\n',
-    replace: '',
+    find: '(!one.isInJson && (await beginsAsFile(stored.head)))',
+    replace: '!one.isInJson',
     suites: ['unit/relay/cut/plain-text'],
   },
 ];

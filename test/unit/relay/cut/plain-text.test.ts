@@ -103,6 +103,7 @@ describe('a text stays as it is', () => {
   it.each<[string, string, Record<string, ToolSettings>]>([
     ['with base64 of bytes that begin as no format', `Here: ${DATA}`, usual],
     ['with such base64 where any in JSON is a file', `Here: ${DATA}`, json],
+    ['that is JSON as a whole, with base64 of a known format', JSON.stringify({ id: 7, scan: AS_PDF }), usual],
     ['with hexadecimal', `sum: ${randomBytes(800).toString('hex')} ok`, usual],
     ['with a short file', `![x](data:image/png;base64,${DATA.slice(0, 100)}) ok`, usual],
     ['with a URI in percent-encoding', `![x](data:image/svg+xml,${'%3Csvg%3E'.repeat(100)}) ok`, usual],
