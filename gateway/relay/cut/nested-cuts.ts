@@ -26,7 +26,7 @@ const BREAKS: readonly number[] = [0x0a, 0x0d];
 const LOOK = 256;
 
 /** The characters of base64, in either alphabet. */
-export const BASE64 = new Uint8Array(256);
+const BASE64 = new Uint8Array(256);
 for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_')) BASE64[byte] = 1;
 
 /** The text before the first colon of a `data:` URI. */

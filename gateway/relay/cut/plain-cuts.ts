@@ -3,7 +3,7 @@ import { parseDataUriHead, SCHEME } from '../../wire/data-uri.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { SlotSink } from '../../wire/json/reader.js';
 import type { Cut } from './cut.js';
-import { BASE64, NOWHERE } from './nested-cuts.js';
+import { NOWHERE } from './nested-cuts.js';
 import { type NestedCut, type NestedFile, TextParts } from './text-parts.js';
 
 const BACKSLASH = 0x5c;
@@ -21,11 +21,21 @@ const MOST_HEAD = 512;
 /** What such a head ends with, before the base64. */
 const HEAD_END = 'base64,';
 
+/** The characters of base64 in a `data:` URI. Those of the other alphabet are in names and rulers of a text. */
+const BASE64 = new Uint8Array(256);
+for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=')) BASE64[byte] = 1;
+
 /** Bytes that end a word wherever they are: none of them is part of an escape. */
 const BETWEEN = new Uint8Array(256);
 for (const [byte, isBase64] of BASE64.entries()) {
   if (isBase64 === 0 && byte !== BACKSLASH && byte !== QUOTE) BETWEEN[byte] = 1;
 }
+
+/** How the base64 of these begins: PDF, PNG, JPEG, GIF, RIFF, ZIP, gzip, TIFF, ID3, Ogg, FLAC, 7z, RAR, OLE, Matroska, MP4. */
+const BEGINNINGS =
+  /^(?:JVBERi|iVBORw0KGgo|\/9j\/|R0lGODdh|R0lGODlh|UklGR|UEsDB|UEsFB|H4sI|SUkqA|TU0AK|SUQz|T2dnUw|ZkxhQw|N3q8ry|UmFyIR|0M8R4KGx|GkXfo|AAAA..Z0eXA)/;
+/** Raw characters that are enough to know one. */
+const MOST_BEGIN = 32;
 
 interface PlainCutOptions {
   /** Bytes up to which a file stays inline. */
@@ -55,6 +65,8 @@ export class PlainCuts extends TextParts implements SlotSink {
   /** The beginning, from earlier chunks, of a word that may become a cut. */
   readonly #word = new ByteStore();
   #nested: NestedCut | undefined;
+  /** Whether a word that is long enough may be a file, once that is known. */
+  #isFile: boolean | undefined;
   /** The word has come to its padding. */
   #isPadded = false;
   /** The beginning of an escape that the last chunk broke off in. */
@@ -155,10 +167,9 @@ export class PlainCuts extends TextParts implements SlotSink {
     let kept = start;
     let at = begun;
     const endWord = (behind: number) => {
-      if (this.#isOpenAfter(at - begun)) {
+      if (this.#isLong(at - begun)) {
         this.#keep(chunk, kept, begun);
-        this.#take(chunk, begun, at);
-        kept = at;
+        kept = this.#take(chunk, begun, at) ? at : begun;
       }
       this.#endWord();
       begun = behind;
@@ -181,8 +192,7 @@ export class PlainCuts extends TextParts implements SlotSink {
     }
     if (this.#other) return;
     this.#keep(chunk, kept, begun);
-    if (this.#isOpenAfter(at - begun)) this.#take(chunk, begun, at);
-    else {
+    if (!this.#isLong(at - begun) || !this.#take(chunk, begun, at)) {
       this.#word.append(chunk, begun, at);
       this.note(at - begun);
     }
@@ -190,14 +200,29 @@ export class PlainCuts extends TextParts implements SlotSink {
   }
 
   /** True when a word that goes on for so many bytes in this chunk is on its way out, or long enough to be. */
-  #isOpenAfter(length: number): boolean {
-    if (this.#nested) return true;
-    return this.#word.size + length >= this.#min && this.#options.mayOpen();
+  #isLong(length: number): boolean {
+    return this.#nested !== undefined || this.#word.size + length >= this.#min;
   }
 
-  #take(chunk: Buffer, start: number, end: number): void {
-    if (!this.#nested) this.#openCut();
+  /**
+   * Takes a part of a long word out of the text, all before which is kept.
+   * @returns false for one that is not a file: it stays, and with it a text that a host may have to be shown by its beginning
+   */
+  #take(chunk: Buffer, start: number, end: number): boolean {
+    if (!this.#nested) {
+      this.#isFile ??= this.#beginsFile(chunk.subarray(start, end));
+      if (!this.#isFile || !this.#options.mayOpen()) return false;
+      this.#openCut();
+    }
     this.#nested?.cut.write(chunk, start, end);
+    return true;
+  }
+
+  /** @param rest of the word, behind what has come of it before */
+  #beginsFile(rest: Buffer): boolean {
+    if (headIn(this.#plain).head > 0) return true;
+    const begin = Buffer.concat([this.#word.slice(0, Math.min(this.#word.size, MOST_BEGIN)), rest]);
+    return BEGINNINGS.test(begin.toString('latin1', 0, MOST_BEGIN).replaceAll('\\/', '/'));
   }
 
   #openCut(): void {
@@ -216,6 +241,7 @@ export class PlainCuts extends TextParts implements SlotSink {
 
   #endWord(): void {
     this.#isPadded = false;
+    this.#isFile = undefined;
     if (this.#nested) {
       const { cut } = this.#nested;
       this.#nested.whole = true;

@@ -1,5 +1,4 @@
 import { GatewayError } from '../../errors.js';
-import { beginsAsFile } from '../../files/names/begins-as-file.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
@@ -70,10 +69,9 @@ async function claimedIn(
     if (stored.size <= limits.inlineOther && !lost) continue;
     const said = dataUri ?? one.said ?? (place && markedAs(place));
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
-    const isMeant = (mode === 'json' && one.isInJson) || isLong || lost || known.has(stored.digest);
-    // a program may read what JSON gives it; among the words of a text only a person or a model does
-    const isFile = said !== undefined || isMeant || (!one.isInJson && (await beginsAsFile(stored.head)));
-    if (!isFile) continue;
+    const isMeant = (one.isInJson && (mode === 'json' || isLong)) || lost || known.has(stored.digest);
+    // out of other texts only what begins as a file is taken; of JSON a program may want the base64
+    if (!said && !isMeant && one.isInJson) continue;
     claimed.push({ nested: one, claims: { ...(place && namedAs(place)), ...said } });
   }
   return claimed;

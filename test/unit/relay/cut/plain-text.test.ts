@@ -10,6 +10,8 @@ const BYTES = Buffer.concat([Buffer.from([1, 2, 3, 4]), randomBytes(1296)]);
 const DATA = BYTES.toString('base64');
 const PDF = Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(1203)]);
 const AS_PDF = PDF.toString('base64');
+const JPEG = Buffer.concat([Buffer.from('ffd8ffe000104a46494600010100', 'hex'), randomBytes(1201)]);
+const AS_JPEG = JPEG.toString('base64');
 const URI = `data:image/png;base64,${DATA}`;
 const CAPITALS = `DATA:image/png;name=a%20b.png;BASE64,${DATA}`;
 const LINK = /http:\/\/store\.test\/[\w/-]+/g;
@@ -43,6 +45,7 @@ describe('a file among the words of a text becomes a link where it stands, and e
     ['a text that begins with a letter of "data"', `done: ${URI}`, URI, BYTES],
     ['base64 of a known format behind words', `Here is your file: ${AS_PDF}`, AS_PDF, PDF],
     ['base64 of a known format between quotes', `\`\`\`json\n{"data": "${AS_PDF}"}\n\`\`\``, AS_PDF, PDF],
+    ['base64 of a JPEG', `![x](${AS_JPEG})`, AS_JPEG, JPEG],
     ['base64 of a known format alone', AS_PDF, AS_PDF, PDF],
     ['base64 of a known format in a line of its own', `file:\n${AS_PDF}\nnext`, AS_PDF, PDF],
   ])('%s', async (_what, text, file, bytes) => {
@@ -120,6 +123,19 @@ describe('a text stays as it is', () => {
         expect(await lab.keys()).toEqual([]);
       },
       { settings },
+    );
+  });
+
+  it('with hexadecimal, for a host that cuts it off as well', async () => {
+    const text = `sum: ${randomBytes(800).toString('hex')} ok`;
+    const host = { text: { most: 100, unit: 'characters' as const, per: 'block' as const } };
+    await everyPiece(
+      bodyOf(text),
+      async (relayed, lab) => {
+        const [{ url }] = JSON.parse(relayed.text).result._meta['dev.wharf/files'];
+        expect(String(await lab.at(url))).toBe(text);
+      },
+      { host },
     );
   });
 
