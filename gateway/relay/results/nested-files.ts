@@ -33,6 +33,9 @@ export interface ClaimedNested {
   claims: FileClaims;
 }
 
+/** In the spelling of a message; it ends what many programs print. */
+const LINE_BREAK = '\\n';
+
 /** The files in text blocks, as `results.text` says. */
 export async function nestedFiles(
   message: HeldMessage,
@@ -61,6 +64,7 @@ async function claimedIn(
   { limits, client, known, stays }: NestedContext,
 ): Promise<ClaimedNested[]> {
   const isLong = isBeyondHost({ path, nested }, message, client);
+  const isAlone = nested.size <= LINE_BREAK.length;
   const claimed: ClaimedNested[] = [];
   for (const { nested: one, place } of await nested.files()) {
     const { stored, lost, dataUri } = one.cut;
@@ -70,8 +74,8 @@ async function claimedIn(
     const said = dataUri ?? one.said ?? (place && markedAs(place));
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
     const isMeant = (one.isInJson && (mode === 'json' || isLong)) || lost || known.has(stored.digest);
-    // out of other texts only what begins as a file is taken; of JSON a program may want the base64
-    if (!said && !isMeant && one.isInJson) continue;
+    // out of other texts only what begins as a file is taken; of JSON, or alone, a program may want the base64
+    if (!said && !isMeant && (one.isInJson || isAlone)) continue;
     claimed.push({ nested: one, claims: { ...(place && namedAs(place)), ...said } });
   }
   return claimed;

@@ -46,7 +46,6 @@ describe('a file among the words of a text becomes a link where it stands, and e
     ['base64 of a known format behind words', `Here is your file: ${AS_PDF}`, AS_PDF, PDF],
     ['base64 of a known format between quotes', `\`\`\`json\n{"data": "${AS_PDF}"}\n\`\`\``, AS_PDF, PDF],
     ['base64 of a JPEG', `![x](${AS_JPEG})`, AS_JPEG, JPEG],
-    ['base64 of a known format alone', AS_PDF, AS_PDF, PDF],
     ['base64 of a known format in a line of its own', `file:\n${AS_PDF}\nnext`, AS_PDF, PDF],
   ])('%s', async (_what, text, file, bytes) => {
     await everyPiece(bodyOf(text), async (relayed, lab) => {
@@ -110,6 +109,8 @@ describe('a text stays as it is', () => {
     ['with hexadecimal', `sum: ${randomBytes(800).toString('hex')} ok`, usual],
     ['with a short file', `![x](data:image/png;base64,${DATA.slice(0, 100)}) ok`, usual],
     ['with a URI in percent-encoding', `![x](data:image/svg+xml,${'%3Csvg%3E'.repeat(100)}) ok`, usual],
+    ['with base64 of a known format and nothing else, which a program may decode', AS_PDF, usual],
+    ['with such base64 and a line break', `${AS_PDF}\n`, usual],
     ['with base64 that breaks off', `![x](data:image/png;base64,${DATA.slice(0, 701)}) ok`, usual],
     ['with what only looks like a head', `base64,${DATA} data:,base64,${DATA}`, usual],
     ['where the config says so', `![x](${URI}) ${AS_PDF}`, off],
