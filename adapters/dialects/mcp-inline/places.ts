@@ -1,9 +1,6 @@
 import type { SlotPlace } from '../../../gateway/ports/dialect.js';
 
-/**
- * Every place where plain MCP results carry base64: `@format byte` in the schemas 2024-11-05 … 2026-07-28, and texts and links
- * that are a `data:` URI. A host shows the URI of a link to its model as a text.
- */
+/** Every place where plain MCP results carry base64 (schema 2024-11-05 … 2026-07-28, `@format byte`). */
 export const PLACES = [
   { name: 'mcp-inline/data', path: 'content[].data', holder: 'content[]', kind: 'content', encoding: 'base64' },
   {
@@ -14,7 +11,6 @@ export const PLACES = [
     encoding: 'base64',
   },
   { name: 'mcp-inline/text', path: 'content[].text', holder: 'content[]', kind: 'content', encoding: 'dataUri' },
-  { name: 'mcp-inline/link', path: 'content[].uri', holder: 'content[]', kind: 'content', encoding: 'dataUri' },
   {
     name: 'mcp-inline/prompt-data',
     path: 'messages[].content.data',
@@ -32,13 +28,6 @@ export const PLACES = [
   {
     name: 'mcp-inline/prompt-text',
     path: 'messages[].content.text',
-    holder: 'messages[].content',
-    kind: 'prompt',
-    encoding: 'dataUri',
-  },
-  {
-    name: 'mcp-inline/prompt-link',
-    path: 'messages[].content.uri',
     holder: 'messages[].content',
     kind: 'prompt',
     encoding: 'dataUri',

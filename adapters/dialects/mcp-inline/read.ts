@@ -6,7 +6,6 @@ import type { FileClaims } from '../../../gateway/ports/file.js';
 export function read(place: SlotPlace, holder: JsonObject): SlotReading | undefined {
   if (place.kind === 'resource') return file(resourceClaims(holder));
   const { type } = holder;
-  if (place.path.endsWith('.uri')) return type === 'resource_link' ? file(linkClaims(holder)) : undefined;
   if (place.encoding === 'dataUri') return type === 'text' ? file({}) : undefined;
   if (place.path.endsWith('.resource.blob')) {
     return type === 'resource' && isObject(holder.resource) ? file(resourceClaims(holder.resource)) : undefined;
@@ -21,11 +20,6 @@ function file(claims: FileClaims): SlotReading {
 
 function typeClaim(holder: JsonObject): FileClaims {
   return typeof holder.mimeType === 'string' ? { mimeType: holder.mimeType } : {};
-}
-
-/** The URI of such a link is its content, and says nothing of where that is from. */
-function linkClaims(link: JsonObject): FileClaims {
-  return typeof link.name === 'string' ? { ...typeClaim(link), name: link.name } : typeClaim(link);
 }
 
 function resourceClaims(resource: JsonObject): FileClaims {
