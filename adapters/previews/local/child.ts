@@ -86,7 +86,8 @@ async function work(file: { job: Job; ranges: WantedRanges }): Promise<void> {
   if (process.memoryUsage.rss() > maxMemory / 2) freeBuffers();
   // Memory that libvips or malloc keep would be missing for the next image; a new process costs less than a refused
   // preview.
-  const facts = { last: process.memoryUsage.rss() > maxMemory * MOST_KEPT, peakRss: peakRss() };
+  const isFull = process.memoryUsage.rss() > maxMemory * MOST_KEPT;
+  const facts = { last: isFull || processorSeconds() > job.processorTime, peakRss: peakRss() };
   if (result.kind === 'refused') answer({ ...result, ...facts });
   else {
     const { image, ...rest } = result.preview;
@@ -131,6 +132,12 @@ function peakRss(): number {
     // This system has no /proc.
   }
   return process.memoryUsage.rss();
+}
+
+/** Processor time so far, in all threads. */
+function processorSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
 }
 
 /** Not `process.exit`, which waits for libvips' threads in the middle of a decode. */

@@ -17,6 +17,8 @@ interface ProcessOptions {
   maxSource: number;
   /** Milliseconds from the start of a rendering to its result. */
   deadline: number;
+  /** Seconds of processor time after which the process takes no further file, and those after which the system ends it. */
+  processorTime: { most: number; end: number };
   inheritedEnv: Readonly<Record<string, string>>;
   log: Log;
 }
@@ -45,6 +47,9 @@ const WATCH_MARGIN = 32 * 1024 * 1024;
 const NICENESS = 10;
 /** How much of each piece of the child's output (libvips' warnings) goes to the log. */
 const MAX_LOG_TEXT = 500;
+
+/** A program and its arguments. */
+type Command = readonly [program: string, ...args: string[]];
 
 /** A file that a process is given. */
 interface Served {
@@ -81,7 +86,9 @@ export class RenderProcess {
       this.#isReady = resolve;
     });
     const pages = Math.floor((options.maxMemory * WASM_SHARE) / WASM_PAGE);
-    this.#child = spawn(process.execPath, [...NODE_FLAGS, `--wasm-max-mem-pages=${pages}`, CHILD], {
+    const child = [process.execPath, ...NODE_FLAGS, `--wasm-max-mem-pages=${pages}`, CHILD] as const;
+    const [program, ...args] = limited(child, options.processorTime.end);
+    this.#child = spawn(program, args, {
       env: { ...options.inheritedEnv, ...CHILD_ENV },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -120,8 +127,9 @@ export class RenderProcess {
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     else {
-      const { maxMemory } = this.#options;
-      const job: Job = { ...limits, kind, size: source.size, maxMemory: maxMemory - WATCH_MARGIN };
+      const { maxMemory, processorTime } = this.#options;
+      const most = { maxMemory: maxMemory - WATCH_MARGIN, processorTime: processorTime.most };
+      const job: Job = { ...limits, kind, size: source.size, ...most };
       this.#child.stdin.write(encodeFrame('job', Buffer.from(JSON.stringify(job))));
       if (needsAll(kind)) void this.#serve({ source, kind, stop: stop.signal });
     }
@@ -230,6 +238,16 @@ export class RenderProcess {
     this.#pending?.settle(result);
     this.#pending = undefined;
   }
+}
+
+/**
+ * Nothing else ends a process that draws a page while the gateway is killed: until PDFium returns, which can take half an
+ * hour, it does not hear that its pipe is broken. Windows has no such limit.
+ * @param seconds of processor time, in all its threads, after which the system ends the process
+ */
+function limited(command: Command, seconds: number): Command {
+  if (process.platform === 'win32') return command;
+  return ['/bin/sh', '-c', 'ulimit -t "$0" 2>&-; exec "$@"', String(seconds), ...command];
 }
 
 /** Writes a frame with one system call, and waits until the pipe has taken it, or is broken, which `close` tells. */

@@ -8,6 +8,8 @@ export interface Job extends PreviewLimits {
   size: number;
   /** Bytes of resident memory at which the process ends itself. */
   maxMemory: number;
+  /** Seconds of processor time after which the process takes no further file. */
+  processorTime: number;
 }
 
 /** The payload of a `want` frame: bytes of the file, all of which exist. */
