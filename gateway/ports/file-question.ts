@@ -98,8 +98,6 @@ export interface FileAsking {
   readonly isCallersUpload: boolean;
   /** True for a client whose answer may name a file that it has uploaded to Wharf, which no server could read. */
   mayNameUploads?(client: ClientFacts): boolean;
-  /** False for a client that knows fields for files, and not as this form of a server's writes them. */
-  readsForm?(params: JsonObject, client: ClientFacts): boolean;
   /** The request's parameters; undefined for a client that does not speak the dialect, or would give no such file. */
   question(question: FileQuestion, client: ClientFacts): JsonObject | undefined;
   /** @param name of the field; `id` of the upload */

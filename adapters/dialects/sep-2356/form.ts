@@ -3,7 +3,7 @@ import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileAsking } from '../../../gateway/ports/file-question.js';
-import { fromServer, namesFilesBeside } from './from-server.js';
+import { fromServer } from './from-server.js';
 import { descriptorOf, FORM_SIDECAR, KEYWORD } from './keyword.js';
 
 /** Forms with a field for a file, which comes back as a data: URI. */
@@ -11,8 +11,6 @@ export const asks: FileAsking = {
   means: 'form',
   isCallersUpload: false,
   mayNameUploads: uploads,
-  readsForm: (params, client) =>
-    client.elicitation?.includes('form') || !declaresFileFields(client) || namesFilesBeside(params),
   question: ({ name, title, description, message, accept, maxSize, maxInline, several, isServers }, client) => {
     if (!hasFileFields(client, isServers)) return undefined;
     const keyword = descriptorOf(accept, Math.min(maxSize, maxInline));

@@ -23,13 +23,6 @@ export function fromServer(params: JsonObject): ServerQuestion | undefined {
   return { message: textIn(params, 'message') ?? '', files, besides };
 }
 
-/** True for a form whose files are all in the sidecar, the only place where the early revisions look. */
-export function namesFilesBeside(params: JsonObject): boolean {
-  const sidecar = params[FORM_SIDECAR];
-  const files = fromServer(params)?.files ?? [];
-  return isObject(sidecar) && files.every(({ name }) => readDescriptor(own(sidecar, name)) !== undefined);
-}
-
 function fileIn(
   name: string,
   field: JsonValue,

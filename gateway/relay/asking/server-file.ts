@@ -49,8 +49,7 @@ export function readQuestion(
     if ('problem' in question) return { dialect, question };
     // the client answers a form itself where it fills such fields with bytes, or can be asked in no other way
     const isInForm = question.files.every(({ endpoint }) => !endpoint);
-    if (isInForm && givesBytes(dialect, client) && dialect.asks?.readsForm?.(params, client) !== false)
-      return undefined;
+    if (isInForm && givesBytes(dialect, client)) return undefined;
     const problem = tooMuchIn(question, deps.limits.files);
     if (problem !== undefined) return { dialect, question: { problem } };
     if (isInForm && !canAskFor(question, client, deps)) return undefined;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { connect, PNG, uploadAll } from './lab.js';
-import { ask, BINARY, binary, FORMS, schemaIn, start, stop, toldIn, URI } from './server-lab.js';
+import { ask, BINARY, binary, FORMS, schemaIn, start, stop, toldIn } from './server-lab.js';
 
 afterEach(stop);
 
@@ -51,32 +51,6 @@ describe('a form that names its files in requestedFiles', () => {
     const { question, answer } = await ask(FORMS);
     const { id, params } = await question();
     expect(params).toEqual(EARLY);
-    await answer(id, { action: 'decline' });
-  });
-
-  it('stands beside the field where a server marks its file in the field alone, as later revisions do (2356o-27)', async () => {
-    const picture = { ...URIS, 'x-mcp-file': NAMED, title: 'Cover' };
-    const requestedSchema = { type: 'object', properties: { picture, site: URIS }, required: ['picture'] };
-    await start({ message: 'the picture to print.', requestedSchema });
-    const { call, question, answer } = await ask(FORMS);
-    const { id, params } = await question();
-    expect(params?.requestedFiles).toEqual({ picture: NAMED });
-    expect(schemaIn(params).properties).toMatchObject({ picture, site: URIS });
-    const site = 'https://example.com/';
-    await answer(id, { action: 'accept', content: { picture: URI, site } });
-    // a name is not of these revisions
-    const bare = `data:image/png;base64,${PNG.toString('base64')}`;
-    expect(toldIn(await call.result()).came.result?.content).toEqual({ picture: bare, site });
-  });
-
-  it('stays as it is where a server names its file in both ways (2356o-28)', async () => {
-    const { requestedSchema, ...rest } = EARLY;
-    const picture = { ...URIS, 'x-mcp-file': NAMED };
-    const both = { ...rest, requestedSchema: { ...requestedSchema, properties: { picture } } };
-    await start(both);
-    const { question, answer } = await ask(FORMS);
-    const { id, params } = await question();
-    expect(params).toEqual(both);
     await answer(id, { action: 'decline' });
   });
 

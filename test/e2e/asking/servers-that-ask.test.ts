@@ -383,8 +383,8 @@ describe('a server that asks by forms with fields for files', () => {
   });
 
   it('passes unchanged to a client that knows such fields', async () => {
-    await start(form, {}, { clients: [{ match: { name: 'raw' }, elicitation: ['form'] }] });
-    const { call, question, answer } = await ask({ elicitation: { form: {} } });
+    await start(form);
+    const { call, question, answer } = await ask(FORMS);
     const { id, params } = await question();
     expect({ id, params }).toEqual({ id: 'ask-1', params: form });
     await answer(id, { action: 'accept', content: { scan: URI } });
