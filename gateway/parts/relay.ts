@@ -15,14 +15,15 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
   const { name } = server;
   const one = { server, parts, limits };
   const common = commonDeps(one);
+  const remoteMethods = new RemoteMethods();
   return {
     ...common,
     ...toolDeps(common, one),
     ...argumentDeps(common, one),
-    asking: askingDeps(common, one),
+    asking: askingDeps(common, remoteMethods, one),
     files: { library, previewOf: previews.of, audit },
     taskTools: parts.taskTools,
-    remoteMethods: new RemoteMethods(),
+    remoteMethods,
     methods: new LocalMethods({ dialects, library, uploads, server: name }),
     resources: new OwnResources({ library, previewOf: previews.of, limits }),
     checkTool: checkTool && ((identity, tool) => checkTool(identity, name, tool)),

@@ -213,6 +213,8 @@ export interface TransferRefusal {
 
 /** Moves files to and from an upstream that has a protocol of its own for it. */
 export interface RemoteTransfer {
+  /** The revision in which the fields of forms take files. */
+  readonly ofForms: string;
   /** Tried in turn until the upstream knows the method. */
   uploadRequests(file: FileFacts, revision: string): readonly OwnRequest[];
   /** Where the bytes go, the argument's value afterwards, and requests to make in between. */

@@ -1,4 +1,5 @@
 import type { ClientFacts } from './client.js';
+import type { TransferMode } from './file-slot.js';
 import type { JsonObject, JsonValue } from './json.js';
 
 /** A file that a user is asked for in the client's own window. */
@@ -21,6 +22,8 @@ export interface FileQuestion {
   upload: { url: string; id: string };
   /** A server asks for it by a question of its own. */
   isServers?: true;
+  /** How it may come, where that server says so. */
+  transferModes?: readonly TransferMode[];
 }
 
 /** What an answer holds. */
@@ -56,6 +59,8 @@ export interface ServerFile {
   maxItems?: number;
   /** The server reads the file's name in the answer itself. */
   takesName?: true;
+  /** How the server takes it, where it says so: in the answer itself, or by the URI of an upload to the server. */
+  transferModes?: readonly TransferMode[];
   /** Where the server wants the bytes, before the answer; undefined: in the answer itself. */
   endpoint?: { url: string; method: 'POST' | 'PUT'; id: string };
 }
@@ -86,7 +91,9 @@ export interface GivenFile {
   mimeType: string;
   /** Bytes. */
   size: number;
-  /** For one without an endpoint: its base64. */
+  /** For one that was uploaded to the server by the server's own protocol: its URI there. */
+  uri?: string;
+  /** For one that is in the answer itself: its base64. */
   base64?: string;
 }
 

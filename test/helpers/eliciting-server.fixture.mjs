@@ -47,6 +47,12 @@ async function answer({ id, method, params, result, error }, say) {
     });
   }
   if (method === 'tools/list') return reply({ tools: [{ name: 'ask', inputSchema: { type: 'object' } }] });
+  if (method === 'files/authorizeUpload') {
+    const { name, mimeType, size, digest } = params;
+    const uri = `mcp-file://eliciting/${uploads.length + 1}`;
+    const upload = { transport: 'http', method: 'PUT', url: `${origin}/take/42?a=b%2Fc` };
+    return reply({ file: { uri, name, mimeType, size, digest }, upload });
+  }
   if (!ASKING.has(method)) return reply({});
   const own = `ask-${++nextId}`;
   const heard = new Promise((resolve) => waiting.set(own, resolve));

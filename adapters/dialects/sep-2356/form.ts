@@ -1,8 +1,8 @@
 import { isObject } from '../../../gateway/json/value.js';
 import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
-import type { JsonValue } from '../../../gateway/ports/dialect.js';
-import type { FileAsking } from '../../../gateway/ports/file-question.js';
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { FileAsking, FileQuestion } from '../../../gateway/ports/file-question.js';
 import { fromServer } from './from-server.js';
 import { descriptorOf, FORM_SIDECAR, KEYWORD } from './keyword.js';
 
@@ -11,9 +11,11 @@ export const asks: FileAsking = {
   means: 'form',
   isCallersUpload: false,
   mayNameUploads: uploads,
-  question: ({ name, title, description, message, accept, maxSize, maxInline, several, isServers }, client) => {
+  question: (asked, client) => {
+    const { name, title, description, message, several, isServers } = asked;
     if (!hasFileFields(client, isServers)) return undefined;
-    const keyword = descriptorOf(accept, Math.min(maxSize, maxInline));
+    const keyword = keywordFor(asked, client);
+    if (!keyword) return undefined;
     const one = { type: 'string', format: 'uri', [KEYWORD]: keyword };
     const words = { title: title ?? name, ...(description !== undefined && { description }) };
     const field = several
@@ -33,13 +35,30 @@ export const asks: FileAsking = {
   },
   fromServer,
   toServer: (given, { isList, takesName }) => {
-    const uris = given.map(({ name, mimeType, base64 = '' }) => {
+    const uris = given.map(({ name, mimeType, uri, base64 = '' }) => {
+      if (uri !== undefined) return uri;
       const parameter = takesName ? `;name=${percentEncoded(name)}` : '';
       return `data:${mimeType}${parameter};base64,${base64}`;
     });
     return isList ? uris : (uris[0] ?? null);
   },
 };
+
+/**
+ * What the field says of the file. A client that uploads may give its handle, however large the file is; any other fills the
+ * field with the bytes, and must not where the server wants an upload.
+ */
+function keywordFor(
+  { accept, maxSize, maxInline, transferModes }: FileQuestion,
+  client: ClientFacts,
+): JsonObject | undefined {
+  // an uploaded file can be put into an answer, but what is wanted uploaded must not come in one
+  const isInline = transferModes?.includes('inline') ?? true;
+  if (uploads(client)) {
+    return { ...descriptorOf(accept, maxSize), transferModes: isInline ? ['inline', 'upload'] : ['upload'] };
+  }
+  return isInline ? descriptorOf(accept, Math.min(maxSize, maxInline)) : undefined;
+}
 
 /** `encodeURIComponent` leaves `!'()*`, which RFC 3986 reserves. */
 function percentEncoded(name: string): string {

@@ -10,6 +10,9 @@ export const SIDECAR_META = 'modelcontextprotocol.io/fileInputs';
 /** The revisions differ in the value of an argument whose file was uploaded. */
 type Revision = 'uri' | 'object-with-uri' | 'object-with-file';
 
+/** Fields of forms take what arguments take today. */
+export const OF_FORMS: Revision = 'uri';
+
 const UPLOADED = (revision: Revision): Delivery => ({ kind: 'uploaded', dialect: NAME, revision });
 const DATA_URI: Delivery = { kind: 'encoded', encoding: 'dataUri' };
 const NAMED_DATA_URI: Delivery = { kind: 'encoded', encoding: 'dataUriNamed' };

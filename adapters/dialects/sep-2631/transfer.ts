@@ -9,6 +9,7 @@ import type {
   TransferDescriptor,
 } from '../../../gateway/ports/dialect.js';
 import { FILES } from './capability.js';
+import { OF_FORMS } from './declared.js';
 import { digestValue, readFileValue } from './file-value.js';
 import { marks, remoteFiles, rename } from './remote-files.js';
 
@@ -37,6 +38,7 @@ const REASONS: ReadonlySet<string> = new Set<FileReason>([
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 export const transfer: RemoteTransfer = {
+  ofForms: OF_FORMS,
   uploadRequests: ({ name, mimeType, size, digest }: FileFacts): OwnRequest[] => [
     {
       method: 'files/authorizeUpload',

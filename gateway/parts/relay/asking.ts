@@ -2,19 +2,23 @@ import type { AskingDeps } from '../../relay/asking/deps.js';
 import type { CommonDeps } from '../../relay/common-deps.js';
 import { offerOf } from '../../relay/local/upload-steps.js';
 import { deliverUpload } from '../../relay/upstream/deliver-upload.js';
+import type { RemoteMethods } from '../../relay/upstream/unknown-methods.js';
+import { uploadForForm } from '../../relay/upstream/upload-for-form.js';
 import type { ServerParts } from './shared-parts.js';
 
 /** How a person is asked for a file that a call lacks, or that the server asks for. */
-export function askingDeps(common: CommonDeps, { parts }: ServerParts): AskingDeps {
+export function askingDeps(common: CommonDeps, remoteMethods: RemoteMethods, { parts }: ServerParts): AskingDeps {
   const { server, accepts, dialects, limits, timeouts, clock, log, metrics } = common;
   const { order, rounds } = parts.config.elicitation;
   const { held, uploads, library, questions, sessions, putOff, flow, waiting, seal, isDraining } = parts;
   const delivery = { ...common, library };
+  const upload = { ...delivery, remoteMethods };
   return {
     ...{ server, accepts, dialects, limits, timeouts, clock, log, metrics },
     ...{ order, rounds },
     ...{ held, uploads, library, questions, sessions, putOff, flow, waiting, seal, isDraining },
     deliver: (one, signal) => deliverUpload(one, delivery, signal),
+    upload: (one, signal) => uploadForForm(one, upload, signal),
     steps: (offered, then) => offerOf(offered, undefined, then).steps,
   };
 }

@@ -7,9 +7,9 @@ import type { Delivery, FileSlot } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { ENVELOPE_BYTES, isReference, maxSizeOf } from '../tools/max-size.js';
+import { uploadToServer } from '../upstream/upload-to-server.js';
 import type { CallContext } from './deps.js';
 import type { IncomingFile } from './incoming-files.js';
-import { uploadToServer } from './upload-to-server.js';
 
 /** Writes files in the form that the server takes, and afterwards removes what existed only for that. */
 export class Deliveries {

@@ -218,6 +218,7 @@ export class AskingByResult {
       deps: this.#deps,
       principal: bound.principal,
       identity: asked.exchange.identity,
+      inquire: asked.inquire,
       signal,
       hold,
     };

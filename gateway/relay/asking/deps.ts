@@ -5,6 +5,7 @@ import type { Flow } from '../../files/flow/flow.js';
 import type { Library } from '../../files/library.js';
 import type { Seal } from '../../files/seal.js';
 import type { Authorization, Uploads } from '../../files/upload.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import type { Means } from '../../policy/means.js';
 import type { ServerFile } from '../../ports/file-question.js';
 import type { CommonDeps } from '../common-deps.js';
@@ -18,6 +19,15 @@ interface Delivery {
   endpoint: NonNullable<ServerFile['endpoint']>;
   /** Hears, each time, how many bytes of them have gone, and of which file the last ones were. */
   sent: (bytes: number, name: string) => void;
+}
+
+/** A stored file that goes to the server by the server's own protocol. */
+interface Upload {
+  file: FileRecord;
+  /** The field that it is for. */
+  argument: string;
+  principal: string;
+  inquire: Inquire;
 }
 
 /** What this room works with. */
@@ -39,6 +49,8 @@ export interface AskingDeps
   held: HeldBudget;
   /** @throws GatewayError */
   deliver: (delivery: Delivery, signal: AbortSignal) => Promise<void>;
+  /** @returns the URI that the field takes then @throws GatewayError */
+  upload: (upload: Upload, signal: AbortSignal) => Promise<string>;
   /** Counts the calls that wait for a person: of `limits.questions`. */
   waiting: Ledger;
   /** Of what clients keep for Wharf between two calls. */

@@ -86,9 +86,10 @@ export class FilesForServer {
       gathered.given.reduce((sum, { records }) => sum + sizeOf(records), 0),
       notify,
     );
-    const { principal, identity } = this.#stream.caller.exchange;
+    const { inquire, exchange } = this.#stream.caller;
+    const { principal, identity } = exchange;
     const hold = (bytes: number) => this.#open.hold(bytes);
-    const context = { deps: this.#deps, principal, identity, signal: this.#signal, hold };
+    const context = { deps: this.#deps, principal, identity, inquire, signal: this.#signal, hold };
     let before = 0;
     for (const { wanted, records } of gathered.given) {
       const done = before;

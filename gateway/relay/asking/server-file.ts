@@ -4,6 +4,7 @@ import type { FileRecord } from '../../files/file.js';
 import type { Authorization } from '../../files/upload.js';
 import type { UploadIntent } from '../../files/upload-intent.js';
 import { isObject } from '../../json/value.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type {
@@ -49,7 +50,7 @@ export function readQuestion(
     if ('problem' in question) return { dialect, question };
     // the client answers a form itself where it fills such fields with bytes, or can be asked in no other way
     const isInForm = question.files.every(({ endpoint }) => !endpoint);
-    if (isInForm && givesBytes(dialect, client)) return undefined;
+    if (isInForm && givesBytes(dialect, question, client)) return undefined;
     const problem = tooMuchIn(question, deps.limits.files);
     if (problem !== undefined) return { dialect, question: { problem } };
     if (isInForm && !canAskFor(question, client, deps)) return undefined;
@@ -58,10 +59,13 @@ export function readQuestion(
   return undefined;
 }
 
-/** Whether a client knows fields for files, and fills them with the files themselves. */
-function givesBytes({ asks }: Dialect, client: ClientFacts): boolean {
+/** Whether a client knows fields for such files, and fills them with the files themselves. */
+function givesBytes({ asks }: Dialect, { files }: ServerQuestion, client: ClientFacts): boolean {
+  if (!asks || asks.mayNameUploads?.(client)) return false;
   const file = { name: 'file', message: '', maxSize: 1, maxInline: 1, upload: { url: '', id: '' } };
-  return asks?.question(file, client) !== undefined && !asks.mayNameUploads?.(client);
+  return files.every(({ transferModes }) =>
+    asks.question({ ...file, ...(transferModes && { transferModes }) }, client),
+  );
 }
 
 /** Whether there is a way to ask a client for each of the files. */
@@ -89,13 +93,14 @@ export function wayForServer(
   client: ClientFacts,
   deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts'>,
 ): Way | undefined {
-  const { name, title, description, accept } = wanted;
+  const { name, title, description, accept, transferModes } = wanted;
+  if (!takesInline(wanted) && !deps.dialects.some(({ transfer }) => transfer)) return undefined;
   const words = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
   const maxSize = largestFor(wanted, deps);
   const maxInline = Math.min(maxSize, mostInAnswer(deps.limits));
   const several = severalFor(wanted, deps);
-  const file = { name, ...words, maxSize, maxInline, ...(accept && { accept }), ...(several && { several }) };
-  return wayFor({ ...file, isServers: true }, client, deps);
+  const limited = { ...(accept && { accept }), ...(several && { several }), ...(transferModes && { transferModes }) };
+  return wayFor({ name, ...words, maxSize, maxInline, ...limited, isServers: true }, client, deps);
 }
 
 /** A file that a server wants, and for whose sake its user is asked. */
@@ -137,9 +142,11 @@ interface Handed {
 
 /** What is needed to hand over files. */
 export interface HandOver {
-  deps: Pick<AskingDeps, 'deliver' | 'library' | 'log' | 'flow' | 'server'>;
+  deps: Pick<AskingDeps, 'deliver' | 'upload' | 'library' | 'log' | 'flow' | 'server' | 'limits' | 'accepts'>;
   principal: string;
   identity: Identity;
+  /** Asks the server in the session in which it asks. */
+  inquire: Inquire;
   signal: AbortSignal;
   /** Counts bytes that are kept. @throws GatewayError `held_full` */
   hold: (bytes: number) => void;
@@ -155,13 +162,32 @@ export async function handOver(
   const { endpoint, name: argument } = wanted;
   for (const record of records) await refuseKept(record, argument, context);
   if (endpoint) await deps.deliver({ files: records, endpoint, sent }, signal);
+  const isUploaded = wantsUploaded(wanted, records, deps);
   const given: GivenFile[] = [];
+  let done = 0;
   for (const record of records) {
     const { name, mimeType, size, digest, id } = record;
-    given.push({ name, mimeType, size, ...(!endpoint && { base64: await base64Of(record, context) }) });
+    if (endpoint) given.push({ name, mimeType, size });
+    else if (!isUploaded) given.push({ name, mimeType, size, base64: await base64Of(record, context) });
+    else {
+      const uri = await deps.upload({ file: record, argument, principal, inquire: context.inquire }, signal);
+      given.push({ name, mimeType, size, uri });
+      done += size;
+      sent(done, name);
+    }
     deps.log.info({ principal, argument, uploadId: endpoint?.id, file: id, size, digest }, 'a file was handed over');
   }
   return asks.toServer(given, wanted);
+}
+
+/** A server that takes files in both ways gets short ones in its answer, as in a call. */
+function wantsUploaded(
+  wanted: ServerFile,
+  records: readonly FileRecord[],
+  deps: Pick<AskingDeps, 'limits' | 'accepts'>,
+): boolean {
+  if (!takesUploads(wanted)) return false;
+  return !takesInline(wanted) || records.reduce((sum, { size }) => sum + size, 0) > largestInline(deps);
 }
 
 /** A rule may keep these bytes from the server, wherever they have come from before. @throws GatewayError */
@@ -183,18 +209,27 @@ async function base64Of(file: FileRecord, { deps, signal, hold }: HandOver): Pro
   return Buffer.concat(chunks).toString('base64');
 }
 
-function largestFor({ maxSize, endpoint }: ServerFile, deps: Pick<AskingDeps, 'limits' | 'accepts'>) {
+function takesInline({ transferModes }: ServerFile): boolean {
+  return transferModes === undefined || transferModes.includes('inline');
+}
+
+function takesUploads({ transferModes, endpoint }: ServerFile): boolean {
+  return endpoint !== undefined || transferModes?.includes('upload') === true;
+}
+
+function largestFor(wanted: ServerFile, deps: Pick<AskingDeps, 'limits' | 'accepts'>) {
   const { limits } = deps;
-  const most = endpoint ? limits.file : largestInline(deps);
+  const { maxSize } = wanted;
+  const most = takesUploads(wanted) ? limits.file : largestInline(deps);
   return Math.min(limits.file, most, maxSize ?? most);
 }
 
 /** How many files a list takes; undefined where one is wanted. */
 function severalFor(wanted: ServerFile, deps: Pick<AskingDeps, 'limits' | 'accepts'>): Several | undefined {
-  const { isList, minItems = 1, maxItems, endpoint } = wanted;
+  const { isList, minItems = 1, maxItems } = wanted;
   const most = Math.min(maxItems ?? deps.limits.filesPerArgument, deps.limits.filesPerArgument);
   if (!isList || most <= 1) return undefined;
-  const together = endpoint ? {} : { together: { bytes: largestInline(deps), limit: 'limits.message' } };
+  const together = takesUploads(wanted) ? {} : { together: { bytes: largestInline(deps), limit: 'limits.message' } };
   return { least: Math.min(Math.max(1, minItems), most), most, ...together };
 }
 

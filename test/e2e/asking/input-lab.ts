@@ -49,6 +49,11 @@ export class AskingServer {
       tools: [{ name: 'ask', inputSchema: { type: 'object' } }],
       methods: {
         'server/discover': () => ({ ...discover(), capabilities: { tools: {}, prompts: {}, resources: {} } }),
+        'files/authorizeUpload': ({ name, mimeType, size, digest }) => ({
+          resultType: 'complete',
+          file: { uri: 'mcp-file://asking/1', name, mimeType, size, digest },
+          upload: { transport: 'http', method: 'PUT', url: `${upstream.origin}${PATH}` },
+        }),
         'tools/call': answered,
         'prompts/get': answered,
         'resources/read': answered,

@@ -382,6 +382,72 @@ describe('a server that asks by forms with fields for files', () => {
     expect(toldIn(await call.result()).came.result?.content).toEqual({ scan, note: handle });
   });
 
+  const uploaded = (keyword: Record<string, unknown>) => ({
+    ...form,
+    requestedSchema: { type: 'object', properties: { scan: { type: 'string', format: 'uri', 'x-mcp-file': keyword } } },
+  });
+  const UPLOADS = { ...FORMS, files: { upload: true } };
+  const THEIRS = 'mcp-file://eliciting/1';
+
+  it('gets a file that it wants uploaded in no other way, and its URI in the answer (2631-16, 2631-23)', async () => {
+    await start(uploaded({ accept: ['image/png'], transferModes: ['upload'] }));
+    const { call, question, answer } = await ask(UPLOADS);
+    const { id, params } = await question();
+    expect(schemaIn(params).properties.scan?.['x-mcp-file']).toMatchObject({ transferModes: ['upload'] });
+    const handle = await uploadFile(call.client, PNG, 'page1.png', 'image/png');
+    await answer(id, { action: 'accept', content: { scan: handle } });
+    const { came, uploads } = toldIn(await call.result());
+    expect(came.result).toEqual({ action: 'accept', content: { scan: THEIRS } });
+    expect(uploads).toEqual([
+      expect.objectContaining({ method: 'PUT', url: PATH, type: 'image/png', body: PNG.toString('base64') }),
+    ]);
+    expect(uploads[0]).not.toHaveProperty('authorization');
+  });
+
+  it('has it uploaded on a page by a client that would fill the field with the bytes (2631-16)', async () => {
+    await start(uploaded({ transferModes: ['upload'] }));
+    const { client, asked } = await connect(
+      wharf().mcp,
+      async ({ url }) => {
+        await upload(url);
+        return { action: 'accept' };
+      },
+      { elicitation: { form: { fileInputs: {} }, url: {} } },
+    );
+    const { came, uploads } = toldIn(await client.callTool({ name: 'ask', arguments: {} }));
+    expect(asked.map(({ mode }) => mode)).toEqual(['url']);
+    expect(came.result?.content).toEqual({ scan: THEIRS });
+    expect(uploads.map(({ body }) => body)).toEqual([PNG.toString('base64')]);
+    await client.close();
+  });
+
+  it('that takes both gets a short file in its answer, and has a long one uploaded (2631-14)', async () => {
+    await start(uploaded({ transferModes: ['inline', 'upload'] }), { limits: { inlineArgument: '600B' } });
+    for (const [bytes, took] of [
+      [PNG, `data:image/png;base64,${PNG.toString('base64')}`],
+      [noisePng(40), THEIRS],
+    ] as const) {
+      const { call, question, answer } = await ask(UPLOADS);
+      const { id, params } = await question();
+      expect(schemaIn(params).properties.scan?.['x-mcp-file']).toMatchObject({
+        maxSize: expect.any(Number),
+        transferModes: ['inline', 'upload'],
+      });
+      const handle = await uploadFile(call.client, bytes, 'page1.png', 'image/png');
+      await answer(id, { action: 'accept', content: { scan: handle } });
+      expect(toldIn(await call.result()).came.result?.content).toEqual({ scan: took });
+    }
+  });
+
+  it('is told that there is no file where it refuses the upload that it wants (2631-16)', async () => {
+    await start(uploaded({ transferModes: ['upload'] }), { statuses: '422' });
+    const { call, question, answer } = await ask(UPLOADS);
+    const { id } = await question();
+    const handle = await uploadFile(call.client, PNG, 'page1.png', 'image/png');
+    await answer(id, { action: 'accept', content: { scan: handle } });
+    expect(toldIn(await call.result()).came.result).toEqual({ action: 'cancel' });
+  });
+
   it('passes unchanged to a client that knows such fields', async () => {
     await start(form);
     const { call, question, answer } = await ask(FORMS);

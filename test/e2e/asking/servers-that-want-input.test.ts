@@ -250,6 +250,22 @@ describe('a server that wants a file by a form, on 2026-07-28', () => {
     });
   });
 
+  it('gets a file that it wants uploaded in no other way, and its URI in the answer (2631-16)', async () => {
+    const scan = { type: 'string', format: 'uri', 'x-mcp-file': { transferModes: ['upload'] } };
+    const lab = await start({ scan: ask({ ...form, requestedSchema: { type: 'object', properties: { scan } } }) });
+    const client = clientOf(lab, { elicitation: { form: {} }, files: { upload: true, transports: ['https'] } });
+    const { requestState, inputRequests } = wanted(await call(client));
+    expect(schemaIn(inputRequests?.[KEY]?.params).properties).toMatchObject({ scan });
+    const handle = await uploadFile(client, PNG, 'page1.png', 'image/png');
+    const inputResponses = { [KEY]: { action: 'accept', content: { scan: handle } } };
+    expect(heard(await call(client, { requestState, inputResponses }))).toEqual({
+      scan: { action: 'accept', content: { scan: 'mcp-file://asking/1' } },
+    });
+    expect(lab.uploads.map(({ method, url, body }) => [method, url, body])).toEqual([
+      ['PUT', PATH, PNG.toString('latin1')],
+    ]);
+  });
+
   it('and the client that knows its fields are alone with each other', async () => {
     const lab = await start({ scan: ask(form) });
     const { result } = await call(clientOf(lab, FORMS));

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { create as sep1306 } from '../../../../adapters/dialects/sep-1306/index.js';
 import { create as sep2356 } from '../../../../adapters/dialects/sep-2356/index.js';
 import type { Means } from '../../../../gateway/policy/means.js';
+import type { TransferMode } from '../../../../gateway/ports/file-slot.js';
 import type { JsonObject } from '../../../../gateway/ports/json.js';
 import { elicitationFor } from '../../../../gateway/relay/asking/declared.js';
 import { asksBy, wayFor } from '../../../../gateway/relay/asking/means.js';
@@ -48,6 +49,22 @@ describe('how a client is asked', () => {
     expect(means({ url: {} }, false)).toBeUndefined();
     expect(means(undefined, true)).toBeUndefined();
   });
+
+  it.each<[string, JsonObject, readonly TransferMode[] | undefined, JsonObject | undefined]>([
+    ['uploads', { files: { upload: true } }, undefined, { maxSize: 1000, transferModes: ['inline', 'upload'] }],
+    ['uploads', { files: { upload: true } }, ['upload'], { maxSize: 1000, transferModes: ['upload'] }],
+    ['uploads', { files: { upload: true } }, ['inline'], { maxSize: 1000, transferModes: ['inline', 'upload'] }],
+    ['has fields for bytes', { fileInputs: {} }, ['inline', 'upload'], { maxSize: 300 }],
+    ['has fields for bytes', { fileInputs: {} }, ['upload'], undefined],
+  ])(
+    'by a form that says how the file may come: one that %s, %j, %j (2631-16, 2631-23)',
+    (_what, more, modes, said) => {
+      const file = { ...FILE, isServers: true as const, ...(modes && { transferModes: modes }) };
+      const way = wayFor(file, client('2025-11-25', { elicitation: {}, ...more }), { order: ALL, dialects });
+      const shown = way?.params('Give it', UPLOAD).requestedSchema as { properties: { scan: JsonObject } } | undefined;
+      expect(shown?.properties.scan['x-mcp-file']).toEqual(said && { accept: FILE.accept, ...said });
+    },
+  );
 
   it('by a form where it knows fields for files, by the keyword or the early sidecar (2356-13)', () => {
     const about = { accept: ['image/*', 'application/pdf'], maxSize: 300 };

@@ -1,14 +1,20 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import { sizeText } from '../../policy/amounts.js';
-import type { OwnRequest, RemoteTransfer, TransferDescriptor, TransferRefusal } from '../../ports/dialect.js';
+import type {
+  FileFacts,
+  OwnRequest,
+  RemoteTransfer,
+  TransferDescriptor,
+  TransferRefusal,
+} from '../../ports/dialect.js';
 import type { Delivery } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { Transfer } from '../../ports/transfer.js';
 import { parseJson } from '../../wire/json/parse.js';
-import { brief, rulesFor, trimmed } from '../upstream/transfer-rules.js';
-import type { FirstAnswer } from '../upstream/unknown-methods.js';
-import type { CallContext, CallDeps } from './deps.js';
-import type { IncomingFile } from './incoming-files.js';
+import type { CommonDeps } from '../common-deps.js';
+import { brief, rulesFor, trimmed } from './transfer-rules.js';
+import type { FirstAnswer, RemoteMethods } from './unknown-methods.js';
 
 /**
  * How far a server's clock may differ from ours before its times are used against it. Clocks set over the network
@@ -17,11 +23,35 @@ import type { IncomingFile } from './incoming-files.js';
  */
 const CLOCK_SKEW_MS = 30_000;
 
+/** What is needed to upload a file to a server. */
+export interface UploadDeps
+  extends Pick<
+    CommonDeps,
+    'server' | 'dialects' | 'transfer' | 'limits' | 'timeouts' | 'upstreamOrigin' | 'fetchOrigins' | 'ownPorts'
+  > {
+  clock: Pick<CommonDeps['clock'], 'now'>;
+  remoteMethods: RemoteMethods;
+}
+
+/** For whom, and how the server is asked. */
+interface UploadContext {
+  deps: UploadDeps;
+  principal: string;
+  /** Asks the server in the session of the current exchange. */
+  inquire: Inquire;
+  signal: AbortSignal;
+}
+
+/** A file that may have to be read more than once. */
+interface UploadSource extends FileFacts {
+  read(): AsyncIterable<Buffer>;
+}
+
 type Authorized = NonNullable<ReturnType<RemoteTransfer['readUpload']>>;
 
 /** One file on its way to a server, and how its refusal is told. */
 interface Sending {
-  file: IncomingFile;
+  file: UploadSource;
   /** Of the dialect that the server takes it by. */
   revision: string;
   transfer: RemoteTransfer;
@@ -38,10 +68,10 @@ interface Sending {
  * @throws GatewayError `file_refused`
  */
 export async function uploadToServer(
-  file: IncomingFile,
-  delivery: Delivery & { kind: 'uploaded' },
+  file: UploadSource,
+  delivery: Pick<Delivery & { kind: 'uploaded' }, 'dialect' | 'revision'>,
   argument: string,
-  context: CallContext,
+  context: UploadContext,
 ): Promise<JsonValue | undefined> {
   const { deps, signal } = context;
   const sending = sendingOf(file, delivery, argument, context);
@@ -61,10 +91,10 @@ export async function uploadToServer(
 }
 
 function sendingOf(
-  file: IncomingFile,
-  { dialect: name, revision }: Delivery & { kind: 'uploaded' },
+  file: UploadSource,
+  { dialect: name, revision }: Pick<Delivery & { kind: 'uploaded' }, 'dialect' | 'revision'>,
   argument: string,
-  { deps, principal, inquire }: CallContext,
+  { deps, principal, inquire }: UploadContext,
 ): Sending {
   const transfer = deps.dialects.find((dialect) => dialect.name === name)?.transfer;
   if (!transfer) throw new Error(`the dialect ${name} has no transfer`);
@@ -85,7 +115,7 @@ function sendingOf(
 }
 
 /** An address for the file that has not expired. @returns undefined when the server does not know the protocol */
-async function freshAddress(sending: Sending, deps: CallDeps): Promise<Authorized | undefined> {
+async function freshAddress(sending: Sending, deps: UploadDeps): Promise<Authorized | undefined> {
   let upload = await authorize(sending);
   // some servers return an address that they made earlier
   if (upload && expiryOf(upload, deps) !== undefined) upload = await authorize(sending);
@@ -129,7 +159,7 @@ async function complete(request: OwnRequest, { transfer, ask, server, refused }:
 }
 
 /** When an upload address expired, and our clock's time, in words; undefined while it is usable. */
-function expiryOf({ descriptor: { expiresAt } }: Authorized, { clock }: Pick<CallDeps, 'clock'>): string | undefined {
+function expiryOf({ descriptor: { expiresAt } }: Authorized, { clock }: Pick<UploadDeps, 'clock'>): string | undefined {
   const now = clock.now();
   if (expiresAt === undefined || expiresAt > now - CLOCK_SKEW_MS) return undefined;
   return `at ${new Date(expiresAt).toISOString()}, and it is ${new Date(now).toISOString()}`;
@@ -137,7 +167,7 @@ function expiryOf({ descriptor: { expiresAt } }: Authorized, { clock }: Pick<Cal
 
 type UploadRequest = Parameters<Transfer['upload']>[0];
 
-function send(file: IncomingFile, descriptor: TransferDescriptor, deps: CallDeps, signal: AbortSignal) {
+function send(file: UploadSource, descriptor: TransferDescriptor, deps: UploadDeps, signal: AbortSignal) {
   const { method, url, headers, multipart } = descriptor;
   const request: UploadRequest = {
     url,
