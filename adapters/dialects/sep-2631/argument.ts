@@ -1,9 +1,16 @@
 import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileClaims } from '../../../gateway/ports/file.js';
+import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 
 /** Origins of a file in older revisions. */
 const SOURCES = ['upload', 'generated'];
+
+/**
+ * A link of Wharf's: in objects of results it stands for the handle, for clients that know no handles. Any other address is
+ * between the caller and the tool.
+ */
+const OWN_LINK = /^https?:\S*\/(?:d\/|f_)/i;
 
 export function mayHoldFile(value: JsonValue): boolean {
   return isObject(value) && value.type === 'file';
@@ -14,11 +21,17 @@ export function mayHoldFile(value: JsonValue): boolean {
  * revisions. The current revision's inputs are URI strings, which every client may write. Base64 is a file as well: another
  * Wharf declares the arguments so in which the server behind it takes base64, and programs go on to send that.
  */
-export function readArgument(value: JsonValue): ArgumentReading | undefined {
+export function readArgument(value: JsonValue, slot: FileSlot): ArgumentReading | undefined {
   if (!isObject(value)) return undefined;
   if (value.type === 'file') return readBlock(value);
   const uri = textIn(value, 'uri');
-  return uri !== undefined && /^mcp-file:/i.test(uri) ? { kind: 'handle', uri } : undefined;
+  if (uri === undefined) return undefined;
+  if (/^mcp-file:/i.test(uri)) return { kind: 'handle', uri };
+  return OWN_LINK.test(uri) && !takesObjects(slot) ? { kind: 'link', url: uri } : undefined;
+}
+
+function takesObjects({ deliveries }: FileSlot): boolean {
+  return deliveries.some((delivery) => delivery.kind === 'encoded' && delivery.encoding === 'object');
 }
 
 function readBlock(block: JsonObject): ArgumentReading {

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
 import { F1, F2, F4, inTurn, type Lab, lab, type Row, sends } from './recording-lab.js';
-import { authorizeUpload, digestValue, reasonOf, SPEAKS, sendForm, shown, upload } from './sep-2631-lab.js';
+import {
+  authorizeDownload,
+  authorizeUpload,
+  digestValue,
+  reasonOf,
+  SPEAKS,
+  sendForm,
+  shown,
+  upload,
+} from './sep-2631-lab.js';
 
 const TOOL = {
   name: 'read',
@@ -164,6 +173,20 @@ describe('file arguments of clients that speak SEP-2631', () => {
     ]) {
       expect(await reader.sent('read', { any: value })).toEqual({ any: F4.toString('base64') });
     }
+  });
+
+  it('and one with a link, as other clients find it in a result (HO-02)', async () => {
+    const { file, download } = await authorizeDownload(client, await upload(client, F4));
+    const any = { uri: download.url, name: file.name };
+    expect(await reader.sent('read', { any, many: [any] })).toEqual({
+      any: F4.toString('base64'),
+      many: [F4.toString('base64')],
+    });
+  });
+
+  it('but not one with an address that is not of Wharf', async () => {
+    const any = { uri: 'https://example.com/a', name: 'a' };
+    expect(await reader.sent('read', { any })).toEqual({ any });
   });
 
   it.each([
