@@ -4,6 +4,8 @@ import type { FileClaims } from '../../../gateway/ports/file.js';
 
 const HANDLE = /^mcp-file:/i;
 const WEB = /^https?:/i;
+/** What some hosts call a file beside its address. Only they can read it. */
+const OWN_URI = /^sediment:/i;
 
 export function mayHoldFile(value: JsonValue): boolean {
   return isObject(value) && typeof value.download_url === 'string';
@@ -14,7 +16,8 @@ export function readArgument(value: JsonValue): ArgumentReading | undefined {
   if (!isObject(value)) return undefined;
   const { download_url: url, file_id: id, uri } = value;
   if (url === undefined) {
-    return typeof id === 'string' && uri === undefined ? invalid('malformedUri', 'has no download_url') : undefined;
+    const isTheirs = uri === undefined || (typeof uri === 'string' && OWN_URI.test(uri));
+    return typeof id === 'string' && isTheirs ? invalid('malformedUri', 'has no download_url') : undefined;
   }
   if (typeof url !== 'string') return invalid('malformedUri', 'has a download_url that is not a string');
   // a model that has seen only a handle puts it in place of the address

@@ -114,6 +114,13 @@ describe('a file that a client of OpenAI hands over', () => {
     );
   });
 
+  it.each([{}, { uri: 'sediment://file_1' }])('has no address beside its id: %j (OAI-06)', async (more) => {
+    expect(await refusalOf({ file_id: 'of-the-host', ...more })).toMatchObject({
+      reason: 'malformedUri',
+      text: expect.stringContaining('has no download_url'),
+    });
+  });
+
   it.each([403, 404, 410, 500])('HTTP %i asks for the file again (OAI-09)', async (status) => {
     peer.answer((_request, response) => response.writeHead(status).end(`no ${SECRET}`));
     expect(await refusalOf({ download_url: url(), file_id: 'x' })).toMatchObject({
