@@ -30,7 +30,8 @@ export interface AbandonedOptions {
 /**
  * The calls of one channel whose clients have gone without cancelling them. A server may still finish such a call, so
  * it is left alone until there are too many or it takes too long. Nothing of its messages is kept: otherwise a server
- * that never answers would make Wharf hold everything it was sent.
+ * that never answers would make Wharf hold everything it was sent. Calls that have become tasks are kept in the same way: the
+ * server still works on them, and their ids are those of the tasks.
  */
 export class AbandonedCalls {
   readonly #options: AbandonedOptions;

@@ -12,6 +12,7 @@ import type { PendingRequest } from '../pending-request.js';
 import { declaredBy } from '../upstream/declared.js';
 import { OwnRequests } from '../upstream/own-channel.js';
 import { viewOf } from '../upstream/view.js';
+import { AbandonedCalls } from './abandoned-calls.js';
 import type { ChannelDeps } from './deps.js';
 import { GetStream } from './get-stream.js';
 import { ChannelInbox, type InboxOptions, type OpenShared } from './inbox.js';
@@ -23,6 +24,12 @@ import { ChannelStreams } from './streams.js';
 
 /** By which a client finds out whether a server knows 2026-07-28: if not, it opens a session instead. */
 const PROBE = 'server/discover';
+
+/** After these a task needs its files no longer: the first is answered when it is over. */
+const ENDS_TASK = new Set(['tasks/result', 'tasks/cancel']);
+
+/** How long the files of a task are kept that no client asks about: a day. */
+const MOST_OF_A_TASK_MS = 24 * 60 * 60 * 1000;
 
 interface SharedSessionOptions extends InboxOptions {
   /** The channel is gone, or about to be. May be called repeatedly. */
@@ -40,6 +47,8 @@ interface PostOptions {
 /** What a POST says to the server, and what comes of it. */
 interface Conversation {
   outgoing: ToUpstream;
+  /** The tasks that its calls have become, by their keys. */
+  tasks: readonly string[];
   /** Where several clients use the channel: the request under its name there. */
   renamed: Renamed | undefined;
   /** Of an `initialize`. */
@@ -50,6 +59,8 @@ interface Conversation {
 export class SharedSession {
   readonly #options: SharedSessionOptions;
   readonly #streams: ChannelStreams;
+  /** Calls that have become tasks, whose files on the disk are kept. */
+  readonly #tasks: AbandonedCalls;
   readonly #names = new ChannelNames();
   readonly #sending: SendQueue;
   readonly #own: OwnRequests;
@@ -74,6 +85,12 @@ export class SharedSession {
       givenUp: (ids) => {
         for (const id of ids) void this.#tellCancelled(id, 'its client no longer waits for it');
       },
+    });
+    this.#tasks = new AbandonedCalls({
+      most: deps.limits.abandoned,
+      ms: Math.min(deps.taskTools.keptMs, MOST_OF_A_TASK_MS),
+      clock: deps.clock,
+      givenUp: () => {},
     });
     const { signal } = this.#abort;
     this.#own = new OwnRequests({ connection, declares: declaredBy(deps), cut: deps.cut, signal });
@@ -138,7 +155,10 @@ export class SharedSession {
     const prepared = this.#translated(asked, name, ofCall);
     const outgoing = prepared instanceof Promise ? await unlessCancelled(prepared, given) : prepared;
     if (!outgoing) return exchange.reply.all({ status: 202, body: 'other' });
-    const pending = new Map(outgoing.requests.map((request) => [called(request), request]));
+    const tasks: string[] = [];
+    const becameTask = (taskId: string) => void tasks.push(taskKey(exchange.principal, taskId));
+    const watched = outgoing.done ? outgoing.requests.map((one) => ({ ...one, becameTask })) : outgoing.requests;
+    const pending = new Map(watched.map((request) => [called(request), request]));
     const [request] = outgoing.requests;
     const renamed =
       request && name !== undefined
@@ -153,13 +173,14 @@ export class SharedSession {
     }
     const head = opened || isShared ? 'later' : 'soon';
     const stream = new PostStream(asked, pending, { head, deps: this.#options.deps });
-    await this.#converse(stream, { outgoing, renamed, opened });
+    await this.#converse(stream, { outgoing, tasks, renamed, opened });
   }
 
   /** From the sending of a POST's requests to their answers. */
-  async #converse(stream: PostStream, { outgoing, renamed, opened }: Conversation): Promise<void> {
+  async #converse(stream: PostStream, { outgoing, tasks, renamed, opened }: Conversation): Promise<void> {
     const pending = new Map(stream.pending);
-    if (outgoing.done) stream.release = outgoing.done;
+    const { done = nothingToRemove } = outgoing;
+    if (outgoing.done) stream.release = () => (tasks.length > 0 ? nothingToRemove() : done());
     if (renamed) this.#names.keep(renamed);
     if (opened) this.#opened.set(stream, opened);
     const place = this.#streams.add(stream, pending);
@@ -179,11 +200,22 @@ export class SharedSession {
       this.#opened.delete(stream);
       this.#used();
       runsOn &&= !this.#isOver;
-      // a tool that is still working needs its files: they are removed with its answer, or with the channel
-      this.#streams.remove(place, runsOn ? (outgoing.done ?? nothingToRemove) : undefined);
+      const isTask = tasks.length > 0 && !this.#isOver;
+      // a tool that is still working needs its files: they are removed with its answer, its task, or with the channel
+      this.#streams.remove(place, runsOn ? (isTask ? nothingToRemove : done) : undefined);
+      if (isTask) this.#tasks.add({ ids: new Set(tasks), tokens: [], release: done });
       // Requests that were never sent or were cancelled get no answer. One that arrives anyway is dropped.
       for (const id of pending.keys()) this.#names.forget(id);
-      if (!runsOn) await outgoing.done?.();
+      if (!runsOn && !isTask) await done();
+      await this.#endTasks(stream, pending);
+    }
+  }
+
+  /** @param requests of the stream's POST, also those that are answered */
+  async #endTasks(stream: PostStream, requests: ReadonlyMap<string, PendingRequest>): Promise<void> {
+    for (const [id, { method, subject }] of requests) {
+      if (!ENDS_TASK.has(method) || subject === undefined || stream.pending.has(id)) continue;
+      await this.#tasks.settle(taskKey(stream.caller.exchange.principal, subject));
     }
   }
 
@@ -334,6 +366,7 @@ export class SharedSession {
     this.#own.giveUp();
     await Promise.all(this.#streams.posts.map((stream) => stream.fail(error, (id) => this.#names.original(id))));
     await this.#streams.end();
+    await this.#tasks.end();
     this.#streams.get?.end();
     await connection.close();
   }
@@ -343,6 +376,11 @@ export class SharedSession {
     this.#isOnlyProbed = false;
     return this.#inbox.meanwhile(() => this.#own.ask(method, params, client, read));
   }
+}
+
+/** Clients that share the channel have tasks of their own. */
+function taskKey(principal: string, taskId: string): string {
+  return JSON.stringify([principal, taskId]);
 }
 
 async function nothingToRemove(): Promise<void> {}

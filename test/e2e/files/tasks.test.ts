@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { until } from '../../helpers/wait.js';
 import { STORES, startWharf, type Wharf } from '../../helpers/wharf.js';
 import { announced, image } from './handoff-lab.js';
 
@@ -121,5 +124,53 @@ describe.each(STORES)('a call that runs as a task (%s)', (stores) => {
     const client = await RawClient.connect(wharf.mcp, '2025-11-25');
     const { result } = await client.request('tasks/result', { taskId: 'task-of-before' });
     expect(announced(result).name).toBe('task-of-before-1.png');
+  });
+});
+
+describe('a task of a stdio server, which takes the path of a file', () => {
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeEach(async () => {
+    const command = [process.execPath, 'test/helpers/task-stdio.fixture.mjs'];
+    const tools = { read: { files: { file: { encoding: 'localPath' } } } };
+    wharf = await startWharf({ servers: { s: { command, tools } } });
+    client = await RawClient.connect(wharf.mcp, '2025-11-25');
+  });
+
+  afterEach(() => wharf.stop());
+
+  /** Begins it. @returns where its file is */
+  async function begin(value: string): Promise<string> {
+    await client.request('tools/call', { name: 'read', arguments: { file: `data:,${value}` }, task: {} });
+    return String((await client.request('tasks/get', { taskId: 'task-1' })).result?.statusMessage);
+  }
+  const textOf = ({ result }: { result?: Json }) =>
+    String((result as { content?: { text: string }[] } | undefined)?.content?.[0]?.text);
+  const fetched = async (taskId: string) => textOf(await client.request('tasks/result', { taskId }));
+  const isGone = (path: string) => until(() => !existsSync(dirname(path)));
+
+  it('has it until its result is fetched (BR-20)', async () => {
+    const one = await begin('one');
+    const two = await begin('two');
+    expect(await fetched('task-1')).toBe('one');
+    await isGone(one);
+    expect(await fetched('task-2')).toBe('two');
+    await isGone(two);
+  });
+
+  it('has it no longer when it is cancelled, or when its session ends (BR-20)', async () => {
+    const one = await begin('one');
+    expect(existsSync(one)).toBe(true);
+    await client.request('tasks/cancel', { taskId: 'task-1' });
+    await isGone(one);
+    const two = await begin('two');
+    expect(existsSync(two)).toBe(true);
+    await fetch(wharf.mcp, { method: 'DELETE', headers: { 'mcp-session-id': String(client.session) } });
+    await isGone(two);
+  });
+
+  it('is told from a call that is over at once', async () => {
+    await isGone(textOf(await client.call('read', { file: 'data:,x' })));
   });
 });

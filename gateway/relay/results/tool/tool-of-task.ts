@@ -47,6 +47,11 @@ export class TaskTools {
     this.#deps = deps;
   }
 
+  /** Milliseconds for which a task is remembered. */
+  get keptMs(): number {
+    return this.#deps.keptMs;
+  }
+
   /** Records the task that a call has become. Never fails the call's answer. */
   async note(
     message: HeldMessage,
@@ -61,6 +66,7 @@ export class TaskTools {
     // an answer that creates a task is small
     const taskId = taskIn(lightValue(message, range, limits));
     if (taskId === undefined) return;
+    request.becameTask?.(taskId);
     const { state, keys, keptMs, log } = this.#deps;
     try {
       await state.create(keys.of('task', named(taskId, owner)), request.subject, keptMs, owner);

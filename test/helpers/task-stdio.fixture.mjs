@@ -1,0 +1,39 @@
+// A stdio server whose only tool takes the path of a file, and runs as a task where its caller asks for one. A task's result
+// is what its file holds then; `tasks/get` tells the path of the newest file.
+import { existsSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const paths = [];
+const task = (taskId) => ({ taskId, status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: 60_000 });
+const text = (said) => ({ content: [{ type: 'text', text: said }] });
+const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : 'it is gone');
+
+function resultOf({ method, params }) {
+  switch (method) {
+    case 'initialize':
+      return {
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } },
+        serverInfo: { name: 'task', version: '1' },
+      };
+    case 'tools/list':
+      return { tools: [{ name: 'read', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } }] };
+    case 'tools/call':
+      paths.push(params.arguments.file);
+      return params.task ? { task: task(`task-${paths.length}`) } : text(params.arguments.file);
+    case 'tasks/get':
+      return { ...task(params.taskId), statusMessage: paths.at(-1) };
+    case 'tasks/result':
+      return text(read(paths[Number(params.taskId.slice('task-'.length)) - 1]));
+    default:
+      return {};
+  }
+}
+
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    const message = JSON.parse(line);
+    if (message.id === undefined) return;
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: resultOf(message) })}\n`);
+  })
+  .on('close', () => process.exit(0));
