@@ -32,6 +32,9 @@ interface Union {
 /** By the root and the branches as written: each slot goes through its unions a dozen times. */
 const UNIONS_OF = new WeakMap<JsonObject, Map<readonly JsonValue[], Union>>();
 
+/** By the root and a schema: what holds there on a condition, as far as its references lead. Each slot asks again. */
+const CONDITIONAL = new WeakMap<JsonObject, Map<JsonObject, readonly JsonObject[]>>();
+
 /** Where the schema of a slot is in a tool. */
 interface SchemaPlace {
   at: JsonPath;
@@ -221,19 +224,37 @@ function leadsHere(schema: JsonObject, next: string): boolean {
  * @returns -1 when none does
  */
 function leadingIn(next: string | undefined, branches: readonly JsonValue[], root: JsonObject): number {
-  const leads = (schema: JsonValue | undefined): boolean => {
-    if (!isObject(schema)) return false;
-    if (next === undefined) return schema.type === 'string';
-    if (leadsHere(schema, next)) return true;
-    return conditionalsOf(schema).some(([, conditional]) => {
-      const inner = target(conditional, root);
-      return isObject(inner) && leadsHere(inner, next);
-    });
-  };
   const union = unionOf(branches, root);
-  const index = union.leading.get(next) ?? firstOf(union.branches, leads);
+  const index = union.leading.get(next) ?? firstOf(union.branches, leadingTo(next, root));
   union.leading.set(next, index);
   return index;
+}
+
+/** Whether a branch leads on. It is found out once for each: a thousand references may be to one schema. */
+function leadingTo(next: string | undefined, root: JsonObject): (branch: JsonValue | undefined) => boolean {
+  const known = new Map<JsonObject, boolean>();
+  const leads = (schema: JsonObject): boolean => {
+    if (next === undefined) return schema.type === 'string';
+    return leadsHere(schema, next) || conditionalIn(schema, root).some((inner) => leadsHere(inner, next));
+  };
+  return (branch) => {
+    if (!isObject(branch)) return false;
+    const isLeading = known.get(branch) ?? leads(branch);
+    known.set(branch, isLeading);
+    return isLeading;
+  };
+}
+
+function conditionalIn(schema: JsonObject, root: JsonObject): readonly JsonObject[] {
+  const known = CONDITIONAL.get(root) ?? new Map<JsonObject, readonly JsonObject[]>();
+  CONDITIONAL.set(root, known);
+  const found =
+    known.get(schema) ??
+    conditionalsOf(schema)
+      .map(([, inner]) => target(inner, root))
+      .filter(isObject);
+  known.set(schema, found);
+  return found;
 }
 
 function firstOf(branches: Union['branches'], leads: (schema: JsonValue | undefined) => boolean): number {

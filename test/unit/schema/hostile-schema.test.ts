@@ -106,6 +106,17 @@ describe('a tool is read in bounded time', () => {
     expect(new Set(places).size).toBe(100);
   });
 
+  it('whose unions lead to what holds on a condition, by thousands of long references', () => {
+    const way = list(250, () => 'a').join('/');
+    let schema: JsonObject = { properties: {} };
+    for (let depth = 0; depth < 250; depth++) schema = { a: schema };
+    const some = { dependentSchemas: members(50, () => ({ $ref: `#/${way}` })) };
+    const anyOf = [...list(HALF / 2, () => ({ $ref: '#/some' })), { else: { properties: members(100, () => ({})) } }];
+    const tool = { inputSchema: { ...schema, some, anyOf } };
+    const places = list(100, (index) => placeOf(tool, [`k${index}`])?.at.join('/'));
+    expect(places).toEqual(list(100, (index) => `inputSchema/anyOf/${HALF / 2}/else/properties/k${index}`));
+  });
+
   it('whose nested arguments have names that are taken thousands of times', () => {
     const properties = { __y: {}, ...Object.fromEntries(list(VALUES, (index) => [`__y_${index + 2}`, {}])) };
     // names differ in characters that a lifted name does not have
