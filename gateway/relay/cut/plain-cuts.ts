@@ -11,6 +11,7 @@ const QUOTE = 0x22;
 const SLASH = 0x2f;
 const U = 0x75;
 const PADDING = 0x3d;
+const COMMA = 0x2c;
 
 /** Of `\n`, and of `\u002b`. */
 const ESCAPE = 2;
@@ -75,7 +76,8 @@ export class PlainCuts extends TextParts implements SlotSink {
   constructor(options: PlainCutOptions) {
     super(options.account);
     this.#options = options;
-    this.#min = Math.ceil(options.limit / 3) * 4;
+    // also where nothing stays inline, a word without a character is not a file
+    this.#min = Math.max(1, Math.ceil(options.limit / 3) * 4);
     this.parts.push(this.#plain);
   }
 
@@ -297,6 +299,8 @@ function isOfBase64(chunk: Buffer, at: number): boolean {
 
 /** The head of a `data:` URI with which a text ends. */
 function headIn(text: ByteStore): { head: number; said?: FileClaims } {
+  // most words are behind another byte, and with a limit of a few bytes every word is asked for
+  if (text.last !== COMMA) return { head: 0 };
   const tail = text.slice(Math.max(0, text.size - MOST_HEAD), text.size);
   const written = tail.toString('latin1').toLowerCase();
   const begin = written.endsWith(HEAD_END) ? written.lastIndexOf(SCHEME) : -1;

@@ -57,6 +57,11 @@ export class ByteStore {
     else this.#copy(chunk, start, end);
   }
 
+  /** The last byte, without settling the run that it ends. */
+  get last(): number | undefined {
+    return this.#end > this.#start ? this.#chunk[this.#end - 1] : this.#pieces.at(-1)?.at(-1);
+  }
+
   pieces(): readonly Buffer[] {
     this.settle();
     return this.#pieces;

@@ -150,6 +150,34 @@ describe('a text stays as it is', () => {
   });
 });
 
+describe('where nothing stays inline', () => {
+  const limits = { ...LIMITS, inlineOther: 0, files: 2 };
+
+  it('a file of a few bytes leaves its text too', async () => {
+    await everyPiece(
+      bodyOf('![x](data:image/png;base64,iVBORw==) ok'),
+      async ({ text }, lab) => {
+        const [link] = JSON.parse(text).result.content[0].text.match(LINK);
+        expect(JSON.parse(text).result.content[0].text).toBe(`![x](${link}) ok`);
+        expect(await lab.at(link)).toEqual(Buffer.from('iVBORw==', 'base64'));
+      },
+      { limits },
+    );
+  });
+
+  it('the heads of URIs without a character behind them do not count as files', async () => {
+    const heads = '(data:image/png;base64,) '.repeat(3);
+    await everyPiece(
+      bodyOf(`${heads}![x](${URI})`),
+      ({ text }) => {
+        const [link] = JSON.parse(text).result.content[0].text.match(LINK);
+        expect(JSON.parse(text).result.content[0].text).toBe(`${heads}![x](${link})`);
+      },
+      { limits },
+    );
+  });
+});
+
 it('words behind the padding of a file stay in the text', async () => {
   const padded = Buffer.concat([PDF, Buffer.from([7])]).toString('base64');
   expect(padded).toMatch(/==$/);
