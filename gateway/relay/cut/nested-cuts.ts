@@ -4,6 +4,7 @@ import { ByteStore } from '../../wire/json/byte-store.js';
 import type { SlotSink } from '../../wire/json/reader.js';
 import type { WeightLimits } from '../../wire/json/weigh.js';
 import type { Cut } from './cut.js';
+import { JsonBegin } from './json-begin.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
 import { nestedJson } from './nested-json.js';
 import { markedPlaces, type NestedPlace, stringsOf } from './nested-places.js';
@@ -11,15 +12,8 @@ import { shortStrings } from './short-strings.js';
 import { type NestedCut, type NestedFile, TextParts } from './text-parts.js';
 
 const BACKSLASH = 0x5c;
-const OPEN_OBJECT = 0x7b;
-const OPEN_ARRAY = 0x5b;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-const CLOSE_OBJECT = 0x7d;
-const CLOSE_ARRAY = 0x5d;
-/** What a number, `true`, `false` and `null` begin with. */
-const LITERAL = /[-\dtfn]/;
-const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 const BREAKS: readonly number[] = [0x0a, 0x0d];
 
 /** Bytes after a string that are searched for a colon. */
@@ -63,9 +57,8 @@ export class NestedCuts extends TextParts implements SlotSink {
   readonly #min: number;
   readonly #chars = new NestedChars();
   #other: SlotSink | undefined;
-  #state: 'blank' | 'opened' | 'plain' | 'run' | 'cut' = 'blank';
-  /** The bracket with which it begins. */
-  #bracket = 0;
+  #state: 'begin' | 'plain' | 'run' | 'cut' = 'begin';
+  readonly #begin = new JsonBegin();
   #plain = new ByteStore();
   /** The beginning, from earlier chunks, of a run that may become a cut. */
   readonly #run = new ByteStore();
@@ -119,7 +112,7 @@ export class NestedCuts extends TextParts implements SlotSink {
     while (at < end && !this.#other) {
       at = this.#skip(chunk, at, end);
       if (at === end) break;
-      if (this.#state === 'blank' || this.#state === 'opened') at = this.#blank(chunk, at, end);
+      if (this.#state === 'begin') at = this.#decide(chunk, at, end);
       else at = this.#state === 'plain' ? this.#text(chunk, at, end) : this.#base64(chunk, at, end);
     }
     if (at < end) this.#other?.write(chunk, at, end);
@@ -129,7 +122,7 @@ export class NestedCuts extends TextParts implements SlotSink {
   }
 
   end(): void {
-    if (!this.#other && (this.#state === 'blank' || this.#state === 'opened')) this.#giveUp();
+    if (!this.#other && this.#state === 'begin') this.#giveUp();
     if (this.#other) this.#other.end();
     else if (this.#state !== 'plain') {
       this.#endRun(false);
@@ -146,32 +139,22 @@ export class NestedCuts extends TextParts implements SlotSink {
     return nestedJson(raw, this.#options.weight);
   }
 
-  /** Reads up to the characters that show whether this may be JSON: `[2026-…` may be, `[INFO]` and `![` are not. */
-  #blank(chunk: Buffer, start: number, end: number): number {
+  /** Reads up to the characters that show whether this may be JSON. */
+  #decide(chunk: Buffer, start: number, end: number): number {
     for (let at = start; at < end; at += 1) {
       const char = this.#chars.push(chunk[at] as number);
-      if (char === PENDING || BLANKS.includes(char)) continue;
-      if (this.#state === 'blank' && (char === OPEN_OBJECT || char === OPEN_ARRAY)) {
-        this.#bracket = char;
-        this.#state = 'opened';
-        continue;
+      const mayBe = char === PENDING ? undefined : this.#begin.push(char);
+      if (mayBe === undefined) continue;
+      if (!mayBe) {
+        this.#giveUp();
+        return start;
       }
-      if (this.#state === 'opened' && this.#mayFollow(char)) {
-        this.#keep(chunk, start, at + 1);
-        this.#state = char === BOUNDARY ? 'run' : 'plain';
-        return at + 1;
-      }
-      this.#giveUp();
-      return start;
+      this.#keep(chunk, start, at + 1);
+      this.#state = char === BOUNDARY ? 'run' : 'plain';
+      return at + 1;
     }
     this.#keep(chunk, start, end);
     return end;
-  }
-
-  #mayFollow(char: number): boolean {
-    if (char === BOUNDARY) return true;
-    if (this.#bracket === OPEN_OBJECT) return char === CLOSE_OBJECT;
-    return [OPEN_OBJECT, OPEN_ARRAY, CLOSE_ARRAY].includes(char) || LITERAL.test(String.fromCharCode(char));
   }
 
   /** The text is not JSON: passes what was kept of it to the other sink. */

@@ -76,6 +76,15 @@ describe('base64 in a text block that is itself JSON', () => {
       expect(JSON.parse(resultOf(relayed).content[0].text)).toEqual([LINK]);
     });
   });
+
+  it.each(['true', 'false', 'null', '0', '-1.5e+3 ', `1${'0'.repeat(80)}`, '[]', '{}'])(
+    'may stand in an array behind %s',
+    async (first) => {
+      await everyPiece(answer({ content: [textBlock(`[${first},"${DATA}"]`)] }), (relayed) => {
+        expect(JSON.parse(resultOf(relayed).content[0].text)[1]).toEqual(LINK);
+      });
+    },
+  );
 });
 
 it('a data: URI in JSON has the name that stands beside it', async () => {
