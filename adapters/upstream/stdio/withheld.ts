@@ -1,5 +1,5 @@
-/** Words that may be the name of a variable. */
-const NAME = /\b[A-Za-z_]\w*\b/g;
+/** Words that may be the name of a variable. Every shell sets `_`, which is also a name in what Python prints of its code. */
+const NAME = /\b[A-Za-z_]\w+\b/g;
 
 /**
  * What to do about a variable that a server misses: it stood in its environment before Wharf was in front of it, and so in

@@ -194,7 +194,7 @@ describe('stdio', () => {
       '-e',
       `console.error(${JSON.stringify(said)}); process.exit(1)`,
     ];
-    const withheldEnv = ['API_KEY', 'OTHER_KEY'];
+    const withheldEnv = ['_', 'API_KEY', 'OTHER_KEY'];
     const wordsOf = async (said: string, more: { env?: object } = {}) => {
       const connection = await open(script(said), { withheldEnv, ...more });
       const { failure } = await drainUntilFailure(connection.body);
@@ -204,6 +204,7 @@ describe('stdio', () => {
       'Set API_KEY. (Wharf has API_KEY, and does not pass it on: that takes --env API_KEY, or "env" of the server in the config)',
     );
     expect(await wordsOf('MY_API_KEY is missing')).toBe('MY_API_KEY is missing');
+    expect(await wordsOf('_ = open(API)')).toBe('_ = open(API)');
     expect(await wordsOf('API_KEY is wrong', { env: { API_KEY: 'x' } })).toBe('API_KEY is wrong');
   });
 
