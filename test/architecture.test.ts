@@ -290,11 +290,12 @@ describe('the rooms of the gateway', () => {
       .filter((name) => !name.endsWith('.ts'))
       .map((room) => `gateway/relay/${room}`),
     ...['budget', 'config', 'files', 'http', 'mcp', 'parts', 'ports'].map((room) => `gateway/${room}`),
-  ])('%s has a page that names each of its files, and no other', (room) => {
+  ])('%s has a page that names each of its files and folders, and no other', (room) => {
     const page = readFileSync(join(ROOT, room, 'README.md'), 'utf8');
-    const named = [...page.matchAll(/`([a-z-]+\.ts)`/g)].map(([, name]) => name);
-    const files = readdirSync(join(ROOT, room)).filter((name) => name.endsWith('.ts'));
-    expect([...new Set(named)].sort()).toEqual(files.sort());
+    const named = [...page.matchAll(/`([a-z-]+(?:\.ts|\/))`/g)].map(([, name]) => name);
+    const entries = readdirSync(join(ROOT, room), { withFileTypes: true });
+    const there = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+    expect([...new Set(named)].sort()).toEqual(there.filter((name) => /\.ts$|\/$/.test(name)).sort());
   });
 
   it('explain their code in plain English', () => {
