@@ -28,7 +28,7 @@ export interface ToolSettings {
   description?: string;
   files: FileArgument[];
   results: {
-    /** Which base64 is cut out of a text block that is itself JSON: what is marked as a file (default), any, or none. */
+    /** Which base64 is cut out of a text block: what is marked as a file (default), in JSON any, or none. */
     text?: 'auto' | 'json' | 'off';
     /** Paths in structuredContent whose strings are files. */
     files: string[];
