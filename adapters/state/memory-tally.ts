@@ -1,6 +1,7 @@
 import { MOST_PARTS } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Tallied, TallyChange } from '../../gateway/ports/state-store.js';
+import { Expiries, type Expiring } from './memory-expiry.js';
 
 interface Part {
   amount: number;
@@ -8,16 +9,22 @@ interface Part {
   until: number;
 }
 
-/** How often a full store looks for room: each look reads all tallies, and each new caller would cause one. */
-const LOOK_MS = 1000;
+interface Tally extends Expiring {
+  readonly key: string;
+  parts: ReadonlyMap<string, Part>;
+  /** When its last part leaves. */
+  expiresAt: number;
+}
+
+/** Tallies that are forgotten in one step. */
+const STEP = 500;
 
 /** The tallies of a state store in memory. */
 export class Tallies {
-  readonly #tallies = new Map<string, Map<string, Part>>();
+  readonly #tallies = new Map<string, Tally>();
+  /** In the order of their times: a full store would otherwise look at all of them for each new caller. */
+  readonly #expiries = new Expiries<Tally>();
   readonly #most: number;
-  /** No tally ends before this: without it a full store would look at all of them for each new caller. */
-  #earliest = Number.POSITIVE_INFINITY;
-  #lookedAt = Number.NEGATIVE_INFINITY;
 
   /** @param most tallies at one time */
   constructor(most: number) {
@@ -42,44 +49,62 @@ export class Tallies {
       return { isWithin: false, total, ...fitting(parts, total - limit, now) };
     }
     if (after.size > MOST_PARTS) throw new GatewayError('state_full', { allowed: MOST_PARTS, actual: after.size });
-    if (after.size > 0 && !this.#tallies.has(key)) this.#makeRoom(now);
-    if (after.size === 0) this.#tallies.delete(key);
-    else {
-      this.#tallies.set(key, after);
-      this.#earliest = Math.min(this.#earliest, endOf(after));
-    }
+    this.#keep(key, after, now);
     return { isWithin: true, total };
   }
 
   /** @throws GatewayError `state_full` */
-  #makeRoom(now: number): void {
-    if (this.#tallies.size < this.#most) return;
-    if (now - this.#lookedAt >= LOOK_MS) {
-      this.#lookedAt = now;
-      this.purge(now);
+  #keep(key: string, parts: ReadonlyMap<string, Part>, now: number): void {
+    const kept = this.#tallies.get(key);
+    if (parts.size === 0) {
+      if (kept) this.#forget(kept);
+      return;
     }
-    const { size } = this.#tallies;
-    if (size >= this.#most)
-      throw new GatewayError('state_full', { limit: 'state.maxKeys', allowed: this.#most, actual: size });
+    const expiresAt = endOf(parts);
+    if (kept) {
+      Object.assign(kept, { parts, expiresAt });
+      this.#expiries.move(kept);
+      return;
+    }
+    this.#makeRoom(now);
+    const tally = { key, parts, expiresAt, place: 0 };
+    this.#tallies.set(key, tally);
+    this.#expiries.add(tally);
   }
 
-  /** Forgets tallies without a living part. */
-  purge(now: number): void {
-    if (now < this.#earliest) return;
-    this.#earliest = Number.POSITIVE_INFINITY;
-    for (const [key, parts] of this.#tallies) {
-      const end = endOf(parts);
-      if (end <= now) this.#tallies.delete(key);
-      else this.#earliest = Math.min(this.#earliest, end);
+  /** @throws GatewayError `state_full` */
+  #makeRoom(now: number): void {
+    const { size } = this.#tallies;
+    if (size < this.#most) return;
+    const { first } = this.#expiries;
+    if (!first || first.expiresAt > now)
+      throw new GatewayError('state_full', { limit: 'state.maxKeys', allowed: this.#most, actual: size });
+    this.#forget(first);
+  }
+
+  /** Forgets some of the tallies without a living part. @returns whether there are more */
+  purgeSome(now: number): boolean {
+    let left = STEP;
+    for (let due = this.#expiries.first; due && due.expiresAt <= now; due = this.#expiries.first) {
+      if (left === 0) return true;
+      left -= 1;
+      this.#forget(due);
     }
+    return false;
   }
 
   clear(): void {
     this.#tallies.clear();
+    this.#expiries.clear();
+  }
+
+  #forget(tally: Tally): void {
+    this.#tallies.delete(tally.key);
+    this.#expiries.remove(tally);
   }
 
   #living(key: string, now: number): Map<string, Part> {
-    return new Map([...(this.#tallies.get(key) ?? [])].filter(([, { until }]) => until > now));
+    return new Map([...(this.#tallies.get(key)?.parts ?? [])].filter(([, { until }]) => until > now));
   }
 }
 

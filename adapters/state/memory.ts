@@ -4,7 +4,7 @@ import { keysFor, Ledger, refusalFacts } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Owner } from '../../gateway/ports/owner.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
-import { Expiries } from './memory-expiry.js';
+import { Expiries, type Expiring } from './memory-expiry.js';
 import { Tallies } from './memory-tally.js';
 
 /** One process only: other replicas cannot see it, and a restart loses it. */
@@ -20,14 +20,12 @@ export const settings = z.strictObject({
 /** Expired keys are also removed when they are read; this removes the others. */
 const PURGE_EVERY_MS = 60_000;
 
-interface Entry {
+interface Entry extends Expiring {
+  readonly key: string;
   value: string;
-  /** When the entry expires, by the stopwatch. */
   expiresAt: number;
-  /** When it is looked at to find out whether it has expired: never later than that. */
-  dueAt: number;
   /** The key's owner. */
-  owner: Owner;
+  readonly owner: Owner;
 }
 
 /**
@@ -35,9 +33,6 @@ interface Entry {
  * second, in which nothing else was answered.
  */
 const STEP = 500;
-
-/** Times of keys that are gone are forgotten once there are so many more of them than of keys. */
-const MOST_STALE = 1000;
 
 /**
  * A state store in the process's own memory. What a verb looks at and what it changes is in one turn of the event loop, so
@@ -50,60 +45,46 @@ export function create(
   const entries = new Map<string, Entry>();
   const ledger = new Ledger({ limit: 'state.maxKeys', total: config.maxKeys, sharing });
   /** In the order of their times: a full store would otherwise check all its keys for each refusal. */
-  const expiries = new Expiries();
+  const expiries = new Expiries<Entry>();
 
-  const forget = (key: string, entry: Entry): void => {
-    entries.delete(key);
+  const forget = (entry: Entry): void => {
+    entries.delete(entry.key);
+    expiries.remove(entry);
     ledger.give(keysFor(entry.value), entry.owner);
   };
 
   const living = (key: string): Entry | undefined => {
     const entry = entries.get(key);
     if (entry === undefined || entry.expiresAt > clock.ticks()) return entry;
-    forget(key, entry);
+    forget(entry);
     return undefined;
   };
 
-  /** A key whose life is extended is looked at when it would have expired before. */
-  const expire = (key: string, entry: Entry): void => {
-    if (entry.expiresAt >= entry.dueAt) return;
-    entry.dueAt = entry.expiresAt;
-    expiries.add({ at: entry.dueAt, key });
-    if (expiries.size <= 2 * entries.size + MOST_STALE) return;
-    for (const one of entries.values()) one.dueAt = one.expiresAt;
-    expiries.replace(Array.from(entries, ([name, { dueAt }]) => ({ at: dueAt, key: name })));
+  const setTime = (entry: Entry, expiresAt: number): void => {
+    entry.expiresAt = expiresAt;
+    expiries.move(entry);
   };
 
   /** Forgets some of the keys that have expired. @returns whether there are more */
   const purgeSome = (): boolean => {
     const now = clock.ticks();
     let left = STEP;
-    for (let due = expiries.first; due && due.at <= now; due = expiries.first) {
+    for (let due = expiries.first; due && due.expiresAt <= now; due = expiries.first) {
       if (left === 0) return true;
       left -= 1;
-      expiries.removeFirst();
-      const entry = entries.get(due.key);
-      // it is gone, or another time of it counts
-      if (entry?.dueAt !== due.at) continue;
-      if (entry.expiresAt <= now) {
-        forget(due.key, entry);
-        continue;
-      }
-      entry.dueAt = Number.POSITIVE_INFINITY;
-      expire(due.key, entry);
+      forget(due);
     }
     return false;
   };
 
+  const tallies = new Tallies(config.maxKeys);
+
   const purge = async (): Promise<void> => {
     while (purgeSome()) await nextTurn();
+    while (tallies.purgeSome(clock.ticks())) await nextTurn();
   };
 
-  const tallies = new Tallies(config.maxKeys);
-  const timer = setInterval(() => {
-    void purge();
-    tallies.purge(clock.ticks());
-  }, PURGE_EVERY_MS);
+  const timer = setInterval(() => void purge(), PURGE_EVERY_MS);
   timer.unref();
 
   return {
@@ -121,10 +102,9 @@ export function create(
         mayBeRoom = purgeSome();
         if (mayBeRoom) await nextTurn();
       }
-      const expiresAt = clock.ticks() + ttlMs;
-      const entry = { value, expiresAt, dueAt: Number.POSITIVE_INFINITY, owner };
+      const entry = { key, value, expiresAt: clock.ticks() + ttlMs, place: 0, owner };
       entries.set(key, entry);
-      expire(key, entry);
+      expiries.add(entry);
       return true;
     },
 
@@ -135,7 +115,8 @@ export function create(
     async extend(key, ttlMs) {
       const entry = living(key);
       if (entry === undefined) return false;
-      entry.expiresAt = Math.max(entry.expiresAt, clock.ticks() + ttlMs);
+      const expiresAt = clock.ticks() + ttlMs;
+      if (expiresAt > entry.expiresAt) setTime(entry, expiresAt);
       return true;
     },
 
@@ -146,20 +127,19 @@ export function create(
       ledger.give(keysFor(entry.value), entry.owner);
       ledger.add(keysFor(value), entry.owner);
       entry.value = value;
-      entry.expiresAt = clock.ticks() + ttlMs;
-      expire(key, entry);
+      setTime(entry, clock.ticks() + ttlMs);
       return true;
     },
 
     async take(key) {
       const entry = living(key);
-      if (entry) forget(key, entry);
+      if (entry) forget(entry);
       return entry?.value;
     },
 
     async remove(key) {
       const entry = entries.get(key);
-      if (entry) forget(key, entry);
+      if (entry) forget(entry);
     },
 
     async tally(key, changes, limit) {
@@ -171,7 +151,7 @@ export function create(
     async close() {
       clearInterval(timer);
       entries.clear();
-      expiries.replace([]);
+      expiries.clear();
       tallies.clear();
     },
   };

@@ -5,23 +5,41 @@ import { Expiries } from '../../../adapters/state/memory-expiry.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 
 describe('times of keys', () => {
-  it('come in their order, however they were added', () => {
-    const times = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 60 });
+  it('come in their order, however they were added, changed and removed', () => {
+    const time = fc.integer({ min: 0, max: 50 });
+    const step = fc.record({ what: fc.constantFrom('add', 'move', 'remove'), which: fc.nat(), time });
     fc.assert(
-      fc.property(times, times, (before, after) => {
-        const expiries = new Expiries();
-        expiries.replace(before.map((at) => ({ at, key: '' })));
-        for (const at of after) expiries.add({ at, key: '' });
-        const found: number[] = [];
-        for (let due = expiries.first; due; due = expiries.first) {
-          found.push(due.at);
-          expiries.removeFirst();
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const expiries = new Expiries<{ expiresAt: number; place: number }>();
+        const kept: { expiresAt: number; place: number }[] = [];
+        for (const { what, which, time: expiresAt } of steps) {
+          const one = kept[which % kept.length];
+          if (what === 'add' || !one) {
+            kept.push({ expiresAt, place: 0 });
+            expiries.add(kept.at(-1) as { expiresAt: number; place: number });
+          } else if (what === 'move') {
+            one.expiresAt = expiresAt;
+            expiries.move(one);
+          } else {
+            kept.splice(which % kept.length, 1);
+            expiries.remove(one);
+          }
+          expect(expiries.first?.expiresAt).toBe(kept.length === 0 ? undefined : Math.min(...timesOf(kept)));
         }
-        expect(found).toEqual([...before, ...after].sort((a, b) => a - b));
+        const found: number[] = [];
+        for (let { first } = expiries; first; { first } = expiries) {
+          found.push(first.expiresAt);
+          expiries.remove(first);
+        }
+        expect(found).toEqual(timesOf(kept).sort((a, b) => a - b));
       }),
     );
   });
 });
+
+function timesOf(kept: readonly { expiresAt: number }[]): number[] {
+  return kept.map(({ expiresAt }) => expiresAt);
+}
 
 describe('a full state store in memory', () => {
   const made = async (maxKeys: number) => {

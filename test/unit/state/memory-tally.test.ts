@@ -34,6 +34,23 @@ describe('tallies in memory', () => {
     expect(add('d', 95_000)).toBe(true);
   });
 
+  it('have room as soon as one has ended, and forget those that have ended in steps', () => {
+    const most = 2000;
+    const tallies = new Tallies(most);
+    const add = (key: string, now: number) => tallies.change(key, one, { limit: undefined, now }).isWithin;
+    for (let at = 0; at < most; at += 1) add(`k${at}`, at);
+    // the first one lives on, so that it makes no room for another
+    add('k0', 1000);
+    expect(() => add('new', 60_000)).toThrow(/full/);
+    expect(add('new 1', 60_001)).toBe(true);
+    expect(() => add('new 2', 60_001)).toThrow(/full/);
+    expect(add('new 2', 60_002)).toBe(true);
+    let steps = 1;
+    while (tallies.purgeSome(60_000 + most)) steps += 1;
+    expect(steps).toBeGreaterThan(2);
+    for (let at = 0; at < most - 2; at += 1) expect(add(`again ${at}`, 60_000 + most)).toBe(true);
+  });
+
   it('count no amount below nothing, and none that is not a number', () => {
     const tallies = new Tallies(2);
     const change = (by: number) => tallies.change('a', [{ part: 'x', by, ttlMs: 1000 }], { limit: 10, now: 0 });
