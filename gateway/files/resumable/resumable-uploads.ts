@@ -135,11 +135,13 @@ export class ResumableUploads {
   }
 
   /**
-   * Adds bytes to an upload. A request that is already doing so is stopped, and its bytes count.
+   * Adds bytes to an upload. A request that is already doing so is stopped, and its bytes count. It goes on where the offset is
+   * one that no client has been told: that may be a request that was sent twice.
    * @throws GatewayError `upload_offset_differs`, `upload_taken_over`, or the errors of `Append`
    */
   async append({ admission, noted: { progress } }: UnderWay, offset: number, receive: Receive): Promise<AppendResult> {
     const { fileId } = admission;
+    checkOffset(progress, offset);
     const interruption = new AbortController();
     const { promise: ended, resolve: end } = newPromise();
     const before = this.#running.get(fileId);
@@ -222,10 +224,7 @@ export class ResumableUploads {
       // the request before, whose client has not waited for its answer, may have brought all of it
       throw (await library.hasBeenStored(fileId)) ? uploadDone() : unknownUpload();
     }
-    if (noted.progress.offset !== offset) {
-      const facts = { reason: 'offsetMismatch', allowed: noted.progress.offset, actual: offset };
-      throw new GatewayError('upload_offset_differs', facts);
-    }
+    checkOffset(noted.progress, offset);
     const claimed = await notes.replace(fileId, noted, { ...noted.progress, claim: newName() });
     if (!claimed) throw takenOver();
     return claimed;
@@ -254,6 +253,12 @@ function checkDeclared({ mimeType: announced, name, accept }: UploadIntent, decl
   const { mimeType } = declared;
   if (mimeType === undefined || parseMediaType(mimeType) === undefined || isAnyType(mimeType)) return;
   uploadedType({ announced, declared: mimeType, sniffed: 'unread', name: name ?? declared.name, accept });
+}
+
+/** @throws GatewayError `upload_offset_differs` */
+function checkOffset({ offset: allowed }: Progress, actual: number): void {
+  if (allowed !== actual)
+    throw new GatewayError('upload_offset_differs', { reason: 'offsetMismatch', allowed, actual });
 }
 
 function unknownLink(): GatewayError {

@@ -156,8 +156,8 @@ export const UPLOADS: readonly Mutant[] = [
     name: 'resumed-anywhere',
     fault: 'Bytes of an upload that goes on are put wherever it is, whatever offset they are said to have.',
     file: 'gateway/files/resumable/resumable-uploads.ts',
-    find: 'if (noted.progress.offset !== offset) {',
-    replace: 'if (noted.progress.offset < 0) {',
+    find: 'if (allowed !== actual)',
+    replace: 'if (allowed < 0 && actual < 0)',
     suites: ['unit/files/resumable'],
   },
   {

@@ -164,6 +164,22 @@ describe('an upload that goes on', () => {
     expect((await append(1_234_567, BYTES.subarray(1_234_567))).record).toMatchObject(WHOLE);
   });
 
+  it('is not ended by a request with an offset that no client has been told', async () => {
+    await begin();
+    await append(0, BYTES.subarray(0, 100_000));
+    const slow = held(BYTES.subarray(100_000));
+    const right = append(100_000, slow.pieces);
+    await slow.arrived;
+    for (const wrong of [0, 100_001, SIZE]) {
+      await expect(append(wrong, BYTES.subarray(0, 10))).rejects.toMatchObject({
+        code: 'upload_offset_differs',
+        facts: { allowed: 100_000, actual: wrong },
+      });
+    }
+    slow.release();
+    expect((await right).record).toMatchObject(WHOLE);
+  });
+
   it('finds the whole object where the process ended before it was recorded', async () => {
     let isDown = false;
     await use(
