@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Line, type Place } from '../budget/line.js';
 import { Patience } from '../budget/patience.js';
 import type { Limits } from '../policy/limits.js';
+import type { Reading } from './incoming/arrivals.js';
 import { type LatePlace, Unread } from './outgoing/unread.js';
 
 /** Interval between two checks of whether clients read their answers. */
@@ -16,6 +17,9 @@ export const TOLD = 64;
  * time.
  */
 const MOST_PIPELINED = 32;
+
+/** Connections that are read again in one turn of the event loop: what they have sent takes some 20 ms. */
+const READ_TOGETHER = 64;
 
 /** A connection that is new, or has just got an answer, may have a request on the way. */
 const SETTLED_MS = 500;
@@ -32,6 +36,8 @@ interface Connection {
   /** While nothing runs on it: its place in the order of idleness, longest first. */
   idle: Place<Connection> | undefined;
   idleSince: number;
+  /** While it is idle and not read: its place among those. */
+  paused: Place<Connection> | undefined;
   /** There was no room for it: its first request is refused. */
   readonly isBeyond: boolean;
   /** While its client has not taken all of a finished answer: what it has left. */
@@ -59,10 +65,11 @@ interface Room {
  * client that opens connections and sends nothing displaces only itself. In the same way, of the caller with the most unread
  * answers, the one that has left one unread longest makes room for further ones.
  */
-export class Connections {
+export class Connections implements Reading {
   readonly #room: Room;
   readonly #open = new Map<Socket, Connection>();
   readonly #idle = new Line<Connection>();
+  readonly #paused = new Line<Connection>();
   readonly #unread = new Unread<Connection>();
   readonly #look: NodeJS.Timeout;
 
@@ -95,6 +102,7 @@ export class Connections {
       running: 0,
       idle: undefined,
       idleSince: 0,
+      paused: undefined,
       isBeyond,
       late: undefined,
       waiting: 0,
@@ -121,8 +129,7 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (!connection) return true;
     connection.running += 1;
-    if (connection.idle) this.#idle.remove(connection.idle);
-    connection.idle = undefined;
+    this.#stir(connection);
     return !connection.isBeyond;
   }
 
@@ -143,6 +150,23 @@ export class Connections {
     this.#rest(connection);
   }
 
+  /**
+   * Reads no idle connection, and no new one, until `readSome` has come to it. Those that Node has found ready in this turn
+   * are passed over, and what they have sent stays with the system.
+   */
+  pause(): void {
+    for (const connection of this.#idle.values()) if (!connection.paused) this.#pause(connection);
+  }
+
+  readSome(): boolean {
+    for (let left = READ_TOGETHER; left > 0; left--) {
+      const { first } = this.#paused;
+      if (!first) return false;
+      this.#read(first);
+    }
+    return this.#paused.first !== undefined;
+  }
+
   /** Stops the checks. */
   stop(): void {
     clearInterval(this.#look);
@@ -151,13 +175,36 @@ export class Connections {
   /** The connection that has been idle longest, if it has been idle for a while. */
   #settled(): Connection | undefined {
     const { first } = this.#idle;
-    return first && performance.now() - first.idleSince >= SETTLED_MS ? first : undefined;
+    // one that is paused may have sent something
+    return first && !first.paused && performance.now() - first.idleSince >= SETTLED_MS ? first : undefined;
   }
 
   #rest(connection: Connection): void {
     if (connection.running > 0) return;
     connection.idleSince = performance.now();
     connection.idle = this.#idle.add(connection);
+    // those that were paused before it have their turn first
+    if (this.#paused.first) this.#pause(connection);
+  }
+
+  /** It is idle no longer. */
+  #stir(connection: Connection): void {
+    if (connection.idle) this.#idle.remove(connection.idle);
+    connection.idle = undefined;
+    this.#read(connection);
+  }
+
+  #pause(connection: Connection): void {
+    connection.paused = this.#paused.add(connection);
+    connection.socket.pause();
+  }
+
+  #read(connection: Connection): void {
+    if (!connection.paused) return;
+    this.#paused.remove(connection.paused);
+    connection.paused = undefined;
+    connection.idleSince = performance.now();
+    connection.socket.resume();
   }
 
   #take(connection: Connection, bytes: number): void {
@@ -172,8 +219,7 @@ export class Connections {
 
   #forget(connection: Connection): void {
     this.#open.delete(connection.socket);
-    if (connection.idle) this.#idle.remove(connection.idle);
-    connection.idle = undefined;
+    this.#stir(connection);
     if (connection.late) this.#take(connection, connection.late.value.bytes);
   }
 

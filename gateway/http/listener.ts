@@ -93,7 +93,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       connections.leave(this.req.socket, bytes, this.caller ?? UNKNOWN.principal);
     }
   }
-  const arrivals = new Arrivals();
+  const arrivals = new Arrivals(connections);
   const onRequest = requestHandler(options, { connections, arrivals });
   const server = createServer(
     {
@@ -127,8 +127,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   await opened(server, options);
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => {
-      arrivals.serveAll();
+    close: async () => {
+      await arrivals.serveAll();
       return closed(server);
     },
     get connections() {

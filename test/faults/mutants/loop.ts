@@ -23,6 +23,15 @@ export const LOOP: readonly Mutant[] = [
     tests: 'in the order in which they came',
   },
   {
+    name: 'connections-are-read-while-requests-wait',
+    fault: 'Thousands of connections that send long bodies at the same time are read in one turn.',
+    file: 'gateway/http/incoming/arrivals.ts',
+    find: 'if (this.#waiting === MOST_WAITING) {',
+    replace: 'if (this.#waiting === -MOST_WAITING) {',
+    suites: ['unit/http/arrivals'],
+    tests: 'over several turns',
+  },
+  {
     name: 'unread-answers-of-all-are-one',
     fault: 'A slow reader loses its answer to a caller that leaves its own unread again and again.',
     file: 'gateway/http/connections.ts',

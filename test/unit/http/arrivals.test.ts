@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -38,7 +39,7 @@ describe('requests that come at the same time', () => {
         response.end(`${request.url} ${length} bytes`);
       },
       guard: guardSettings({ allowedHosts: [], allowedOrigins: [], publicUrl: undefined }),
-      sockets: { limit: 'limits.sockets', allowed: 100 },
+      sockets: { limit: 'limits.sockets', allowed: 400 },
     });
     ({ port } = face);
     connections = () => face.connections;
@@ -100,6 +101,75 @@ describe('requests that come at the same time', () => {
     for (const { socket } of clients) socket.destroy();
   });
 
+  describe('on hundreds of connections', () => {
+    /** How many requests Node has begun to read, by turn. */
+    const begun = new Map<number, number>();
+    const note = (message: unknown) => {
+      const { socket } = message as { socket: Socket };
+      if (socket.localPort === port) begun.set(turn, (begun.get(turn) ?? 0) + 1);
+    };
+    beforeEach(() => {
+      begun.clear();
+      subscribe('http.server.request.start', note);
+    });
+    afterEach(() => {
+      unsubscribe('http.server.request.start', note);
+    });
+    const allBegun = () => [...begun.values()].reduce((sum, count) => sum + count, 0);
+    const answered = ({ answer }: { answer: { text: string } }) => answer.text.includes('0 bytes');
+
+    it('are read over several turns, also the next ones on the same connections', async () => {
+      const clients = await opened(300);
+      for (let round = 0; round < 3; round++) {
+        for (const { answer } of clients) answer.text = '';
+        serve = () => {
+          serve = () => undefined;
+          work();
+        };
+        askAll(clients);
+        await until(() => clients.every(answered));
+      }
+      expect(allBegun()).toBe(900);
+      // the one that took long, and those that waited behind it
+      expect(Math.max(...begun.values())).toBeLessThanOrEqual(129);
+      for (const { socket } of clients) socket.destroy();
+    });
+
+    it('are answered when the port closes before they are read', async () => {
+      const clients = await opened(300);
+      let unread = 0;
+      serve = () => {
+        serve = () => undefined;
+        setImmediate(() => {
+          unread = clients.length - allBegun();
+          void finish();
+        });
+        work();
+      };
+      askAll(clients);
+      await until(() => clients.every(answered));
+      expect(unread).toBeGreaterThan(100);
+      for (const { socket } of clients) socket.destroy();
+    });
+
+    it('are read from new connections, too', async () => {
+      const clients = await opened(200);
+      let later: typeof clients = [];
+      serve = () => {
+        serve = () => undefined;
+        later = Array.from({ length: 20 }, () => {
+          const socket = connect(port, '127.0.0.1');
+          socket.write('GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n');
+          return { socket, answer: received(socket) };
+        });
+        work();
+      };
+      askAll(clients);
+      await until(() => later.length > 0 && [...clients, ...later].every(answered));
+      for (const { socket } of [...clients, ...later]) socket.destroy();
+    });
+  });
+
   it('have all of their bodies when they are served later', async () => {
     serve = work;
     const body = Buffer.alloc(300_000, 'b');
@@ -146,7 +216,7 @@ describe('requests that come at the same time', () => {
 
 describe('the bodies of requests that wait', () => {
   it('are bounded: past 16 MiB the request whose bytes come is served at once, and only once', async () => {
-    const arrivals = new Arrivals();
+    const arrivals = new Arrivals({ pause: () => undefined, readSome: () => false });
     const served: string[] = [];
     const first = arrivals.wait(() => void served.push('first'));
     const second = arrivals.wait(() => void served.push('second'));
