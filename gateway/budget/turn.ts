@@ -22,6 +22,12 @@ export function beginStep(): void {
   setImmediate(endTurn);
 }
 
+/** Tells this turn of the event loop from all others. */
+export function presentTurn(): number {
+  beginStep();
+  return begunAt;
+}
+
 /** True when this turn of the event loop has done enough work. Call `beginStep` first. */
 export function isTurnOver(): boolean {
   return begunAt !== 0 && performance.now() - begunAt >= TURN_MS;

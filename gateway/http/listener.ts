@@ -193,7 +193,7 @@ function requestHandler(
     // it closes once: `once` would only cost an object more
     response.on('close', ended);
     const hasRoom = connections.begin(socket);
-    if (!arrivals.isBusy) {
+    if (!arrivals.mustWait()) {
       serve(request, response, hasRoom);
       return;
     }

@@ -135,6 +135,20 @@ describe('requests that come at the same time', () => {
       for (const { socket } of clients) socket.destroy();
     });
 
+    it('are begun no more than fifty in a turn, however little each of them takes', async () => {
+      const served = new Map<number, number>();
+      serve = () => void served.set(turn, (served.get(turn) ?? 0) + 1);
+      const clients = await opened(50);
+      const many = 'GET /many HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(20);
+      for (const { socket } of clients) socket.write(many);
+      work();
+      await until(() => clients.every(({ answer }) => answer.text.split('0 bytes').length === 21));
+      expect([...served.values()].reduce((sum, count) => sum + count, 0)).toBe(1000);
+      // those that come in a turn, and those that have waited for it
+      expect(Math.max(...served.values())).toBeLessThanOrEqual(100);
+      for (const { socket } of clients) socket.destroy();
+    });
+
     it('are answered when the port closes before they are read', async () => {
       const clients = await opened(300);
       let unread = 0;
