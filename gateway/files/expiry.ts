@@ -4,6 +4,7 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import { StateMark } from './control/state-mark.js';
 import { failuresOf, TOGETHER } from './control/together.js';
 import { recordKey } from './file.js';
 
@@ -16,7 +17,7 @@ const MAX_PAUSE_MS = 60_000;
 
 interface ExpiryDeps {
   objects: Pick<ObjectStore, 'remove'>;
-  state: Pick<StateStore, 'read'>;
+  state: Pick<StateStore, 'read' | 'create' | 'extend' | 'remove'>;
   clock: Stopwatch;
   log: Log;
   metrics: Metrics;
@@ -35,11 +36,13 @@ interface Watched {
 /**
  * Removes the objects of files soon after their record has expired. It knows the files that this process has recorded:
  * for those a missing record means expired, never "not recorded yet". All others, such as those of a process that has
- * ended, are left to the sweeper, which must wait to tell the two apart.
+ * ended, are left to the sweeper, which must wait to tell the two apart. So are all of them once the state store has lost
+ * its records: operators have as long as the sweeper waits to bring them back.
  */
 export class Expiry {
   readonly #deps: ExpiryDeps;
   readonly #pauseMs: number;
+  readonly #mark: StateMark;
   /** By file id, ordered by time: a checked file moves to the end. */
   readonly #watched = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
@@ -48,6 +51,7 @@ export class Expiry {
 
   constructor(deps: ExpiryDeps) {
     this.#deps = deps;
+    this.#mark = new StateMark(deps.state);
     this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, deps.retentionMs / 4));
   }
 
@@ -65,9 +69,12 @@ export class Expiry {
    */
   async look(): Promise<void> {
     const now = this.#deps.clock.ticks();
+    if (this.#watched.size === 0) return this.#mark.drop();
+    // while the store is away, nothing can be judged below either
+    await this.#looksAtMark().catch(() => false);
     const failures = new Map<Watched, unknown>();
     for (let due = this.#due(now); due.length > 0; due = this.#due(now)) {
-      const failed = await failuresOf(due, (one) => this.#judge(one, now));
+      const failed = await this.#judge(due, now);
       for (const [one, error] of failed) {
         failures.set(one, error);
         this.#watched.delete(one.id);
@@ -91,15 +98,39 @@ export class Expiry {
     return due;
   }
 
-  async #judge({ id, key }: Watched, now: number): Promise<void> {
+  /** @returns why some of them could not be judged, or removed */
+  async #judge(due: readonly Watched[], now: number): Promise<Map<Watched, unknown>> {
     const { state, objects, metrics, retentionMs } = this.#deps;
-    const isAlive = (await state.read(recordKey(id))) !== undefined;
-    if (!isAlive) {
+    const expired: Watched[] = [];
+    const unread = await failuresOf(due, async (one) => {
+      if ((await state.read(recordKey(one.id))) === undefined) expired.push(one);
+      else this.#lookAgain(one, now + retentionMs / 4);
+    });
+    // after they were read: what is lost later was there
+    if (expired.length > 0 && !(await this.#looksAtMark())) return new Map();
+    const unremoved = await failuresOf(expired, async ({ id, key }) => {
       await objects.remove(key);
       metrics.count('wharf_swept_objects_total', { reason: 'expired' });
-    }
+      this.#watched.delete(id);
+    });
+    return new Map([...unread, ...unremoved]);
+  }
+
+  #lookAgain({ id, key }: Watched, dueAt: number): void {
     this.#watched.delete(id);
-    if (isAlive) this.#watched.set(id, { id, key, dueAt: now + retentionMs / 4 });
+    this.#watched.set(id, { id, key, dueAt });
+  }
+
+  /** False when the state store has lost its records: then none of the files is watched any longer. */
+  async #looksAtMark(): Promise<boolean> {
+    if (await this.#mark.isKept()) return true;
+    const fields = { files: this.#watched.size };
+    this.#watched.clear();
+    this.#deps.log.warn(
+      fields,
+      'the state store has lost what was in it: to bring back a backup, stop every Wharf within 45 minutes, before files are removed',
+    );
+    return false;
   }
 
   start(): void {
@@ -118,5 +149,6 @@ export class Expiry {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
+    await this.#mark.drop();
   }
 }

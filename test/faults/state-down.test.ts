@@ -68,6 +68,38 @@ describe.each(['filesystem', 's3'] as const)('a gateway with files in %s and sta
   );
 });
 
+describe('a Redis that loses everything', () => {
+  it('takes no bytes of a file in use with it: its link works once its record is restored, and the log says what to do', async () => {
+    const upstream = await startFaultUpstream('json');
+    const redis = await OwnRedis.start();
+    const stores = await filesystemStores();
+    const wharf = await startWharf({
+      servers: { sound: upstream.server },
+      config: { ...stores.config, state: { use: 'redis', url: redis.url }, secret: SECRET, retention: '4s' },
+    });
+    try {
+      const begun = performance.now();
+      const client = await RawClient.connect(wharf.mcp);
+      const { result } = await client.call('blob', { size: 700_000 });
+      const link = /http[^"\\ ]*\/d\/[\w-]+/.exec(JSON.stringify(result))?.[0] ?? '';
+      // the record is looked at once its first retention is over, and often from then on
+      await until(async () => (await fetch(link)).status === 200 && performance.now() - begun > 5000);
+      const key = await redis.command('keys', 'wharf:file:*');
+      const record = await redis.command('get', key);
+      await redis.command('flushall');
+      await until(() => wharf.lines.some(({ text }) => text.includes('stop every Wharf within 45 minutes')));
+      expect((await fetch(link)).status).toBe(410);
+      await redis.command('set', key, record, 'px', '60000');
+      expect((await fetch(link)).status).toBe(200);
+    } finally {
+      await wharf.stop();
+      await upstream.close();
+      await redis.stop();
+      await stores.close();
+    }
+  });
+});
+
 describe('a Redis that carries out a command whose answer is lost', () => {
   let upstream: FaultUpstream;
   let redis: OwnRedis;

@@ -54,6 +54,14 @@ export const STORES: readonly Mutant[] = [
     suites: ['unit/files/upload'],
   },
   {
+    name: 'objects-follow-lost-records',
+    fault: 'A Redis that was emptied by mistake takes the bytes of files with it, before a backup can be restored.',
+    file: 'gateway/files/expiry.ts',
+    find: '    if (expired.length > 0 && !(await this.#looksAtMark())) return new Map();\n',
+    replace: '',
+    suites: ['unit/files/expiry'],
+  },
+  {
     name: 'state-outlives-its-time',
     fault: 'Sessions, tickets and records of files never end in memory.',
     file: 'adapters/state/memory.ts',
