@@ -125,6 +125,14 @@ export class Sessions {
   }
 
   /**
+   * Whether a session could be kept now, for a server whose process would start for nothing.
+   * @throws GatewayError `state_unavailable`, `state_full`
+   */
+  check(): Promise<void> {
+    return this.#deps.state.check();
+  }
+
+  /**
    * Opens a session. When its principal, or the process, has reached its limit, the session unused longest ends.
    * @param most sessions that its principal may have here, itself included
    * @throws GatewayError `state_unavailable`, `state_full`

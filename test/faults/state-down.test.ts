@@ -9,7 +9,7 @@ import {
 } from '../helpers/fault-checks.js';
 import { FaultProxy } from '../helpers/fault-proxy.js';
 import { type FaultStores, filesystemStores, SECRET, s3Stores } from '../helpers/fault-stores.js';
-import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
+import { type FaultUpstream, startFaultUpstream, stdioServers } from '../helpers/fault-upstream.js';
 import { OwnRedis } from '../helpers/own-redis.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { until } from '../helpers/wait.js';
@@ -66,6 +66,30 @@ describe.each(['filesystem', 's3'] as const)('a gateway with files in %s and sta
       await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
     },
   );
+});
+
+describe('a stdio server whose only process has a session that rests', () => {
+  it('is not started anew, and the session goes on, while a Redis that is down can keep no other one', async () => {
+    const upstream = await startFaultUpstream('stdio');
+    const redis = await OwnRedis.start();
+    const stores = await filesystemStores();
+    const config = { ...stores.config, state: { use: 'redis', url: redis.url }, secret: SECRET };
+    const wharf = await startWharf({ servers: { sound: { ...upstream.server, limits: { processes: 1 } } }, config });
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const before = stdioServers();
+      expect(before).toHaveLength(1);
+      await redis.kill();
+      for (const _ of [1, 2]) await expect(RawClient.connect(wharf.mcp)).rejects.toThrow(/503.*state_unavailable/);
+      expect(stdioServers()).toEqual(before);
+      expect((await client.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
+    } finally {
+      await wharf.stop();
+      await upstream.close();
+      await redis.stop();
+      await stores.close();
+    }
+  });
 });
 
 describe('a Redis that loses everything', () => {

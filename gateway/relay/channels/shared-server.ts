@@ -125,6 +125,7 @@ export class SharedServer {
 
   async #initialize(asked: Asked, initialize: PendingRequest): Promise<void> {
     const { exchange } = asked;
+    await this.#deps.sessions.check();
     await this.#endProbe(exchange);
     const { connection, end } = await this.#connect(exchange.signal, exchange.identity);
     let id: string | undefined;
