@@ -1,4 +1,5 @@
 import { countText } from '../../policy/amounts.js';
+import { passedText } from '../../policy/passed-limit.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { ConsoleLayout, Table, Told, timeOf } from './console-layout.js';
 import type { RefusedExchange } from './lately.js';
@@ -6,7 +7,7 @@ import type { RefusedExchange } from './lately.js';
 export const REFUSED_HEADS = ['When', 'Server', 'Who', 'What', 'Why', 'Limit'] as const;
 
 export function RefusedRow({ refused }: { refused: RefusedExchange }) {
-  const { at, times, since, server, principal, client, method, name, code, limit, allowed, actual } = refused;
+  const { at, times, since, server, principal, client, method, name, code, limit, allowed } = refused;
   const [when, first] = [at, since].map((ms) => new Date(ms).toISOString()) as [string, string];
   return (
     <tr>
@@ -38,8 +39,7 @@ export function RefusedRow({ refused }: { refused: RefusedExchange }) {
       </td>
       <td>
         {limit !== undefined && <code>{limit}</code>}
-        {allowed !== undefined && ` ${allowed}`}
-        {allowed !== undefined && actual !== undefined && `, was ${actual}`}
+        {allowed !== undefined && ` ${passedText(refused)}`}
       </td>
     </tr>
   );
