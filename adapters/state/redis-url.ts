@@ -45,6 +45,21 @@ export function adviceOnTls(url: string, why: string): string {
   return NOT_PLAIN.test(why) ? '; a Redis with TLS answers so to redis:// in state.url, and takes rediss://' : '';
 }
 
+const CORRECT = ' Correct the user and the password in state.url, and restart Wharf.';
+
+/**
+ * What to do about a Redis that does not let Wharf in; '' where it fails of something else. Redis's own words name neither the
+ * setting nor what is wrong with it.
+ * @param why its answer, which ends with a full stop
+ */
+export function adviceOnLogin(url: string, why: string): string {
+  if (why.startsWith('NOAUTH '))
+    return new URL(url).password !== ''
+      ? CORRECT
+      : ' state.url has no password, and this Redis asks for one: redis://:PASSWORD@HOST';
+  return why.startsWith('WRONGPASS ') ? CORRECT : '';
+}
+
 /** The library decodes both, and throws where it cannot. */
 function isDecodable({ username, password }: URL): boolean {
   try {

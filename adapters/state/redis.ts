@@ -12,7 +12,7 @@ import { LONGEST_VALUE } from './redis-frames.js';
 import { watchLoss } from './redis-loss.js';
 import { lackedRights } from './redis-rights.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
-import { adviceOnTls, faultOfUrl } from './redis-url.js';
+import { adviceOnLogin, adviceOnTls, faultOfUrl } from './redis-url.js';
 
 /** Redis 6.2 or newer, or a compatible server. */
 export const settings = z
@@ -66,6 +66,9 @@ const ELSEWHERE = ['MOVED', 'ASK'];
 
 const NO_CLUSTER =
   'This Redis is one part of a cluster, and another part has the key: Wharf takes a Redis that has all keys.';
+
+/** Characters of an error that are told: those of Redis, and what Wharf advises about them. */
+const MOST_TOLD = 800;
 
 /** What Redis says to a user that may not do something: of a script the second, which does not name the command. */
 const LACKS_A_RIGHT = /^NOPERM |^ERR The user executing the script can't run/;
@@ -130,7 +133,10 @@ export async function create(
       return true;
     },
   }) as Redis & ScriptCommands;
-  const watched = watch(client, deps, (error, why) => {
+  const watched = watch(client, deps, (error, why, wasReady) => {
+    // a password is changed while connections are open, and counts for the next one
+    const login = adviceOnLogin(config.url, why);
+    if (login !== '' || wasReady) return login;
     const advice = adviceOnCertificate(error);
     return advice === undefined ? adviceOnTls(config.url, why) : `. ${advice}`;
   });
@@ -275,14 +281,14 @@ function leaveWrongDatabase(client: Redis): void {
 /**
  * Logs one line when the connection is lost and one when it is back, however many attempts lie between. A Redis that ends
  * each connection soon after it was made would fill the log: such losses are logged once a minute.
- * @param advice what follows the reason of a connection that was never there
+ * @param advice what follows the reason why there is no connection; `wasReady`: there was one before
  * @returns `notReady` gives the reason why the connection is missing. `because` notes why Wharf itself ends the connection.
  * `end` is called before closing on purpose, which is not logged as a loss
  */
 function watch(
   client: Redis,
   { log, clock }: Pick<StateStoreDeps, 'log' | 'clock'>,
-  advice: (error: unknown, why: string) => string,
+  advice: (error: unknown, why: string, wasReady: boolean) => string,
 ): { notReady: () => Error; because: (error: Error) => void; end: () => void } {
   let lost = false;
   let isTold = false;
@@ -293,7 +299,7 @@ function watch(
   let wasReady = false;
   const why = () => {
     const told = withoutValues(reason);
-    if (!wasReady) told.message += advice(reason, told.message);
+    told.message += advice(reason, told.message, wasReady);
     return told;
   };
   const isQuiet = () => clock.ticks() - toldAt < QUIET_MS;
@@ -329,7 +335,7 @@ function watch(
   });
   const notReady = () => {
     const because = reason === undefined ? '' : `: ${why().message}`;
-    return new Error(`The connection to Redis is "${client.status}"${because}`);
+    return Object.assign(new Error(`The connection to Redis is "${client.status}"${because}`), codeOf(reason));
   };
   return { notReady, because, end: () => client.off('close', onClose) };
 }
@@ -361,7 +367,13 @@ function whole(ttlMs: number): number {
 function withoutValues(error: unknown): Error {
   const { message } = (error ?? {}) as { message?: unknown };
   const text = typeof message === 'string' ? message : 'The connection was closed.';
-  const told = new Error(text.replace(/, with args beginning with:.*$/s, '').slice(0, 300));
+  const told = new Error(text.replace(/, with args beginning with:.*$/s, '').slice(0, MOST_TOLD));
   delete told.stack;
-  return told;
+  return Object.assign(told, codeOf(error));
+}
+
+/** Node's code, by which `wharf doctor` knows a certificate that was refused. */
+function codeOf(error: unknown): { code?: string } {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? { code } : {};
 }

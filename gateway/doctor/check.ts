@@ -55,10 +55,16 @@ async function runOne(check: Check, signal: AbortSignal): Promise<Found> {
   // it may also end after everything else
   ended.catch(() => {});
   const found = await Promise.race([(async () => check.run(both))(), ended]).catch(
-    (error: unknown): Finding => ({ state: 'failed', text: causesOf(error), todo: adviceOnCertificate(error) ?? todo }),
+    (error: unknown): Finding => failed(error, todo),
   );
   const text = redactText(found.text);
   return { group, title, ...found, text, ms: Math.round(performance.now() - startedAt) };
+}
+
+/** What an adapter advises about a certificate stands in its error too, for the log, which has no other place for it. */
+function failed(error: unknown, usual: string): Finding {
+  const todo = adviceOnCertificate(error) ?? usual;
+  return { state: 'failed', text: causesOf(error).replaceAll(` ${todo}`, ''), todo };
 }
 
 /** The error and its causes, in one line. */

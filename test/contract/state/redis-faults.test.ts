@@ -5,12 +5,14 @@ import { createServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/state/redis.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import { runAll } from '../../../gateway/doctor/check.js';
 import type { LogFields } from '../../../gateway/ports/log.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { FaultProxy } from '../../helpers/fault-proxy.js';
 import { OwnRedis } from '../../helpers/own-redis.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { until } from '../../helpers/wait.js';
+import { startPeer } from '../transfer/peer.js';
 
 const STATE_TIMEOUT_MS = 1000;
 const HOUR = 3_600_000;
@@ -159,6 +161,21 @@ describe('redis state store when Redis', () => {
     withTls.close();
   });
 
+  it('has a certificate of a CA that is not known: the log says how to name that, and `wharf doctor` below what failed', async () => {
+    const peer = await startPeer();
+    await store.close();
+    store = await open(`rediss://127.0.0.1:${new URL(peer.https).port}`);
+    await until(() => logged.length > 0);
+    expect(String(logged[0]?.[1].err)).toMatch(/self-signed certificate.*\. Wharf trusts .*NODE_EXTRA_CA_CERTS=/);
+    const run = async () => ({ state: 'ok' as const, text: await store.check().then(String) });
+    const check = { group: 'state', title: 'create', todo: 'Check state.url.', run };
+    const [found] = await runAll([check], new AbortController().signal);
+    expect(found?.todo).toMatch(/^Wharf trusts .*NODE_EXTRA_CA_CERTS=/);
+    expect(found?.text).toContain('self-signed certificate');
+    expect(found?.text).not.toContain('NODE_EXTRA_CA_CERTS');
+    await peer.close();
+  });
+
   it('was there, and closes the connection: the log does not speak of TLS', async () => {
     await store.check();
     await redis.kill();
@@ -238,7 +255,9 @@ describe('redis state store when Redis', () => {
     const error = await stranger.create('the-key', 'the-value', HOUR).catch((thrown: unknown) => thrown);
     const { cause } = (await stranger.check().catch((thrown: unknown) => thrown)) as Error;
     await stranger.close();
-    expect(cause).toHaveProperty('message', expect.stringMatching(/^The connection to Redis is "\w+": WRONGPASS /));
+    const said =
+      /^The connection to Redis is "\w+": WRONGPASS .*\. Correct the user and the password in state\.url, and restart Wharf\.$/;
+    expect(cause).toHaveProperty('message', expect.stringMatching(said));
     expect(error).toMatchObject(UNAVAILABLE);
     const texts = [error, (error as Error).cause, ...logged.map(([, fields]) => fields.err)];
     for (const text of texts) {
@@ -253,7 +272,12 @@ describe('redis state store when Redis', () => {
     await redis.command('-a', 'another-one', 'client', 'kill', 'type', 'normal');
     await until(() => logged.length > 0);
     expect(logged).toEqual([['warn', { err: expect.any(Error) }, 'the connection to the state store is lost']]);
-    expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringContaining('NOAUTH'));
+    expect(logged[0]?.[1].err).toHaveProperty(
+      'message',
+      expect.stringMatching(
+        /^NOAUTH .* state\.url has no password, and this Redis asks for one: redis:\/\/:PASSWORD@HOST$/,
+      ),
+    );
   });
 
   it('lets us do only what STORAGE.md lists: that is enough', async () => {
