@@ -33,7 +33,7 @@ export class Refusals {
     this.#tellers = tellers;
   }
 
-  note({ code, facts }: GatewayError, request: RefusedRequest): void {
+  note({ code, facts, cause }: GatewayError, request: RefusedRequest): void {
     const { log, metrics } = this.#tellers;
     metrics.count('wharf_refused_requests_total', { code });
     const leftOut = this.#mayWrite(code);
@@ -48,6 +48,8 @@ export class Refusals {
       origin: shown(headers.origin),
       address: socket.remoteAddress,
       ...(typeof facts.reason === 'string' && { reason: facts.reason }),
+      // no other line says what has failed: a file that is missing from the package, for example
+      ...(code === 'internal' && { err: cause }),
     };
     log.warn(leftOut > 0 ? { ...fields, leftOut } : fields, 'refused');
   }
