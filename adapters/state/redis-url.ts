@@ -45,18 +45,18 @@ export function adviceOnTls(url: string, why: string): string {
   return NOT_PLAIN.test(why) ? '; a Redis with TLS answers so to redis:// in state.url, and takes rediss://' : '';
 }
 
-const CORRECT = ' Correct the user and the password in state.url, and restart Wharf.';
+/** Not as a URL, in which the log would blot it out. */
+const NONE =
+  ' (This Redis asks for a password, and state.url has none: write it before the host, as :PASSWORD@ or USER:PASSWORD@.)';
+const CORRECT = ' (Correct the user and the password in state.url, and restart Wharf.)';
 
 /**
  * What to do about a Redis that does not let Wharf in; '' where it fails of something else. Redis's own words name neither the
  * setting nor what is wrong with it.
- * @param why its answer, which ends with a full stop
+ * @param why its answer, with a full stop at its end or without one
  */
 export function adviceOnLogin(url: string, why: string): string {
-  if (why.startsWith('NOAUTH '))
-    return new URL(url).password !== ''
-      ? CORRECT
-      : ' state.url has no password, and this Redis asks for one: redis://:PASSWORD@HOST';
+  if (why.startsWith('NOAUTH ')) return new URL(url).password !== '' ? CORRECT : NONE;
   return why.startsWith('WRONGPASS ') ? CORRECT : '';
 }
 
