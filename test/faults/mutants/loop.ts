@@ -29,7 +29,7 @@ export const LOOP: readonly Mutant[] = [
     find: 'this.#begun > MOST_BEGUN;',
     replace: 'this.#begun > MOST_BEGUN * 1000;',
     suites: ['unit/http/arrivals'],
-    tests: 'no more than fifty',
+    tests: 'no more than 256',
   },
   {
     name: 'connections-are-read-while-requests-wait',
