@@ -3,13 +3,12 @@ import type { JsonValue } from '../../ports/json.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { SlotSink } from '../../wire/json/reader.js';
 import type { WeightLimits } from '../../wire/json/weigh.js';
-import type { Cut } from './cut.js';
 import { JsonBegin } from './json-begin.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
 import { nestedJson } from './nested-json.js';
 import { markedPlaces, type NestedPlace, stringsOf } from './nested-places.js';
 import { shortStrings } from './short-strings.js';
-import { type NestedCut, type NestedFile, TextParts } from './text-parts.js';
+import { type NestedCut, type NestedFile, TextParts, type TextPartsOptions } from './text-parts.js';
 
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -32,18 +31,11 @@ export const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 /** The end of a string that is the key of a member. */
 const KEY = /^"\s*:/;
 
-interface NestedCutOptions {
+interface NestedCutOptions extends TextPartsOptions {
   /** Limits within which a text counts as JSON. */
   weight: WeightLimits;
-  /** Bytes up to which a file stays inline. */
-  limit: number;
-  /** Undefined when the message has failed. */
-  open: () => Cut | undefined;
-  /** False when no more strings may leave the text. */
-  mayOpen: () => boolean;
   /** The sink for a string that cannot be JSON. */
   otherwise: () => SlotSink;
-  account: (delta: number) => void;
 }
 
 /**
@@ -71,7 +63,7 @@ export class NestedCuts extends TextParts implements SlotSink {
   #slowUntil = 0;
 
   constructor(options: NestedCutOptions) {
-    super(options.account);
+    super(options);
     this.#options = options;
     this.#min = Math.ceil(options.limit / 3) * 4;
     this.parts.push(this.#plain);

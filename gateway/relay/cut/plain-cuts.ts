@@ -2,9 +2,8 @@ import type { FileClaims } from '../../ports/file.js';
 import { parseDataUriHead, SCHEME } from '../../wire/data-uri.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { SlotSink } from '../../wire/json/reader.js';
-import type { Cut } from './cut.js';
 import { NOWHERE } from './nested-cuts.js';
-import { type NestedCut, type NestedFile, TextParts } from './text-parts.js';
+import { type NestedCut, type NestedFile, TextParts, type TextPartsOptions } from './text-parts.js';
 
 const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
@@ -38,16 +37,9 @@ const BEGINNINGS =
 /** Raw characters that are enough to know one. */
 const MOST_BEGIN = 32;
 
-interface PlainCutOptions {
-  /** Bytes up to which a file stays inline. */
-  limit: number;
-  /** Undefined when the message has failed. */
-  open: () => Cut | undefined;
-  /** False when no more strings may leave the text. */
-  mayOpen: () => boolean;
+interface PlainCutOptions extends TextPartsOptions {
   /** The sink for a text that is a `data:` URI from its beginning. */
   whole: () => SlotSink;
-  account: (delta: number) => void;
 }
 
 /**
@@ -74,7 +66,7 @@ export class PlainCuts extends TextParts implements SlotSink {
   #escape: Buffer = Buffer.alloc(0);
 
   constructor(options: PlainCutOptions) {
-    super(options.account);
+    super(options);
     this.#options = options;
     // also where nothing stays inline, a word without a character is not a file
     this.#min = Math.max(1, Math.ceil(options.limit / 3) * 4);

@@ -25,6 +25,17 @@ export interface NestedFile {
   place: NestedPlace | undefined;
 }
 
+export interface TextPartsOptions {
+  /** Bytes up to which a file stays inline. */
+  limit: number;
+  /** Undefined when the message has failed. */
+  open: () => Cut | undefined;
+  /** False when no more strings may leave the text. */
+  mayOpen: () => boolean;
+  /** Called with raw bytes taken into memory (+) or released (-). */
+  account: (delta: number) => void;
+}
+
 /** A text out of which strings may be taken while it streams: the rest of it, and the strings, in order. */
 export abstract class TextParts {
   readonly parts: (ByteStore | NestedCut)[] = [];
@@ -33,8 +44,7 @@ export abstract class TextParts {
   #told = 0;
   #untold = 0;
 
-  /** @param account called with raw bytes taken into memory (+) or released (-) */
-  constructor(account: (delta: number) => void) {
+  constructor({ account }: Pick<TextPartsOptions, 'account'>) {
     this.#account = account;
   }
 
