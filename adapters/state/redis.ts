@@ -67,7 +67,7 @@ const ELSEWHERE = ['MOVED', 'ASK'];
 const NO_CLUSTER =
   'This Redis is one part of a cluster, and another part has the key: Wharf takes a Redis that has all keys.';
 
-/** Characters of an error that are told: those of Redis, and what Wharf advises about them. */
+/** Most characters of an error that Wharf logs: what Redis says, and what Wharf advises. */
 const MOST_TOLD = 800;
 
 /** What Redis says to a user that may not do something: of a script the second, which does not name the command. */

@@ -75,6 +75,8 @@ export class Expiry {
     const failures = new Map<Watched, unknown>();
     for (let due = this.#due(now); due.length > 0; due = this.#due(now)) {
       const failed = await this.#judge(due, now);
+      // none is watched any longer, and least of all one whose record could not be read before it was lost
+      if (!failed) return;
       for (const [one, error] of failed) {
         failures.set(one, error);
         this.#watched.delete(one.id);
@@ -98,8 +100,8 @@ export class Expiry {
     return due;
   }
 
-  /** @returns why some of them could not be judged, or removed */
-  async #judge(due: readonly Watched[], now: number): Promise<Map<Watched, unknown>> {
+  /** @returns why some of them could not be judged, or removed; undefined when the state store has lost its records */
+  async #judge(due: readonly Watched[], now: number): Promise<Map<Watched, unknown> | undefined> {
     const { state, objects, metrics, retentionMs } = this.#deps;
     const expired: Watched[] = [];
     const unread = await failuresOf(due, async (one) => {
@@ -107,7 +109,7 @@ export class Expiry {
       else this.#lookAgain(one, now + retentionMs / 4);
     });
     // after they were read: what is lost later was there
-    if (expired.length > 0 && !(await this.#looksAtMark())) return new Map();
+    if (expired.length > 0 && !(await this.#looksAtMark())) return undefined;
     const unremoved = await failuresOf(expired, async ({ id, key }) => {
       await objects.remove(key);
       metrics.count('wharf_swept_objects_total', { reason: 'expired' });

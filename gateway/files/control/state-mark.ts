@@ -18,7 +18,7 @@ export class StateMark {
   }
 
   /**
-   * Whether the store still has what was there at the look before this one. A loss is told once: the mark is made anew.
+   * Whether the store still has what was there at the look before this one. It reports a loss once, and then makes the mark anew.
    * @throws GatewayError `state_unavailable`
    */
   async isKept(): Promise<boolean> {

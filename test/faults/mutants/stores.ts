@@ -57,7 +57,7 @@ export const STORES: readonly Mutant[] = [
     name: 'objects-follow-lost-records',
     fault: 'A Redis that was emptied by mistake takes the bytes of files with it, before a backup can be restored.',
     file: 'gateway/files/expiry.ts',
-    find: '    if (expired.length > 0 && !(await this.#looksAtMark())) return new Map();\n',
+    find: '    if (expired.length > 0 && !(await this.#looksAtMark())) return undefined;\n',
     replace: '',
     suites: ['unit/files/expiry'],
   },

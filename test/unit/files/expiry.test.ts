@@ -10,7 +10,7 @@ function setUp() {
   const removed: string[] = [];
   const time = { now: 0 };
   const store = { open: 0, most: 0, held: new Set<string>() };
-  const state = { isDown: false, isFull: false };
+  const state = { isDown: false, isFull: false, unread: new Set<string>() };
   const logged: [object, string][] = [];
   const up = () => {
     if (state.isDown) throw new Error('down');
@@ -29,6 +29,7 @@ function setUp() {
     state: {
       read: async (key) => {
         up();
+        if (state.unread.has(key)) throw new Error('unread');
         return records.has(key) ? '{}' : undefined;
       },
       create: async (key) => {
@@ -163,6 +164,22 @@ describe('files of a state store that has lost all that was in it', () => {
     while (store.open === 0) await Promise.resolve();
     records.clear();
     await looking;
+    expect(removed).toEqual(['f/f0']);
+  });
+
+  it('stay also if some of them could not be read before', async () => {
+    const { add, records, removed, time, expiry, state, store, expire } = setUp();
+    for (let n = 0; n < 20; n += 1) add(`f${n}`);
+    await expiry.look();
+    time.now = RETENTION;
+    expire('f0');
+    state.unread.add('file:f1');
+    const looking = expiry.look().catch(() => undefined);
+    while (store.open === 0) await Promise.resolve();
+    records.clear();
+    await looking;
+    state.unread.clear();
+    await expiry.look();
     expect(removed).toEqual(['f/f0']);
   });
 
