@@ -9,6 +9,8 @@ const HEAD_BYTES = 64 * 1024;
 
 const BEGINNING = Buffer.from('HTTP/1.');
 const HEAD_END = Buffer.from('\r\n\r\n');
+/** How a head ends whose lines have no CR: it is no answer, and waiting for more of it would take as long as for none. */
+const BARE_END = Buffer.from('\n\n');
 const NOTHING = Buffer.alloc(0);
 
 /** What the system says of a connection whose other end refuses what was sent. */
@@ -171,7 +173,8 @@ export class Connection implements BodySource {
       if (end === -1) {
         // a peer that speaks something else may wait for an answer
         const known = Math.min(seen.length - start, BEGINNING.length);
-        if (seen.compare(BEGINNING, 0, known, start, start + known) !== 0)
+        const isBare = seen.indexOf(BARE_END, Math.max(start, from - 1)) !== -1;
+        if (isBare || seen.compare(BEGINNING, 0, known, start, start + known) !== 0)
           throw new WireError('syntax', 'not an answer of HTTP/1.1', 0);
         if (from === 0) this.#joined(seen.subarray(start));
         else if (start > 0) this.#filled = seen.copy(seen, 0, start);

@@ -59,7 +59,17 @@ export function parseHead(text: string, hasNoBody = false): AnswerHead {
   }
   const code = Number(status[2]);
   const length = lengthOf(code, headers);
-  return { status: code, headers, length: hasNoBody ? 0 : length, keepsAlive: keepsAlive(status[1], headers) };
+  const isKept = keepsAlive(status[1], headers) && !announcesInVain(code, headers);
+  return { status: code, headers, length: hasNoBody ? 0 : length, keepsAlive: isKept };
+}
+
+/**
+ * An answer that has no body by its status, and announces one: some servers send it, after the head, where the next answer
+ * would be read (RFC 9112 §6.3 and §11.1).
+ */
+function announcesInVain(status: number, headers: AnswerHeaders): boolean {
+  if (status !== 204 && status !== 304) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Without the blanks and tabs at both ends. `trim` takes the byte 0xa0 too, which ends a "à" in UTF-8. */

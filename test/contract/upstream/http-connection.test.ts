@@ -102,6 +102,35 @@ describe('a connection to a server', () => {
     expect(connections.length).toBe(2);
   });
 
+  it.each([
+    ['with a length', 'HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\n', 'null'],
+    ['of chunks', 'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n', '0\r\n\r\n'],
+    ['that looks like an answer', 'HTTP/1.1 204 No Content\r\nContent-Length: 90\r\n\r\n', SHORT.replace('{}', '[]')],
+  ])('is not used again after a status without a body that announces one, %s', async (_what, head, body) => {
+    turns.push((socket) => {
+      socket.write(head);
+      // behind the next request, if that comes here
+      socket.once('data', () => socket.write(body));
+    });
+    await ask();
+    expect(await ask()).toBe('{}');
+    expect(connections.length).toBe(2);
+  });
+
+  it.each([
+    ['in one packet', [`${SHORT.replaceAll('\r\n', '\n')}`]],
+    ['in two, between its line feeds', [JSON_HEAD.replaceAll('\r\n', '\n'), '\n{}']],
+  ])('fails at once for an answer whose lines have no CR, %s, and the next has its own', async (_what, packets) => {
+    turns.push(async (socket) => {
+      for (const packet of packets) {
+        socket.write(packet);
+        await sleep(20);
+      }
+    });
+    expect((await failureOf(ask())).code).toBe('upstream_invalid');
+    expect(await ask()).toBe('{}');
+  });
+
   it('is not used again when the server writes while it is idle', async () => {
     expect(await ask()).toBe('{}');
     connections[0]?.write(SHORT.replace('{}', '[]'));
