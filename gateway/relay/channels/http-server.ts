@@ -227,8 +227,10 @@ export class HttpServer {
   #passesAsItIs({ exchange, messages, session, client }: Caller, answer: UpstreamAnswer, body: Buffer): boolean {
     const requests = messages?.requests ?? [...this.#deps.sessions.resumable.unanswered.of(session).values()];
     const { reply } = exchange;
-    // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees
-    const isWhole = reply.takesBodies && answer.headers['content-length'] !== undefined;
+    // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees; so is a stream
+    // that ends without an answer, for which its client would wait until it gives up
+    const mayOwe = answer.kind === 'sse' && requests.length > 0;
+    const isWhole = reply.takesBodies && !mayOwe && answer.headers['content-length'] !== undefined;
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;
     if (!isPassable || mayNeedWork(body, requests, client, this.#deps)) return false;

@@ -95,6 +95,25 @@ describe('an event stream', () => {
     expect(await (await open('POST')).text()).toMatch(/"id":7,"error":\{"code":-32603,.*upstream_closed/);
   });
 
+  it('that came in one piece with its length, but without an answer, ends with an error too', async () => {
+    for (const body of [': nothing\n\n', 'data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n']) {
+      sse(body, { framing: 'length' });
+      const text = await (await open('POST')).text();
+      expect(text).toContain(body);
+      expect(text).toMatch(/"id":7,"error":\{"code":-32603,.*upstream_closed/);
+    }
+  });
+
+  it('that answers one of two requests, and has a length, ends with an error for the other', async () => {
+    const batcher = await RawClient.connect(wharf.mcp, '2025-03-26');
+    sse(`data: ${RESULT}\n\n`, { framing: 'length' });
+    const { messages } = await batcher.post(`[${CALL},${CALL.replace('"id":7', '"id":8')}]`);
+    expect(messages).toEqual([
+      JSON.parse(RESULT),
+      expect.objectContaining({ id: 8, error: expect.objectContaining({ code: -32603 }) }),
+    ]);
+  });
+
   it('that ends without an answer gives an error, too', async () => {
     sse(`data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n`);
     expect(await (await open('POST')).text()).toMatch(/"id":7,"error":/);
