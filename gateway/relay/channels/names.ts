@@ -19,9 +19,12 @@ export class ChannelNames {
 
   /** A name for the only request of a POST. @throws GatewayError `request_invalid` */
   next(messages: ClientMessages): number {
-    if (messages.requests.length === 0 || messages.isBatch)
-      throw new GatewayError('request_invalid', { reason: 'a batch needs a session' });
+    if (messages.requests.length === 0 || messages.isBatch) throw this.noBatch();
     return this.#nextId++;
+  }
+
+  noBatch(): GatewayError {
+    return new GatewayError('request_invalid', { reason: 'a batch needs a session' });
   }
 
   /** Until `forget`, the original names are restored in the server's messages. */

@@ -142,8 +142,8 @@ export class SharedSession {
     this.#isOnlyProbed &&= messages.firstMethod === PROBE;
     noteCancelled(given);
     if (messages.requests.length === 0) {
-      await this.#sending.others(messages);
-      await this.#cancel(messages.cancelled);
+      if (messages.cancelled.length === 0) await this.#sending.others(messages);
+      else await this.#cancelBy(messages);
       exchange.reply.all({ status: 202, body: 'other' });
       return;
     }
@@ -326,9 +326,19 @@ export class SharedSession {
   }
 
   /**
-   * For versions before 2026-07-28. Later clients close their streams, and the ids of several clients are not those of
-   * the channel.
+   * A cancellation that a client sends. Clients of 2026-07-28 close their streams instead, and the id that one of them names
+   * may be that of another client's call on their channel: the server is not told of it.
    */
+  async #cancelBy(messages: ClientMessages): Promise<void> {
+    if (this.#options.isShared) {
+      if (messages.isBatch) throw this.#names.noBatch();
+      return;
+    }
+    await this.#sending.others(messages);
+    await this.#cancel(messages.cancelled);
+  }
+
+  /** For versions before 2026-07-28, as `#cancelBy`. */
   async #cancel(ids: readonly string[]): Promise<void> {
     if (this.#options.isShared) return;
     for (const id of ids) {

@@ -354,4 +354,24 @@ describe('stateless clients over stdio', () => {
     const count = async () => (await call(2, 'cancelled', {})).messages[0]?.result?.content?.[0]?.text;
     await until(async () => (await count()) === '1');
   });
+
+  it('cannot cancel the calls of others: the ids that they name are their own', async () => {
+    const told = async () => (await call(2, 'cancelled', {})).messages[0]?.result?.content?.[0]?.text;
+    const before = await told();
+    const client = RawClient.stateless(wharf.mcp, version);
+    const headers = { 'mcp-protocol-version': version, 'mcp-method': 'notifications/cancelled' };
+    const cancel = (requestId: number) => ({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId, _meta: meta() },
+    });
+    // ids that calls have on the channel
+    for (let id = 1; id <= 60; id += 1) expect((await client.post(cancel(id), headers)).status).toBe(202);
+    const batch = await client.post([cancel(1), cancel(2)], headers);
+    expect([batch.status, batch.messages[0]?.error?.message]).toEqual([
+      400,
+      'Invalid request: a batch needs a session.',
+    ]);
+    expect(await told()).toBe(before);
+  });
 });
