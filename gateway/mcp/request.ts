@@ -5,6 +5,7 @@ import { isObject } from '../json/value.js';
 import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
 import { parseJson } from '../wire/json/parse.js';
+import { plainText } from '../wire/json/plain-text.js';
 import { weigh } from '../wire/json/weigh.js';
 import { refuseAmbiguous } from './ambiguous.js';
 import { type Era, eraOfMessage, namesStateless } from './era.js';
@@ -150,7 +151,7 @@ function spellOut(messages: ReadonlyMap<number, ReadMessage>, bytes: Buffer, isB
   const document = JsonDocument.of(bytes, isBatch).find([...messages.keys()].map(pathOf));
   for (const [index, one] of messages) {
     const range = document.at(pathOf(index));
-    if (range) one.id = document.slice(range.start, range.end).toString('latin1');
+    if (range) one.id = plainText(document.slice(range.start, range.end).toString('latin1'));
   }
 }
 

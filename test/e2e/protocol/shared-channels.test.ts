@@ -201,6 +201,15 @@ describe('a session over stdio', () => {
     expect(answer.messages).toHaveLength(1);
   });
 
+  it.each(['2.50', '1.5e300', '1E-7'])(
+    'takes the answer to the id %s, which its server spells otherwise',
+    async (id) => {
+      const client = await RawClient.connect(wharf.mcp);
+      const { messages } = await client.post(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`);
+      expect(messages).toEqual([{ jsonrpc: '2.0', id: Number(id), result: {} }]);
+    },
+  );
+
   it.each([
     ['text-id', 5, 'by its text'],
     ['number-id', '5', 'by its number'],
