@@ -31,14 +31,23 @@ const PLAIN = /^[a-z0-9_./-]*$/;
 export function mayFit(pattern: string, name: string): boolean {
   if (fits(pattern, name)) return true;
   if (PLAIN.test(name) && PLAIN.test(pattern.replaceAll('*', ''))) return false;
-  return name.length > LONGEST || fits(folded(pattern), folded(name));
+  if (name.length > LONGEST) return true;
+  const [beforeNul = '', ...rest] = name.split('\0', 2);
+  // for a program in C a text ends before a NUL
+  const read = rest.length === 0 ? [name] : [name, beforeNul];
+  return read.some((one) => fits(folded(pattern), folded(one)));
 }
 
-/** A text without case, width and what is not seen. */
+/**
+ * A text without case, width and what is not seen. Not every such character is a format character: the Hangul fillers are
+ * letters, and what selects a variant of the letter before is a mark. Upper case first, because two small letters may have one
+ * large one.
+ */
 export function folded(text: string): string {
   if (PLAIN.test(text)) return text;
   return text
+    .replace(/[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\s]/gu, '')
     .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[\p{Cf}\p{Cc}\s]/gu, '');
+    .toUpperCase()
+    .toLowerCase();
 }

@@ -138,6 +138,8 @@ describe('what a caller may not use', () => {
     ['by a list of one method', { ...call('delete_user'), method: ['tools/call'] }],
     ['by its place', rpc('tools/call', ['delete_user'])],
     ['by another spelling of the method', rpc('Tools/Call', { name: 'delete_user', arguments: {} })],
+    ['with a letter that is not seen', call('delete\u3164_user')],
+    ['before a NUL', call('delete_user\0s')],
     ['behind what is not seen', call(`${'\u200b'.repeat(2000)}delete_user`)],
   ])('is not called %s either', async (_, body) => {
     const { text } = await post('bob', body);

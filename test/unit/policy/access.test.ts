@@ -131,6 +131,17 @@ describe('a name in another spelling', () => {
     },
   );
 
+  it.each([
+    ['a Hangul filler', 'delete_l\u3164ist'],
+    ['a variation selector', 'delete_list\ufe0f'],
+    ['a combining grapheme joiner', 'delete\u034f_list'],
+    ['a dotless i', 'delete_l\u0131st'],
+    ['more behind a NUL', 'delete_list\0_of_nothing'],
+  ])('may be meant also with %s', (_, name) => {
+    expect([mayFit('delete_list', name), fits('delete_list', name)]).toEqual([true, false]);
+    expect(mayFit('read_list', name)).toBe(false);
+  });
+
   it('may be meant by any text that is too long to be searched, such as one with many characters that are not seen', () => {
     expect(mayFit('delete_*', `${'\u200b'.repeat(1001)}delete_user`)).toBe(true);
     expect(mayFit('delete_*', 'x'.repeat(2000))).toBe(false);
