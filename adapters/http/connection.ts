@@ -9,7 +9,7 @@ const HEAD_BYTES = 64 * 1024;
 
 const BEGINNING = Buffer.from('HTTP/1.');
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** How a head ends whose lines have no CR: it is no answer, and waiting for more of it would take as long as for none. */
+/** The end of a head whose lines lack their CR. Without a look for it Wharf would wait for more until `timeouts.upstream`. */
 const BARE_END = Buffer.from('\n\n');
 const NOTHING = Buffer.alloc(0);
 

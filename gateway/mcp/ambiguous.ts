@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
 import { isObject } from '../json/value.js';
+import { readInC } from '../policy/pattern.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { type Asked, repeatedKey, type WrittenObject, writtenObjects } from '../wire/json/members.js';
 import { META_CAPABILITIES, META_CLIENT, META_VERSION } from './meta-keys.js';
@@ -39,7 +40,7 @@ const MAX_SHOWN = 64;
 /**
  * Refuses a client's message that its server may read differently from Wharf. The message is forwarded unchanged, but
  * judged by `JSON.parse`, which takes the last of two members with one name. Other parsers take the first, and some
- * (Go's encoding/json) ignore the case of keys. So another message could pass a check by method, name or version. A
+ * (Go's encoding/json) ignore the case of keys, or (cJSON) what is behind a NUL in them. So another message could pass a check by method, name or version. A
  * server's messages are not refused: the client reads them as Wharf does, and they decide nothing for other clients.
  * @param value the result of `JSON.parse(text)`
  * @throws GatewayError `request_invalid`
@@ -72,8 +73,9 @@ export function refuseOtherLetters(key: string, path: readonly string[]): void {
 }
 
 function refuseKey(key: string, { lengths, keys, folded }: Judged, where: string): void {
-  if (!lengths.has(key.length) || keys.has(key)) return;
-  const meant = folded.get(fold(key));
+  const read = readInC(key);
+  if (!lengths.has(read.length) || keys.has(key)) return;
+  const meant = folded.get(fold(read));
   if (meant === undefined) return;
   const reason = `${where} has the key ${shown(key)}, which some servers take for "${meant}"`;
   throw new GatewayError('request_invalid', { reason });

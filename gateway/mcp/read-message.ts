@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
-import { folded } from '../policy/pattern.js';
+import { folded, readInC } from '../policy/pattern.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 
 /** The parts of one client message that Wharf reads. */
@@ -81,7 +81,7 @@ export function refuseOddMethod(method: string, id: string | undefined): void {
     return;
   }
   if (method.length > LONGEST_METHOD) throw invalid(`a method has at most ${LONGEST_METHOD} characters`);
-  const meant = folded(method);
+  const meant = folded(readInC(method));
   if (meant !== method && JUDGED.has(meant)) throw invalid(`its method is another spelling of "${meant}"`);
 }
 

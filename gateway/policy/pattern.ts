@@ -32,10 +32,13 @@ export function mayFit(pattern: string, name: string): boolean {
   if (fits(pattern, name)) return true;
   if (PLAIN.test(name) && PLAIN.test(pattern.replaceAll('*', ''))) return false;
   if (name.length > LONGEST) return true;
-  const [beforeNul = '', ...rest] = name.split('\0', 2);
-  // for a program in C a text ends before a NUL
-  const read = rest.length === 0 ? [name] : [name, beforeNul];
-  return read.some((one) => fits(folded(pattern), folded(one)));
+  return [name, readInC(name)].some((one) => fits(folded(pattern), folded(one)));
+}
+
+/** A text as a program in C reads it, for which it ends before a NUL. */
+export function readInC(text: string): string {
+  const end = text.indexOf('\0');
+  return end < 0 ? text : text.slice(0, end);
 }
 
 /**

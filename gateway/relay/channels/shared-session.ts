@@ -326,8 +326,8 @@ export class SharedSession {
   }
 
   /**
-   * A cancellation that a client sends. Clients of 2026-07-28 close their streams instead, and the id that one of them names
-   * may be that of another client's call on their channel: the server is not told of it.
+   * A cancellation that a client sends. Clients of 2026-07-28 close their streams instead. The id that one of them names may
+   * be that of another client's call on their channel, so the message does not reach the server.
    */
   async #cancelBy(messages: ClientMessages): Promise<void> {
     if (this.#options.isShared) {

@@ -25,6 +25,11 @@ describe('a request that cannot be judged', () => {
     ['in other letters', CALL.replace('tools/call', 'Tools/CALL'), /another spelling of "tools\/call"/],
     ['with a blank', CALL.replace('tools/call', 'tools/call '), /another spelling of "tools\/call"/],
     ['with what is not seen', CALL.replace('tools/call', 'tools\u200b/call'), /another spelling of "tools\/call"/],
+    [
+      'that goes on behind a NUL',
+      CALL.replace('tools/call', 'tools/call\\u0000x'),
+      /another spelling of "tools\/call"/,
+    ],
     ['full-width', CALL.replace('tools/call', '\uff54ools/call'), /another spelling of "tools\/call"/],
     ['far behind blanks', CALL.replace('tools/call', `${' '.repeat(5000)}tools/call`), /at most 1000 characters/],
     ['with a list for a method', CALL.replace('"tools/call"', '["tools/call"]'), /a method is a text/],
@@ -93,6 +98,12 @@ describe('a message that two parsers read in two ways', () => {
     ['a long s in params', '{"id":1,"method":"x","param\u017f":{}}', /take for "params"/],
     ['Name', '{"id":1,"method":"tools/call","params":{"name":"a","Name":"b"}}', /params has the key "Name"/],
     ['Arguments', '{"id":1,"method":"tools/call","params":{"name":"a","ARGUMENTS":{}}}', /take for "arguments"/],
+    [
+      'a name that ends before a NUL',
+      '{"id":1,"method":"tools/call","params":{"name\\u0000":"b","name":"a"}}',
+      /params has the key "name\\u0000".*take for "name"/,
+    ],
+    ['a method before more', '{"id":1,"method":"ping","METHOD\\u0000x":"tools/call"}', /take for "method"/],
     ['taskid', '{"id":1,"method":"tasks/get","params":{"taskid":"a"}}', /take for "taskId"/],
     [
       'a meta key in other letters',
