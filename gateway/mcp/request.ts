@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { GatewayError, tooDeep } from '../errors.js';
 import { JsonDocument } from '../json/document.js';
 import { jsonFault } from '../json/fault.js';
@@ -93,6 +94,9 @@ export type ReadingLimits = Pick<Limits, 'depth' | 'values' | 'batch'>;
  * @throws GatewayError `json_malformed`, `too_deep`, `batch_too_long`, `request_invalid`
  */
 export function readMessages(bytes: Buffer, limits: ReadingLimits): ClientMessages | Promise<ClientMessages> {
+  // "JSON-RPC messages MUST be UTF-8 encoded" (MCP 2025-11-25, transports). Of bytes that are not, Wharf would judge what V8
+  // makes of them, and some servers leave them out, or read two bytes for an ASCII letter.
+  if (!isUtf8(bytes)) throw invalid('it is not UTF-8');
   switch (weigh(bytes, limits)) {
     case 'light':
       return parseMessages(bytes, limits);

@@ -49,7 +49,7 @@ export function readInC(text: string): string {
 export function folded(text: string): string {
   if (PLAIN.test(text)) return text;
   return text
-    .replace(/[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\s]/gu, '')
+    .replace(/[\p{Cf}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\s]/gu, '')
     .normalize('NFKC')
     .toUpperCase()
     .toLowerCase();

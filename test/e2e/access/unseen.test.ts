@@ -69,7 +69,7 @@ async function post(name: Name, body: object, { path = '/hr/mcp', ...headers }: 
       authorization: `Bearer ${KEYS[name]}`,
       ...headers,
     },
-    body: JSON.stringify(body),
+    body: Buffer.isBuffer(body) ? body : JSON.stringify(body),
   });
   return readAnswer(response);
 }
@@ -144,6 +144,22 @@ describe('what a caller may not use', () => {
   ])('is not called %s either', async (_, body) => {
     const { text } = await post('bob', body);
     expect(text).toMatch(/"code":"(?:request_invalid|tool_unknown)"/);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it.each([
+    ['with a byte that is not UTF-8', 'delete_user\xff'],
+    ['with a letter in more bytes than it needs', 'delete\xc1\x9fuser'],
+  ])('is not called %s, and the answer has the id', async (_, name) => {
+    const body = Buffer.from(JSON.stringify(call('NAME')).replace('NAME', name), 'latin1');
+    const { status, text } = await post('bob', body);
+    expect([status, JSON.parse(text)]).toEqual([
+      400,
+      expect.objectContaining({
+        id: 7,
+        error: expect.objectContaining({ message: 'Invalid request: it is not UTF-8.' }),
+      }),
+    ]);
     expect(upstream.requests).toEqual([]);
   });
 

@@ -135,6 +135,7 @@ describe('a name in another spelling', () => {
     ['a Hangul filler', 'delete_l\u3164ist'],
     ['a variation selector', 'delete_list\ufe0f'],
     ['a combining grapheme joiner', 'delete\u034f_list'],
+    ['half of a surrogate pair', 'delete_list\ud800'],
     ['a dotless i', 'delete_l\u0131st'],
     ['more behind a NUL', 'delete_list\0_of_nothing'],
   ])('may be meant also with %s', (_, name) => {
