@@ -30,6 +30,10 @@ export class PassedReply implements Reply {
     return this.reply.takesBodies;
   }
 
+  get output(): object | undefined {
+    return this.reply.output;
+  }
+
   head(head: ReplyHead): void {
     this.reply.head(head);
   }

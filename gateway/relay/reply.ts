@@ -51,6 +51,8 @@ export interface Reply {
   readonly pressure: Promise<void> | undefined;
   /** True when a body can be sent as its server wrote it. Otherwise only messages can, one by one. */
   readonly takesBodies: boolean;
+  /** The place where all replies of a client write their messages, if there is one: its standard output. */
+  readonly output?: object | undefined;
   head(head: ReplyHead): void;
   /** @throws the error of a piece that is made while it is written; the reply is then aborted */
   message(pieces: readonly Piece[], facts?: MessageFacts): Promise<void> | undefined;

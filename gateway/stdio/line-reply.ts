@@ -120,6 +120,10 @@ export class LineReply implements Reply {
     return this.#tail;
   }
 
+  get output(): LineOutput {
+    return this.#options.output;
+  }
+
   head(head: ReplyHead): void {
     this.#head = head;
     this.#begin();

@@ -130,6 +130,11 @@ export class PostStream {
     return this.#head.body === 'events' && !this.gone;
   }
 
+  /** As in `Reply`. */
+  get output(): object | undefined {
+    return this.#reply.output;
+  }
+
   /** The client no longer wants this answer; once that is true of all of them the stream ends. */
   cancel(id: string): void {
     this.#cancelled.add(id);

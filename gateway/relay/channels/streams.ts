@@ -151,11 +151,12 @@ export class ChannelStreams {
     return first === last ? first?.stream : undefined;
   }
 
-  /** The only POST that can carry more than its answers. */
+  /** The only POST that can carry more than its answers, or the first of several whose messages all go to one place. */
   #onlyPost(): PostStream | undefined {
     let only: PostStream | undefined;
     for (const { stream } of this.#posts.values()) {
       if (!stream.takesMessages) continue;
+      if (stream.output !== undefined) return stream;
       if (only) return undefined;
       only = stream;
     }
