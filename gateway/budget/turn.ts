@@ -9,11 +9,15 @@ const TURN_MS = 20;
 /** When work began in this turn of the event loop; 0 before. */
 let begunAt = 0;
 
+/** Most work that goes on in one turn: of work that is short, one in each turn would leave the rest waiting for long. */
+const MOST_TOGETHER = 32;
+
 /**
- * Work that waits for a turn, in order of arrival. Each gets a turn of its own, so that many together do not make a
- * long one.
+ * Work that waits for a turn, in order of arrival. Each goes on as far as it can before the next one does, and only while
+ * the turn is not over, so that many together do not make a long one.
  */
 const waiting = new Line<() => void>();
+let waitingCount = 0;
 
 /** Call it before work that may take long. */
 export function beginStep(): void {
@@ -38,9 +42,11 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {
       waiting.remove(place);
+      waitingCount -= 1;
       resolve();
     };
     const place = waiting.add(go);
+    waitingCount += 1;
     beginStep();
   });
 }
@@ -57,4 +63,10 @@ function endTurn(): void {
   if (!next) return;
   beginStep();
   next();
+  // Node runs what follows of one before it runs the next
+  for (let more = Math.min(waitingCount, MOST_TOGETHER - 1); more > 0; more--) setImmediate(goOn);
+}
+
+function goOn(): void {
+  if (!isTurnOver()) waiting.first?.();
 }

@@ -14,6 +14,15 @@ export const LOOP: readonly Mutant[] = [
     tests: 'many small tools|many schemas of results',
   },
   {
+    name: 'answers-are-taken-at-once',
+    fault: 'A thousand answers that come at the same time are taken in one turn.',
+    file: 'gateway/relay/upstream/pump.ts',
+    find: '      if (isTurnOver()) {',
+    replace: '      if (isTurnOver() && pace === undefined) {',
+    suites: ['unit/relay/upstream/pump'],
+    tests: 'are taken over several turns',
+  },
+  {
     name: 'requests-are-not-put-off',
     fault: 'Thousands of connections that send at the same time are served in one turn.',
     file: 'gateway/http/incoming/arrivals.ts',
