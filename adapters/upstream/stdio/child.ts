@@ -74,6 +74,8 @@ export class Child implements SharedConnection {
   /** How the process ended, in words, once it has, and whether by itself. */
   #exit: string | undefined;
   #byItself = false;
+  /** It is ended because it has not read its stdin for too long. */
+  #isDeaf = false;
   #end: Promise<void> | undefined;
   readonly #exiting: Promise<void>;
   /** Resolves when the ending begins. */
@@ -162,9 +164,9 @@ export class Child implements SharedConnection {
 
   /** Half a message may be in the pipe, and nothing valid can follow it. */
   #stalled(): GatewayError {
+    this.#isDeaf = true;
     void this.#endGroup(0);
-    const facts = { server: this.#name, limit: 'timeouts.upstream', allowed: this.#takeMs };
-    return new GatewayError('upstream_timeout', facts);
+    return this.#failure();
   }
 
   close(): Promise<void> {
@@ -216,12 +218,18 @@ export class Child implements SharedConnection {
    * to stderr.
    */
   async #lastWords(error?: Error): Promise<GatewayError> {
+    if (this.#isDeaf) return this.#failure(error);
     await Promise.race([this.#exiting, this.#closing ? undefined : wait(AFTER_STDIN_MS, undefined, { ref: false })]);
     await wait(LAST_STDERR_MS);
     return this.#failure(error);
   }
 
+  /** Of all that a process has not answered that is ended, not only of what it was sent last. */
   #failure(error?: Error): GatewayError {
+    if (this.#isDeaf) {
+      const facts = { server: this.#name, limit: 'timeouts.upstream', allowed: this.#takeMs };
+      return new GatewayError('upstream_timeout', facts);
+    }
     const how = this.#exit ?? 'still running';
     const said = this.#stderr.tail;
     const words = `${said || 'none'}${missedVariable(said, this.#withheld)}`;

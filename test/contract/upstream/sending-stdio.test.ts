@@ -4,15 +4,15 @@ import { create, settings } from '../../../adapters/upstream/stdio.js';
 import type { SharedConnection, SharedUpstream } from '../../../gateway/ports/upstream.js';
 import { until } from '../../helpers/wait.js';
 import { source } from './streamed.js';
-import { calm, failureOf, fixture, request, upstreamDeps } from './subject.js';
+import { calm, failureOf, fixture, type Overrides, request, upstreamDeps } from './subject.js';
 
 let upstream: SharedUpstream;
 let text: string;
 
 afterEach(() => upstream.close());
 
-async function open(command: string[]): Promise<SharedConnection> {
-  upstream = create(settings.parse({ command }), upstreamDeps());
+async function open(command: string[], overrides: Overrides = {}): Promise<SharedConnection> {
+  upstream = create(settings.parse({ command }), upstreamDeps(overrides));
   const connection = await upstream.connect(calm());
   text = '';
   connection.body
@@ -107,5 +107,23 @@ describe('a line that was given up', () => {
     await connection.send(request(3, 'ping'));
     await until(() => text.includes('"id":3}'));
     expect(text).not.toContain('"id":2');
+  });
+});
+
+describe('a process that does not read', () => {
+  it('has taken too long for everything that it was given, and not only for what it was given last', async () => {
+    const connection = await open(fixture('deaf'), { timeouts: { upstream: 300 } });
+    await until(() => text.endsWith('\n'));
+    const broken = failureOf(new Promise((_, reject) => connection.body.on('error', reject)));
+    const messages = [source(4_000_000), source(4_000_000), request(2, 'ping'), source(4_000_000)];
+    const sending = messages.map((message) => failureOf(connection.send(message)));
+    await until(() => connection.body.destroyed);
+    const failures = [
+      ...(await Promise.all(sending)),
+      await broken,
+      await failureOf(connection.send(request(3, 'ping'))),
+    ];
+    expect(failures.map(({ code }) => code)).toEqual(Array(6).fill('upstream_timeout'));
+    expect(new Set(failures.map(({ facts }) => facts.limit))).toEqual(new Set(['timeouts.upstream']));
   });
 });
