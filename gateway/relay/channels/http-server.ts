@@ -116,11 +116,11 @@ export class HttpServer {
     return answer.kind === 'sse' ? this.#relaySilent(caller, answer) : this.#relay(caller, answer);
   }
 
-  /** A session was ended here to make room for another, so its server need not keep it either. */
+  /** A session was ended here to make room for another, so its server need not keep it either. Never rejects. */
   async forget({ upstreamSession, version, principal }: Session): Promise<void> {
     if (upstreamSession === undefined) return;
-    const headers = toUpstreamHeaders({ 'mcp-protocol-version': version }, undefined, upstreamSession);
     try {
+      const headers = toUpstreamHeaders({ 'mcp-protocol-version': version }, undefined, upstreamSession);
       const request = { method: 'DELETE', headers, principal, identity: absentCaller(principal) } as const;
       const answer = await this.#upstream.open(request, AbortSignal.timeout(FAREWELL_MS));
       answer.body.destroy();

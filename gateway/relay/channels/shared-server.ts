@@ -94,15 +94,16 @@ export class SharedServer {
     exchange.reply.all({ status: 204, body: 'other' });
   }
 
-  /** A session was ended to make room for another. */
+  /** A session was ended to make room for another. Never rejects. */
   async forget({ id }: Session): Promise<void> {
-    await this.#open.sessions.get(id)?.close();
+    const channel = this.#open.sessions.get(id);
+    if (channel) await this.#end(channel);
   }
 
   async close(): Promise<void> {
     clearInterval(this.#idleCheck);
     await Promise.allSettled(this.#open.stateless.values());
-    await Promise.all([...this.#open.channels].map((channel) => channel.close()));
+    await Promise.all([...this.#open.channels].map((channel) => this.#end(channel)));
     await Promise.all(this.#open.removals);
   }
 
@@ -158,8 +159,7 @@ export class SharedServer {
       await channel.post(asked, { opened });
     } finally {
       // a process may take seconds to end, and the caller need not wait
-      if (id === undefined)
-        channel.close().catch((error) => this.#deps.log.warn({ err: error }, 'could not end a channel'));
+      if (id === undefined) void this.#end(channel);
     }
   }
 
@@ -240,6 +240,11 @@ export class SharedServer {
   async #closeIdle(): Promise<void> {
     const now = this.#deps.clock.ticks();
     const latest = now - this.#deps.timeouts.session;
-    for (const channel of this.#open.channels) if ((channel.idleSince ?? now) < latest) await channel.close();
+    for (const channel of this.#open.channels) if ((channel.idleSince ?? now) < latest) await this.#end(channel);
+  }
+
+  /** Ends a channel for which no caller waits. One that cannot be ended keeps no other open. Never rejects. */
+  #end(channel: SharedSession): Promise<void> {
+    return channel.close().catch((error) => this.#deps.log.warn({ err: error }, 'could not end a channel'));
   }
 }

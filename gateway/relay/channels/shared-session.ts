@@ -102,7 +102,7 @@ export class SharedSession {
       opened: this.#opened,
       signal: this.#abort.signal,
     });
-    void this.#read();
+    this.#read().catch((error) => deps.log.error({ err: error }, 'the channel could not be ended'));
   }
 
   /** True when the channel is gone. */
@@ -236,7 +236,10 @@ export class SharedSession {
     const { deps } = this.#options;
     const allowed = deps.timeouts.upstream;
     const facts = { server: deps.server, limit: 'timeouts.upstream', allowed };
-    const fail = () => void stream.fail(new GatewayError('upstream_timeout', facts), (id) => id);
+    const fail = () =>
+      stream
+        .fail(new GatewayError('upstream_timeout', facts), (id) => id)
+        .catch((err) => deps.log.warn({ err }, 'a client could not be told'));
     return setTimeout(fail, allowed).unref();
   }
 
