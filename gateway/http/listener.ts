@@ -7,6 +7,7 @@ import http, {
 } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { breathe } from '../budget/turn.js';
 import { descriptorsExhausted } from '../errors/system.js';
 import { asGatewayError, GatewayError } from '../errors.js';
 import { UNKNOWN } from '../identity/identities.js';
@@ -123,7 +124,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     onRequest(request, response);
   });
   server.on('connection', (socket) => connections.admit(socket));
-  server.on('clientError', (error, socket) => refuseBytes(error, socket, { connections, refused: options.refused }));
+  server.on('clientError', (error, socket) => refuseSoon(error, socket, { connections, refused: options.refused }));
   await opened(server, options);
   return {
     port: (server.address() as AddressInfo).port,
@@ -205,20 +206,37 @@ function requestHandler(
   };
 }
 
-/** Bytes that Node does not take for a request. */
-function refuseBytes(
+/**
+ * Bytes that Node does not take for a request. Thousands may come at once, and Node looks for all late heads in one turn of the
+ * event loop: refusing 5000 connections in it took 0.4 s.
+ */
+function refuseSoon(
   error: NodeJS.ErrnoException,
   socket: Duplex,
   { connections, refused }: { connections: Connections; refused: ListenerOptions['refused'] },
 ): void {
   const { code = '' } = error;
+  // the route logs a client that leaves in the midst of a body
+  const isLeaving = code === BROKEN_OFF && socket instanceof Socket && connections.isBusy(socket);
+  const refuseNow = () => refuseBytes(code, socket, { isLeaving, refused });
+  const turn = breathe();
+  if (turn) {
+    // what it sends meanwhile would be refused as often
+    socket.pause();
+    void turn.then(refuseNow);
+  } else refuseNow();
+}
+
+function refuseBytes(
+  code: string,
+  socket: Duplex,
+  { isLeaving, refused }: { isLeaving: boolean; refused: ListenerOptions['refused'] },
+): void {
   const remote = socket instanceof Socket ? socket : undefined;
   const refusal =
     code === LONG_HEAD
       ? new GatewayError('head_too_long', { allowed: http.maxHeaderSize })
       : new GatewayError('http_malformed', { reason: code });
-  // the route logs a client that leaves in the midst of a body
-  const isLeaving = code === BROKEN_OFF && remote !== undefined && connections.isBusy(remote);
   if (code === LATE_HEAD || (code.startsWith('HPE_') && !isLeaving)) {
     refused(refusal, { headers: {}, socket: { remoteAddress: remote?.remoteAddress } });
   }

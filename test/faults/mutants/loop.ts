@@ -23,6 +23,15 @@ export const LOOP: readonly Mutant[] = [
     tests: 'are taken over several turns',
   },
   {
+    name: 'refusals-are-not-put-off',
+    fault: 'Thousands of connections whose bytes are no requests are refused in one turn.',
+    file: 'gateway/http/listener.ts',
+    find: '  const turn = breathe();',
+    replace: '  const turn = code ? undefined : breathe();',
+    suites: ['unit/http/refused-bytes'],
+    tests: 'over several turns',
+  },
+  {
     name: 'requests-are-not-put-off',
     fault: 'Thousands of connections that send at the same time are served in one turn.',
     file: 'gateway/http/incoming/arrivals.ts',
