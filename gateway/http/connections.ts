@@ -3,6 +3,7 @@ import { Line, type Place } from '../budget/line.js';
 import { Patience } from '../budget/patience.js';
 import type { Limits } from '../policy/limits.js';
 import type { Reading } from './incoming/arrivals.js';
+import { FairLine, type FairPlace } from './incoming/fair-line.js';
 import { type LatePlace, Unread } from './outgoing/unread.js';
 
 /** Interval between two checks of whether clients read their answers. */
@@ -37,7 +38,9 @@ interface Connection {
   idle: Place<Connection> | undefined;
   idleSince: number;
   /** While it is idle and not read: its place among those. */
-  paused: Place<Connection> | undefined;
+  paused: FairPlace<Connection> | undefined;
+  /** The last caller that was answered on it, once there is one. */
+  caller: string | undefined;
   /** There was no room for it: its first request is refused. */
   readonly isBeyond: boolean;
   /** While its client has not taken all of a finished answer: what it has left. */
@@ -69,7 +72,8 @@ export class Connections implements Reading {
   readonly #room: Room;
   readonly #open = new Map<Socket, Connection>();
   readonly #idle = new Line<Connection>();
-  readonly #paused = new Line<Connection>();
+  /** Callers take turns, so that a client waits for one connection of another that has thousands. */
+  readonly #paused = new FairLine<Connection>();
   readonly #unread = new Unread<Connection>();
   readonly #look: NodeJS.Timeout;
 
@@ -103,6 +107,7 @@ export class Connections implements Reading {
       idle: undefined,
       idleSince: 0,
       paused: undefined,
+      caller: undefined,
       isBeyond,
       late: undefined,
       waiting: 0,
@@ -124,6 +129,11 @@ export class Connections implements Reading {
     return (this.#open.get(socket)?.running ?? 0) > 0;
   }
 
+  /** The last caller that was answered on a connection, once there is one. */
+  callerOn(socket: Socket): string | undefined {
+    return this.#open.get(socket)?.caller;
+  }
+
   /** Begins a request. @returns false when it must be refused because there is no room for its connection */
   begin(socket: Socket): boolean {
     const connection = this.#open.get(socket);
@@ -141,11 +151,16 @@ export class Connections implements Reading {
     while (this.#unread.bytes > this.#room.limits.held) this.#dropUnread();
   }
 
-  /** Ends a request's answer. @param untaken bytes of it that `leave` has counted */
-  end(socket: Socket, untaken: number): void {
+  /**
+   * Ends a request's answer.
+   * @param untaken bytes of it that `leave` has counted
+   * @param caller who was answered, if that is known
+   */
+  end(socket: Socket, untaken: number, caller?: string): void {
     const connection = this.#open.get(socket);
     if (!connection) return;
     connection.running -= 1;
+    if (caller !== undefined) connection.caller = caller;
     if (untaken > 0) this.#take(connection, untaken);
     this.#rest(connection);
   }
@@ -160,11 +175,11 @@ export class Connections implements Reading {
 
   readSome(): boolean {
     for (let left = READ_TOGETHER; left > 0; left--) {
-      const { first } = this.#paused;
-      if (!first) return false;
-      this.#read(first);
+      const next = this.#paused.take();
+      if (!next) return false;
+      this.#resume(next);
     }
-    return this.#paused.first !== undefined;
+    return !this.#paused.isEmpty;
   }
 
   /** Stops the checks. */
@@ -184,7 +199,7 @@ export class Connections implements Reading {
     connection.idleSince = performance.now();
     connection.idle = this.#idle.add(connection);
     // those that were paused before it have their turn first
-    if (this.#paused.first) this.#pause(connection);
+    if (!this.#paused.isEmpty) this.#pause(connection);
   }
 
   /** It is idle no longer. */
@@ -195,13 +210,16 @@ export class Connections implements Reading {
   }
 
   #pause(connection: Connection): void {
-    connection.paused = this.#paused.add(connection);
+    connection.paused = this.#paused.add(connection, connection.caller);
     connection.socket.pause();
   }
 
   #read(connection: Connection): void {
-    if (!connection.paused) return;
-    this.#paused.remove(connection.paused);
+    if (connection.paused && this.#paused.remove(connection.paused)) this.#resume(connection);
+  }
+
+  /** @param connection that has left the line of those that are not read */
+  #resume(connection: Connection): void {
     connection.paused = undefined;
     connection.idleSince = performance.now();
     connection.socket.resume();

@@ -153,7 +153,7 @@ function requestHandler(
   const handle = lateApp(options);
   // one function for all answers: each of its own would be kept as long as a stream is open
   const ended = function (this: SafeResponse) {
-    connections.end(this.req.socket, this.untaken ?? 0);
+    connections.end(this.req.socket, this.untaken ?? 0, this.caller);
   };
   const serve = (request: IncomingMessage, response: SafeResponse, hasRoom: boolean) => {
     try {
@@ -198,11 +198,12 @@ function requestHandler(
       serve(request, response, hasRoom);
       return;
     }
-    request.arrival = arrivals.wait(() => {
+    const later = () => {
       request.arrival = undefined;
       // its client may have gone meanwhile
       if (!response.destroyed) serve(request, response, hasRoom);
-    });
+    };
+    request.arrival = arrivals.wait(later, connections.callerOn(socket));
   };
 }
 

@@ -1,5 +1,5 @@
-import { Line, type Place } from '../../budget/line.js';
 import { isTurnOver, presentTurn } from '../../budget/turn.js';
+import { FairLine, type FairPlace } from './fair-line.js';
 
 /** Requests that have waited are served for so long in one turn of the event loop. */
 const SLICE_MS = 20;
@@ -37,13 +37,13 @@ export interface Reading {
 
 /**
  * Requests that have come while this turn of the event loop has done enough. Node reads every connection that has sent something
- * before it does anything else: 3000 that did so at the same time made a turn of a second. So serving them is put off, in order
- * of arrival, and where many wait, so is reading others: 4000 bodies of 60 kB took one to two seconds. Newcomers wait behind
- * those that came before.
+ * before it does anything else: 3000 that did so at the same time made a turn of a second. So serving them is put off, and
+ * where many wait, so is reading others: 4000 bodies of 60 kB took one to two seconds. Callers take turns, so that one that sends
+ * thousands leaves the others in front of its own; those of one caller are served in order of arrival.
  */
 export class Arrivals {
   readonly #reading: Reading;
-  readonly #line = new Line<Waiting>();
+  readonly #line = new FairLine<Waiting>();
   #waiting = 0;
   #bytes = 0;
   /** The last turn in which any came, and how many. */
@@ -66,19 +66,23 @@ export class Arrivals {
     this.#turn = turn;
     this.#begun += 1;
     if (this.#isEnding) return false;
-    return this.#line.first !== undefined || isTurnOver() || this.#begun > MOST_BEGUN;
+    return !this.#line.isEmpty || isTurnOver() || this.#begun > MOST_BEGUN;
   }
 
-  /** @param serve called once, in a later turn if its body is short */
-  wait(serve: () => void): Arrival {
-    const place = this.#line.add({ serve, bytes: 0 });
+  /**
+   * @param serve called once, in a later turn if its body is short
+   * @param caller who is known to use its connection, from its first answer on
+   */
+  wait(serve: () => void, caller: string | undefined): Arrival {
+    const waiting = { serve, bytes: 0 };
+    const place = this.#line.add(waiting, caller);
     this.#waiting += 1;
     if (this.#waiting === MOST_WAITING) {
       this.#isPaused = true;
       this.#reading.pause();
     }
     this.#goOn();
-    return { came: (bytes) => this.#grow(place, bytes) };
+    return { came: (bytes) => this.#grow(waiting, place, bytes) };
   }
 
   /**
@@ -93,21 +97,21 @@ export class Arrivals {
       // the first of these turns may be past reading
       for (let turns = 2; turns > 0; turns--) await new Promise(setImmediate);
     }
-    for (let first = this.#line.firstPlace; first; first = this.#line.firstPlace) this.#serve(first);
+    for (let next = this.#line.take(); next; next = this.#line.take()) this.#serve(next);
   }
 
-  #grow(place: Place<Waiting>, bytes: number): void {
-    if (!place.isIn) return;
-    place.value.bytes += bytes;
+  #grow(waiting: Waiting, place: FairPlace<Waiting>, bytes: number): void {
+    if (!place.place.isIn) return;
+    waiting.bytes += bytes;
     this.#bytes += bytes;
-    if (this.#bytes > MOST_BYTES) this.#serve(place);
+    if (this.#bytes > MOST_BYTES && this.#line.remove(place)) this.#serve(waiting);
   }
 
-  #serve(place: Place<Waiting>): void {
-    this.#line.remove(place);
+  /** @param waiting out of the line */
+  #serve({ bytes, serve }: Waiting): void {
     this.#waiting -= 1;
-    this.#bytes -= place.value.bytes;
-    place.value.serve();
+    this.#bytes -= bytes;
+    serve();
   }
 
   #goOn(): void {
@@ -120,12 +124,10 @@ export class Arrivals {
     this.#isGoingOn = false;
     const end = performance.now() + SLICE_MS;
     let begun = 0;
-    let first = this.#line.firstPlace;
-    while (first) {
-      this.#serve(first);
+    for (let next = this.#line.take(); next; next = this.#line.take()) {
+      this.#serve(next);
       begun += 1;
-      first = this.#line.firstPlace;
-      if (first && (begun === MOST_BEGUN || performance.now() >= end)) {
+      if (!this.#line.isEmpty && (begun === MOST_BEGUN || performance.now() >= end)) {
         this.#goOn();
         return;
       }

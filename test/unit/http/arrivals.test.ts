@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Arrivals } from '../../../gateway/http/incoming/arrivals.js';
 import { listen } from '../../../gateway/http/listener.js';
 import { guardSettings } from '../../../gateway/http/origin/guard.js';
+import { countFor } from '../../../gateway/http/response.js';
 import { until } from '../../helpers/wait.js';
 
 /** More than a turn of the event loop may last. */
@@ -35,6 +36,7 @@ describe('requests that come at the same time', () => {
       refused: () => undefined,
       app: async () => async (request, response) => {
         serve(request);
+        countFor(String(request.headers['x-caller']), response);
         const length = await lengthOf(request);
         response.end(`${request.url} ${length} bytes`);
       },
@@ -99,6 +101,62 @@ describe('requests that come at the same time', () => {
     expect(served.map(({ url }) => url)).toEqual(clients.map((_, at) => `/${at}`));
     expect(new Set(served.map((one) => one.turn)).size).toBe(8);
     for (const { socket } of clients) socket.destroy();
+  });
+
+  describe('of several callers', () => {
+    const ask = (clients: Awaited<ReturnType<typeof opened>>, caller: string, requests = 1) => {
+      for (const { socket, answer } of clients) {
+        answer.text = '';
+        socket.write(`GET /${caller} HTTP/1.1\r\nHost: localhost\r\nX-Caller: ${caller}\r\n\r\n`.repeat(requests));
+      }
+    };
+    const allAnswered = (clients: Awaited<ReturnType<typeof opened>>, requests = 1) =>
+      until(() => clients.every(({ answer }) => answer.text.split('0 bytes').length === requests + 1));
+
+    it('are served in turns, so that one with many leaves the others in front of its own', async () => {
+      const busy = await opened(8);
+      const calm = await opened(1);
+      // who uses a connection is known from its first answer on
+      ask(busy, 'busy');
+      ask(calm, 'calm');
+      await allAnswered([...busy, ...calm]);
+      const served: (string | undefined)[] = [];
+      serve = ({ url }) => {
+        served.push(url);
+        work();
+      };
+      ask(busy, 'busy', 3);
+      ask(calm, 'calm');
+      work();
+      await allAnswered(busy, 3);
+      await allAnswered(calm);
+      expect(served).toHaveLength(25);
+      // those that were begun before it had come, and one of the turn in which it came
+      expect(served.indexOf('/calm')).toBeLessThan(5);
+      for (const { socket } of [...busy, ...calm]) socket.destroy();
+    });
+
+    it('are read in turns, too', async () => {
+      const busy = await opened(300);
+      const calm = await opened(1);
+      ask(busy, 'busy');
+      await allAnswered(busy);
+      // it has been idle for the shortest time
+      ask(calm, 'calm');
+      await allAnswered(calm);
+      const served: (string | undefined)[] = [];
+      serve = ({ url }) => {
+        if (served.push(url) === 1) work();
+      };
+      ask(busy, 'busy');
+      ask(calm, 'calm');
+      work();
+      await allAnswered([...busy, ...calm]);
+      expect(served).toHaveLength(301);
+      // those of the first turn wait when it comes
+      expect(served.indexOf('/calm')).toBeLessThan(200);
+      for (const { socket } of [...busy, ...calm]) socket.destroy();
+    });
   });
 
   describe('on hundreds of connections', () => {
@@ -232,8 +290,8 @@ describe('the bodies of requests that wait', () => {
   it('are bounded: past 16 MiB the request whose bytes come is served at once, and only once', async () => {
     const arrivals = new Arrivals({ pause: () => undefined, readSome: () => false });
     const served: string[] = [];
-    const first = arrivals.wait(() => void served.push('first'));
-    const second = arrivals.wait(() => void served.push('second'));
+    const first = arrivals.wait(() => void served.push('first'), 'ann');
+    const second = arrivals.wait(() => void served.push('second'), 'ann');
     first.came(9 * 1024 * 1024);
     second.came(7 * 1024 * 1024);
     expect(served).toEqual([]);
