@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { startFakeUpstream } from '../helpers/fake-upstream.js';
 import {
   BLOB,
   expectNothingLeft,
@@ -82,6 +83,34 @@ describe('a stdio server whose only process has a session that rests', () => {
       await redis.kill();
       for (const _ of [1, 2]) await expect(RawClient.connect(wharf.mcp)).rejects.toThrow(/503.*state_unavailable/);
       expect(stdioServers()).toEqual(before);
+      expect((await client.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
+    } finally {
+      await wharf.stop();
+      await upstream.close();
+      await redis.stop();
+      await stores.close();
+    }
+  });
+});
+
+describe.each(['json', 'sse'] as const)('a server over %s with sessions of its own', (transport) => {
+  it('is told to end the one that a Redis that is down cannot keep, because its client never learns of it', async () => {
+    const upstream = await startFakeUpstream({ transport, session: true });
+    const redis = await OwnRedis.start();
+    const stores = await filesystemStores();
+    const config = { ...stores.config, state: { use: 'redis', url: redis.url }, secret: SECRET };
+    const wharf = await startWharf({ servers: { sound: { url: upstream.url } }, config });
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const known = upstream.requests.find(({ headers }) => headers['mcp-session-id'] !== undefined);
+      await redis.kill();
+      await expect(RawClient.connect(wharf.mcp)).rejects.toThrow(/503.*state_unavailable/);
+      const ends = () => upstream.requests.filter(({ method }) => method === 'DELETE');
+      await until(() => ends().length > 0);
+      expect(ends().map(({ headers }) => headers)).toEqual([
+        expect.objectContaining({ 'mcp-session-id': expect.any(String), 'mcp-protocol-version': '2025-06-18' }),
+      ]);
+      expect(ends()[0]?.headers['mcp-session-id']).not.toBe(known?.headers['mcp-session-id']);
       expect((await client.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
     } finally {
       await wharf.stop();

@@ -5,6 +5,7 @@ import { single, toUpstreamHeaders } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import { paramHeadersFor } from '../../mcp/param-headers.js';
 import { parseMessages } from '../../mcp/request.js';
+import type { Identity } from '../../ports/identity.js';
 import type { ExchangeUpstream, UpstreamAnswer } from '../../ports/upstream.js';
 import { type HeldMessage, withoutMark } from '../../wire/json/reader.js';
 import { argumentsOf } from '../arguments/heavy-arguments.js';
@@ -14,7 +15,7 @@ import { headOf } from '../client/answer-head.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
 import { type Exchange, noteNoAnswer } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
-import type { Session } from '../session.js';
+import type { Session, SessionRecord } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
 import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
 import { onceBegun, pump } from '../upstream/pump.js';
@@ -117,11 +118,15 @@ export class HttpServer {
   }
 
   /** A session was ended here to make room for another, so its server need not keep it either. Never rejects. */
-  async forget({ upstreamSession, version, principal }: Session): Promise<void> {
+  forget(session: Session): Promise<void> {
+    return this.#endAtServer(session, absentCaller(session.principal));
+  }
+
+  async #endAtServer({ upstreamSession, version, principal }: SessionRecord, identity: Identity): Promise<void> {
     if (upstreamSession === undefined) return;
     try {
       const headers = toUpstreamHeaders({ 'mcp-protocol-version': version }, undefined, upstreamSession);
-      const request = { method: 'DELETE', headers, principal, identity: absentCaller(principal) } as const;
+      const request = { method: 'DELETE', headers, principal, identity } as const;
       const answer = await this.#upstream.open(request, AbortSignal.timeout(FAREWELL_MS));
       answer.body.destroy();
     } catch (error) {
@@ -183,7 +188,9 @@ export class HttpServer {
       ...(initialize && {
         openSession: (message: HeldMessage) => {
           const upstreamSession = single(answer.headers['mcp-session-id']);
-          return openSession(message, { exchange, initialize, channel: 'exchange', upstreamSession }, this.#deps);
+          const giveUp = (record: SessionRecord) => void this.#endAtServer(record, exchange.identity);
+          const opening = { exchange, initialize, channel: 'exchange', upstreamSession, giveUp } as const;
+          return openSession(message, opening, this.#deps);
         },
         answerPing: (id: string) => this.#pong(id, exchange, answer),
       }),

@@ -36,6 +36,8 @@ interface Opening {
   channel: SessionRecord['channel'];
   /** The server's own id for it. */
   upstreamSession?: string | undefined;
+  /** Lets the server end a session that cannot be kept here: its client never learns of it. */
+  giveUp?: (record: SessionRecord) => void;
 }
 
 /**
@@ -49,8 +51,13 @@ export async function openSession(
 ): Promise<Session | undefined> {
   const result = resultOf(message, deps.limits);
   const most = deps.callers.mostSessions(opening.exchange.identity);
-  const session = result && (await deps.sessions.open(recordOf(result, opening, deps), most));
-  opening.exchange.facts.session = session?.id;
+  if (!result) return undefined;
+  const record = recordOf(result, opening, deps);
+  const session = await deps.sessions.open(record, most).catch((error: unknown) => {
+    opening.giveUp?.(record);
+    throw error;
+  });
+  opening.exchange.facts.session = session.id;
   return session;
 }
 
