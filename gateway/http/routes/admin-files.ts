@@ -120,9 +120,10 @@ function timeOf(ms: number): string {
 
 async function onlyThisMachine(c: Context<Env>, next: () => Promise<void>): Promise<Response | undefined> {
   const { incoming } = c.env;
-  const isForwarded = Object.keys(incoming.headers).some(
-    (name) => OF_PROXIES.has(name) || name.startsWith('x-forwarded-'),
-  );
+  // HTTP/1.0 is what nginx speaks where `proxy_http_version` says nothing else, and it then adds no header at all
+  const isForwarded =
+    incoming.httpVersion === '1.0' ||
+    Object.keys(incoming.headers).some((name) => OF_PROXIES.has(name) || name.startsWith('x-forwarded-'));
   if (isForwarded || !isThisMachine(incoming.socket.remoteAddress ?? '')) {
     return refuse(
       c,

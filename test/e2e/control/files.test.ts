@@ -3,6 +3,7 @@ import { parseCommandLine } from '../../../gateway/cli.js';
 import { runFiles } from '../../../gateway/control/run-files.js';
 import { keyHash, sha256Url } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { RawSocket } from '../../helpers/raw-socket.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
 import { STORES, startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -167,6 +168,10 @@ describe.each(STORES)('Files under control, over %s', (stores) => {
   it('are nothing that a request from another machine, or a page, can see', async () => {
     for (const name of ['x-forwarded-for', 'x-forwarded-host', 'forwarded', 'x-real-ip', 'via', 'cf-connecting-ip'])
       expect([name, (await at(first, '/files', 'GET', { [name]: '203.0.113.7' })).status]).toEqual([name, 403]);
+    const { host, port } = new URL(first.adminUrl);
+    const nginx = await RawSocket.open(Number(port));
+    nginx.send(`GET /files HTTP/1.0\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(await nginx.toEnd()).toContain(' 403 ');
     expect((await at(first, '/files', 'GET', { origin: 'https://evil.example' })).status).toBe(403);
     expect((await at(first, '/files?limit=1001')).status).toBe(400);
     expect((await at(first, '/files', 'DELETE')).status).toBe(400);
