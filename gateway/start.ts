@@ -28,7 +28,7 @@ interface Gateway {
   stdio: StdioFace | undefined;
   /** Puts another config in the place of the present one, as a whole or not at all. */
   reload(config: Config): Promise<Reload>;
-  /** Records that a config was refused. */
+  /** Notes that what the config's file says now does not count. */
   noteRefusedConfig(why: string): void;
   /** Refuses new exchanges, lets running ones finish up to `timeouts.drain`, then ends everything that was started. */
   drain(): Promise<void>;
@@ -56,7 +56,7 @@ export async function start(
   const closers = new Closers(log);
   try {
     const shared = await openProcess(config, adapters, log, closers);
-    const { clock, audit, timeouts } = shared;
+    const { clock, timeouts } = shared;
     const filing = openFiling(shared, async (lazy, signal) => {
       const server = servers.get(lazy.server);
       if (!server) throw new GatewayError('server_unknown', { server: lazy.server });
@@ -80,7 +80,7 @@ export async function start(
         if (done.kind === 'done') void faces.endStrangers();
         return done;
       },
-      noteRefusedConfig: (why) => audit.note({ what: 'config', subject: why, allowed: false }),
+      noteRefusedConfig: (why) => present.refuse(why),
       stdio: stdio && faceOver(servers, stdio, { ...shared }),
       drain: async () => {
         shared.draining.now = true;

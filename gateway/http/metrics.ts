@@ -100,6 +100,7 @@ const GAUGES: Record<GaugeName, string> = {
   wharf_catalog_bytes: 'Memory that is kept of what servers declare of their tools',
   wharf_waiting_scans: 'Files that wait for the antivirus',
   wharf_clean_ups: 'Removals under way of what failures have left',
+  wharf_config_refused: '1 while the file of the config says something that this process does not follow',
   wharf_clock_difference_seconds: 'By how much the state store is ahead of the clock of this machine',
   wharf_sessions: 'Sessions remembered in this process',
   wharf_client_connections: 'Connections of clients on the public port',

@@ -47,7 +47,12 @@ export async function openAdminFace(
   const pages = consoleParts({
     ...{ config, keys, clock, control, audit, lately, metrics, held, budget, open, sessions },
     waiting: shared.ledgers.questions,
-    ...{ present: () => present.config, publicUrl: publicBase, version: version ?? '' },
+    ...{
+      present: () => present.config,
+      whyRefused: () => present.whyRefused,
+      publicUrl: publicBase,
+      version: version ?? '',
+    },
     ...{ exchanges, servers, isDraining, library, ingest, limits },
   });
   const app = lateAdminApp({

@@ -22,6 +22,8 @@ interface Shown {
   config: Config;
   /** The config of now: a reload replaces it. */
   present: () => Config;
+  /** Why the config's file says something else. */
+  whyRefused: () => string | undefined;
   version: string;
   publicUrl: () => string;
   keys: StateKeys;
@@ -76,6 +78,7 @@ export function consoleParts({ config, sessions, metrics, lately, exchanges, ...
       gatewayId: config.gatewayId,
       publicUrl: shown.publicUrl,
       startedAt: shown.clock.now(),
+      whyRefused: shown.whyRefused,
       now: () => [
         { name: 'exchanges', value: open.count, unit: 'count' },
         { name: 'sessions', value: sessions.size, limit: limits.sessions, unit: 'count' },

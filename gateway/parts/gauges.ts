@@ -17,7 +17,7 @@ interface Measured {
   open: { count: number };
   servers: ReadonlyMap<string, Server>;
   /** The config of now. */
-  present: { readonly config: Pick<Config, 'servers'> };
+  present: { readonly config: Pick<Config, 'servers'>; readonly whyRefused: string | undefined };
 }
 
 /** Reports what is going on at this moment. */
@@ -30,6 +30,7 @@ export function gaugeParts(metrics: Metrics & SeveralGauges, measured: Measured)
   metrics.gauge('wharf_sessions', () => sessions.size);
   metrics.gauge('wharf_waiting_calls', () => ledgers.questions.used);
   metrics.gauge('wharf_open_exchanges', () => open.count);
+  metrics.gauge('wharf_config_refused', () => (present.whyRefused === undefined ? 0 : 1));
   metrics.gauges('wharf_processes', async () =>
     present.config.servers
       .filter(({ transport }) => transport === 'stdio')

@@ -49,6 +49,7 @@ export type GaugeName =
   | 'wharf_queue_length'
   | 'wharf_waiting_scans'
   | 'wharf_clean_ups'
+  | 'wharf_config_refused'
   | 'wharf_clock_difference_seconds'
   | 'wharf_held_bytes_of_one_principal'
   | 'wharf_held_bytes_of_one_server'

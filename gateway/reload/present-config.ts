@@ -55,6 +55,7 @@ interface Replaceable {
 /** The config that counts now, and what a reload replaces with it. */
 export class PresentConfig {
   #config: Config;
+  #whyRefused: string | undefined;
   readonly #parts: Replaceable;
 
   constructor(config: Config, parts: Replaceable) {
@@ -66,6 +67,17 @@ export class PresentConfig {
   /** The config of now. */
   get config(): Config {
     return this.#config;
+  }
+
+  /** Why the file says something else than what counts now; undefined while it does not. */
+  get whyRefused(): string | undefined {
+    return this.#whyRefused;
+  }
+
+  /** Notes that what the file says now does not count, in the audit log too. @param why in words without an address or a credential */
+  refuse(why: string): void {
+    this.#whyRefused = why;
+    this.#parts.audit.note({ what: 'config', subject: why, allowed: false });
   }
 
   /** By the config of now. */
@@ -81,7 +93,10 @@ export class PresentConfig {
     const { running, makerFor, waysIn, openWays, put: putRules, audit } = this.#parts;
     const keys = keysForRestart(before, next);
     if (keys.length > 0) return { kind: 'restart', keys };
-    if (same(before, next)) return { kind: 'same' };
+    if (same(before, next)) {
+      this.#whyRefused = undefined;
+      return { kind: 'same' };
+    }
     const ways = same(before.auth, next.auth) ? waysIn.now : await openWays(next);
     const prepared = await running.prepare(next.servers, makerFor(next), !sharesChange(before, next));
     try {
@@ -100,6 +115,7 @@ export class PresentConfig {
     const changed = [...names].filter((name) => servers.get(name) !== running.byName.get(name));
     putRules(next, changed);
     this.#config = next;
+    this.#whyRefused = undefined;
     const after = running.logins;
     return {
       kind: 'done',

@@ -93,7 +93,10 @@ async function reloadFrom(
     const result = await reload(loaded.config);
     switch (result.kind) {
       case 'restart':
-        log.error({ file, why, keys: result.keys }, 'These keys need a restart; nothing was changed.');
+        log.error(
+          { file, why, keys: result.keys },
+          'These keys need a restart; nothing was changed. Restart Wharf, or put them back: then the rest counts.',
+        );
         refused(`a restart is needed for ${result.keys.join(', ')}`);
         return undefined;
       case 'done':

@@ -68,3 +68,33 @@ describe('what all servers share, after a reload', () => {
     expect([await shown('sessions'), await shown('messages held')]).toEqual([50, 32 * 1024 * 1024]);
   });
 });
+
+describe('a config that is not followed', () => {
+  it('is told by the metrics and the console, until the file says again what counts or another one is taken', async () => {
+    const port = await freePort();
+    const admin = `http://127.0.0.1:${port}`;
+    const key = 'operator-0123456789';
+    const told = async () => {
+      const { problems } = (await (
+        await fetch(`${admin}/api/overview`, { headers: { authorization: `Bearer ${key}` } })
+      ).json()) as { problems: { part: string; cause: string }[] };
+      const metrics = await (await fetch(`${admin}/metrics`)).text();
+      const [, refused] = /^wharf_config_refused (\d)$/m.exec(metrics) ?? [];
+      return [refused, problems.find(({ part }) => part === 'config')?.cause];
+    };
+    const servers = { a: { url: upstream.url } };
+    const users = [{ name: 'ops', role: 'viewer', hash: keyHash(key) }];
+    const config = { ...base(), adminListen: `127.0.0.1:${port}`, console: { users }, servers };
+    gateway = await Reloading.start(folder, config);
+    expect(await told()).toEqual(['0', undefined]);
+    await gateway.reload({ ...config, logLevel: 'debug', limits: { file: '7MB' } }, /need a restart.*put them back/);
+    expect(await told()).toEqual(['1', 'its file is not followed: a restart is needed for logLevel']);
+    await gateway.reload({ ...config, retention: 'long' }, /has problems/);
+    expect(await told()).toEqual(['1', 'its file is not followed: the config has problems']);
+    await gateway.reload(config, /says what it said before/);
+    expect(await told()).toEqual(['0', undefined]);
+    await gateway.reload('{ servers: [', /has problems/);
+    await gateway.reload({ ...config, limits: { file: '7MB' } });
+    expect(await told()).toEqual(['0', undefined]);
+  });
+});

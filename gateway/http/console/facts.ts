@@ -56,6 +56,8 @@ export interface ConsoleSources {
   publicUrl: () => string;
   startedAt: number;
   readiness: () => Promise<Readiness>;
+  /** Why the config's file says something else than what counts; undefined while it does not. */
+  whyRefused: () => string | undefined;
   /** Totals in use now, each with its limit if it has one. */
   now: () => Overview['now'];
   counted: (name: CounterName) => Counted;
@@ -84,6 +86,7 @@ export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
   const exchanges = sources.counted('wharf_exchanges_total');
   const servers = Object.entries(ready.servers).map(([name, state]) => [`server ${name}`, state] as const);
   const issuers = Object.entries(ready.issuers ?? {}).map(([name, state]) => [`issuer ${name}`, state] as const);
+  const whyRefused = sources.whyRefused();
   const parts = [...Object.entries(ready.parts), ['previews', ready.previews] as const, ...issuers, ...servers];
   return {
     version: sources.version,
@@ -91,9 +94,10 @@ export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
     publicUrl: sources.publicUrl(),
     startedAt: new Date(sources.startedAt).toISOString(),
     status: ready.status,
-    problems: parts
-      .filter(([, state]) => state !== WELL && state !== UNKNOWN)
-      .map(([part, cause]) => ({ part, cause })),
+    problems: [
+      ...parts.filter(([, state]) => state !== WELL && state !== UNKNOWN).map(([part, cause]) => ({ part, cause })),
+      ...(whyRefused === undefined ? [] : [{ part: 'config', cause: `its file is not followed: ${whyRefused}` }]),
+    ],
     now: sources.now(),
     since: {
       exchanges: sum(exchanges),
