@@ -133,6 +133,35 @@ describe('a config that takes the place of another', () => {
     await expect(echo(ada)).rejects.toThrow('A valid API key is required');
   });
 
+  it('lets a second key of a caller in, with which its session goes on when the first one is withdrawn', async () => {
+    const auth = (...keys: string[]) => ({
+      use: 'apiKeys',
+      keys: keys.map((key) => ({ name: 'ada', hash: keyHash(`${key}-0123456789`) })),
+    });
+    const servers = { a: { url: one.url } };
+    await begin({ servers, auth: auth('first') });
+    const first = await connect('/mcp', 'first-0123456789');
+    const session = (first.transport as StreamableHTTPClientTransport).sessionId ?? '';
+    const withSecond = () =>
+      fetch(new URL('/mcp', gateway.url), {
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer second-0123456789',
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          'mcp-session-id': session,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+      });
+    expect((await withSecond()).status).toBe(401);
+    await reload({ servers, auth: auth('first', 'second') }, DONE);
+    await echo(first);
+    expect((await withSecond()).status).toBe(200);
+    await reload({ servers, auth: auth('second') }, DONE);
+    await expect(echo(first)).rejects.toThrow('A valid API key is required');
+    expect((await withSecond()).status).toBe(200);
+  });
+
   it('ends the streams of keys that are withdrawn, and no other', async () => {
     const auth = (...names: string[]) => ({
       use: 'apiKeys',
