@@ -4,6 +4,7 @@ import { access, constants, mkdir, open, opendir, rename, rm, stat, unlink, writ
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { madePath } from '../../gateway/config/schema/fields.js';
+import { AdvisedError } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
 import { smallestKeys } from './common/smallest-keys.js';
@@ -171,14 +172,16 @@ export function create(
         await access(tmp, constants.W_OK);
         await access(objects, constants.W_OK);
       } catch (cause) {
-        throw new Error(
-          `The folder for files, ${root}, cannot be made or written (${errnoOf(cause) ?? 'unknown error'}). Create it for the user Wharf runs as, or set objects.path to another one.`,
+        throw new AdvisedError(
+          `The folder for files, ${root}, cannot be made or written (${errnoOf(cause) ?? 'unknown error'}).`,
+          'Create it for the user Wharf runs as, or set objects.path to another one.',
           { cause },
         );
       }
       if (!(await isOneDevice(tmp, objects)))
-        throw new Error(
-          `The folders tmp and objects in ${root} are on different file systems, between which no file can be moved. Mount the folder as a whole, or set objects.path to another one.`,
+        throw new AdvisedError(
+          `The folders tmp and objects in ${root} are on different file systems, between which no file can be moved.`,
+          'Mount the folder as a whole, or set objects.path to another one.',
         );
     },
 

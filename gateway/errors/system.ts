@@ -62,3 +62,15 @@ export class NotWritten extends Error {
     super('The state store holds a value that Wharf has not written there. Another program may use the same keys.');
   }
 }
+
+/** Why a part cannot be used, followed by what to do about it. The log shows both as one text, and the doctor apart. */
+export class AdvisedError extends Error {
+  readonly why: string;
+  readonly todo: string;
+
+  constructor(why: string, todo: string, options?: ErrorOptions) {
+    super(`${why} ${todo}`, options);
+    this.why = why;
+    this.todo = todo;
+  }
+}

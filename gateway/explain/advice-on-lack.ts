@@ -80,7 +80,7 @@ export const OF_LACK = {
   },
   store_full: {
     why: 'The disk, or the quota of the bucket, is used up.',
-    todo: 'Make room, or lower `retention`.',
+    todo: 'Make room on the disk of `objects.path` or in the quota of the bucket, or lower `retention`. The log holds the cause.',
   },
   antivirus_unavailable: {
     why: 'clamd does not answer, answers something else than a verdict, or passes files that it does not scan.',

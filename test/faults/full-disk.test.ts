@@ -37,7 +37,9 @@ describe('on a disk of 2 MiB', () => {
     const write = async () => {
       for (let n = 0; n < 3; n += 1) await writer.write(Buffer.alloc(objects.partSize, 2), false);
     };
-    await expect(write()).rejects.toMatchObject({ code: 'store_full', httpStatus: 507 });
+    // of several disks, the operator must know which one is full
+    const cause = { message: expect.stringMatching(new RegExp(`^ENOSPC: .*, below ${disk.path}/`)) };
+    await expect(write()).rejects.toMatchObject({ code: 'store_full', httpStatus: 507, cause });
     await writer.abort();
     expect(await keysOf(objects, '')).toEqual(['f/first']);
     expect(await readdir(join(disk.path, 'tmp'))).toEqual([]);

@@ -57,7 +57,7 @@ export class FilesystemWriter implements ObjectWriter {
     } catch (error) {
       // what may be written is written first
       if (errnoOf(error) === 'EFBIG') throw largerThanAllowed(this.#position, error);
-      throw toStoreError(error);
+      throw toStoreError(error, this.#root);
     }
   }
 
@@ -75,7 +75,7 @@ export class FilesystemWriter implements ObjectWriter {
       this.#state = 'committed';
       filesToRemoveAtExit.delete(this.#temporary);
     } catch (error) {
-      throw toStoreError(error);
+      throw toStoreError(error, this.#root);
     }
   }
 
@@ -127,16 +127,26 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+function fullBelow(folder: string, cause: unknown): Error {
+  const { message } = cause as Error;
+  return new Error(`${message}, below ${folder}`, { cause });
+}
+
 /** The process may write no file this long, however much room there is. The rest of it has not come yet. */
 function largerThanAllowed(allowed: number, cause: unknown): GatewayError {
   return new GatewayError('store_object_too_large', { limit: 'ulimit -f', allowed, actual: allowed + 1 }, cause);
 }
 
-/** Turns a failed system call into the port's error. Its path stays in the cause, which only the operator sees. */
-export function toStoreError(error: unknown): GatewayError {
+/**
+ * Turns a failed system call into the port's error. Its path stays in the cause, which only the operator sees.
+ * @param folder what is written, for calls on an open file: the system names no path in their errors, and of several disks
+ *   the operator must know the full one
+ */
+export function toStoreError(error: unknown, folder?: string): GatewayError {
   if (error instanceof GatewayError) return error;
   const code = errnoOf(error);
   // EDQUOT: the user's quota instead of the disk; the effect is the same.
-  if (code === 'ENOSPC' || code === 'EDQUOT') return new GatewayError('store_full', {}, error);
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new GatewayError('store_full', {}, folder === undefined ? error : fullBelow(folder, error));
   return descriptorsExhausted(error) ?? new GatewayError('store_unavailable', {}, error);
 }

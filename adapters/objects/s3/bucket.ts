@@ -1,5 +1,5 @@
 import type { BucketLocationConstraint, LifecycleRule } from '@aws-sdk/client-s3';
-import { adviceOnCertificate } from '../../../gateway/errors/system.js';
+import { AdvisedError, adviceOnCertificate } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Connection } from './connection.js';
 import { isCode, isMissing, statusOf } from './errors.js';
@@ -31,7 +31,7 @@ export async function prepareBucket(s3: Connection, settings: BucketSettings): P
       return await s3.run(step);
     } catch (cause) {
       const todo = adviceOnCertificate(cause) ?? adviceOnRegion(cause, settings.region) ?? advice;
-      throw new Error(`${where} ${what}: ${reasonOf(cause)}. ${todo}`, { cause });
+      throw new AdvisedError(`${where} ${what}: ${reasonOf(cause)}.`, todo, { cause });
     }
   };
 

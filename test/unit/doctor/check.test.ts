@@ -2,6 +2,8 @@ import { afterEach, expect, it, jest } from '@jest/globals';
 import { type Check, runAll } from '../../../gateway/doctor/check.js';
 import { reachChecks } from '../../../gateway/doctor/reach.js';
 import { PAUSE_MS, SILENCE_MS } from '../../../gateway/doctor/way-check.js';
+import { AdvisedError } from '../../../gateway/errors/system.js';
+import { GatewayError } from '../../../gateway/errors.js';
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -22,4 +24,34 @@ it('an event stream has as long for its answers as every other check has, beside
   const usual = await mostOf(of('large requests'));
   expect(usual).toBeGreaterThan(0);
   expect(await mostOf(of('event streams'))).toBe(Number(usual) + PAUSE_MS + SILENCE_MS);
+});
+
+/** What is said of a check that throws, and what to do about it. */
+async function said(thrown: unknown): Promise<{ text: string; todo: string | undefined }> {
+  const run = async () => {
+    throw thrown;
+  };
+  const [found] = await runAll(
+    [{ group: 'objects', title: 'it', todo: 'Do what is usual.', run }],
+    new AbortController().signal,
+  );
+  return { text: found?.text ?? '', todo: found?.todo };
+}
+
+it('what a part advises stands apart, and what clients would be told, and what was said, is not repeated', async () => {
+  const refused = Object.assign(new Error('HTTP 403'), { name: 'AccessDenied' });
+  const unavailable = new GatewayError('store_unavailable', {}, refused);
+  const thrown = new AdvisedError('The bucket is closed: AccessDenied, HTTP 403.', 'Open it.', { cause: unavailable });
+  expect(await said(thrown)).toEqual({ text: 'The bucket is closed: AccessDenied, HTTP 403.', todo: 'Open it.' });
+  expect(await said(unavailable)).toEqual({
+    text: 'The object store is not available. Because: AccessDenied: HTTP 403',
+    todo: 'Do what is usual.',
+  });
+});
+
+it('of a store that is full the advice is to make room', async () => {
+  const thrown = new GatewayError('store_full', {}, new Error('ENOSPC: no space left on device, below /data'));
+  const { text, todo } = await said(thrown);
+  expect(text).toBe('The object store is full. Because: ENOSPC: no space left on device, below /data');
+  expect(todo).toMatch(/^Make room on the disk of objects\.path/);
 });
