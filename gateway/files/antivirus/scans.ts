@@ -132,7 +132,8 @@ export class Scans {
     const { signature } = verdict;
     this.#count('infected');
     this.#note({ ...file, size }, { verdict: 'infected', signature, code: 'file_infected' });
-    this.#deps.log.warn({ ...file.owner, path: file.path, signature, size }, 'an infected file was refused');
+    // under `signature` the log would take it for that of a link, and blot it out
+    this.#deps.log.warn({ ...file.owner, path: file.path, virus: signature, size }, 'an infected file was refused');
     throw new GatewayError('file_infected', { path: file.path, signature });
   }
 
