@@ -50,14 +50,20 @@ export function streamSink(output: Writable): Sink {
  */
 export function fileSink(descriptor: number): Sink {
   const end: ChainEnd = newChain();
+  let hindrance: unknown;
   return {
     end,
+    get hindrance() {
+      return hindrance;
+    },
     append: async (lines) => {
       for (let at = 0; at < lines.length; ) {
         try {
           at += (await writeTo(descriptor, lines, at)).bytesWritten;
+          hindrance = undefined;
         } catch (error) {
           if (at === 0) throw error;
+          hindrance = error;
           // half a line would end the chain, so this waits until the rest fits
           await pause(AGAIN_MS);
         }

@@ -20,6 +20,8 @@ export interface Sink {
    * @throws UnwritableError or an error of the system
    */
   append(lines: Buffer): Promise<void>;
+  /** What keeps the rest of lines from being written that are half written, and tried again. */
+  readonly hindrance?: unknown;
   /** As `Audit.newest`. */
   newest?(before?: AuditPlace): AsyncIterable<AuditText>;
   close(): Promise<void>;
@@ -257,7 +259,8 @@ export class Journal implements Audit {
   #giveUp(batch: readonly Waiting[]): void {
     this.#isStuck = true;
     const error = this.#stuck();
-    this.#options.log.error({ waited: this.#options.settings.wait }, 'The audit log takes too long to be written.');
+    const { settings, sink, log } = this.#options;
+    log.error({ waited: settings.wait, err: sink.hindrance }, 'The audit log takes too long to be written.');
     for (const one of batch) {
       one.done?.(error);
       delete one.done;
@@ -271,7 +274,11 @@ export class Journal implements Audit {
   }
 
   #stuck(): GatewayError {
-    const { wait } = this.#options.settings;
+    const { sink, settings } = this.#options;
+    const { hindrance } = sink;
+    if (hindrance !== undefined)
+      return new GatewayError('audit_unavailable', { reason: reasonOf(hindrance) }, hindrance);
+    const { wait } = settings;
     const reason = `it was not written within ${timeText(wait)}`;
     return new GatewayError('audit_unavailable', { reason, limit: 'audit.wait', allowed: wait });
   }

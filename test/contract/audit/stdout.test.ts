@@ -28,7 +28,8 @@ describe('an audit log on a standard output that is a file', () => {
       // the page that the file has begun takes some lines, and a part of the next
       const tries = await Promise.allSettled(Array.from({ length: 100 }, () => audit.record(CALL)));
       expect(new Set(tries.map(({ status }) => status))).toEqual(new Set(['rejected']));
-      await expect(audit.check()).rejects.toMatchObject({ code: 'audit_unavailable' });
+      const why = { code: 'audit_unavailable', facts: { reason: 'its disk is full' } };
+      await expect(audit.check()).rejects.toMatchObject(why);
       await rm(filler);
       while (
         await audit.check().then(
