@@ -101,7 +101,9 @@ export const OF_REQUESTS = {
   },
   host_forbidden: {
     why: 'The `Host` header is a name that Wharf does not know as its own. This stops DNS rebinding.',
-    todo: 'Set `publicUrl`, or add the name to `allowedHosts`.',
+    todo:
+      'Set `publicUrl`, or add the name to `allowedHosts`. A proxy must pass on the name that clients use, with the port that ' +
+      '`publicUrl` has: nginx sends its own name for the server unless `proxy_set_header Host` says otherwise.',
     facts: { host: 'wharf.internal:8080' },
   },
   origin_forbidden: {

@@ -22,14 +22,14 @@ line is \`# yaml-language-server: $schema=…/wharf.schema.json\`.
 
 - pass requests on without the path of \`publicUrl\`, if it has one: with \`publicUrl: https://example.com/wharf\`,
   \`/wharf/docs/mcp\` reaches Wharf as \`/docs/mcp\`;
-- keep the \`Host\` header, or send one that \`allowedHosts\` lists;
+- keep the \`Host\` header with its port, or send one that \`allowedHosts\` lists;
 - buffer neither requests nor answers, take bodies of any size, and wait for answers as long as \`timeouts.upstream\`.
 
 \`\`\`nginx
 location /wharf/ {
   proxy_pass http://127.0.0.1:8080/;   # the trailing slash removes /wharf/
   proxy_http_version 1.1;
-  proxy_set_header Host $host;
+  proxy_set_header Host $host;         # $host:8443 with publicUrl: https://example.com:8443/wharf
   proxy_set_header Connection "";
   proxy_buffering off;
   proxy_request_buffering off;
