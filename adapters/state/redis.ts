@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.js';
 import { Patience } from '../../gateway/budget/patience.js';
-import { adviceOnCertificate, NotWritten } from '../../gateway/errors/system.js';
+import { AdvisedError, adviceOnCertificate, NotWritten } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { aboutRedis, isSentinel } from './redis-about.js';
@@ -50,6 +50,12 @@ const LEAST_CONNECT_MS = 2000;
 
 /** What a Redis answers whose `maxmemory` is reached, and whose policy lets it remove no key. */
 const FULL = 'OOM';
+
+/** What a Redis answers to each write while it cannot write to its own disk, with `appendonly` or `save`. */
+const NOT_LASTING = 'MISCONF';
+
+const MAKE_ROOM =
+  'Redis cannot write to its own disk: make room there, and look at its log. Wharf goes on by itself once Redis does.';
 
 /** A connection that is lost again and again is logged so often; an outage that lasts always is. */
 const QUIET_MS = 60_000;
@@ -171,7 +177,7 @@ export async function create(
       const said = withoutValues(error);
       const isElsewhere = ELSEWHERE.some((kind) => saysOf(said, kind));
       if (isElsewhere) isWhole = false;
-      const cause = isElsewhere ? withoutValues(new Error(NO_CLUSTER)) : said;
+      const cause = isElsewhere ? withoutValues(new Error(NO_CLUSTER)) : advised(said);
       if (LACKS_A_RIGHT.test(cause.message)) cause.message += ' (`wharf doctor` names the rights that its user lacks.)';
       // a list, for example, where Wharf keeps a text: asking again changes nothing
       if (saysOf(cause, 'WRONGTYPE')) throw new GatewayError('state_unavailable', {}, new NotWritten());
@@ -345,6 +351,14 @@ function saysOf({ message }: Error, kind: string): boolean {
   return (
     message.startsWith(`${kind} `) || (message.startsWith('ERR Error running script') && message.includes(`-${kind} `))
   );
+}
+
+/** With what to do where Redis's own words do not say it. */
+function advised(said: Error): Error {
+  if (!saysOf(said, NOT_LASTING)) return said;
+  const told = new AdvisedError(said.message.replace(/\.?$/, '.'), MAKE_ROOM);
+  delete told.stack;
+  return told;
 }
 
 /** The answer with a longer one would end the connection, each time that it is read. */

@@ -217,6 +217,15 @@ describe('redis state store behind a Redis that', () => {
     await until(works);
   });
 
+  it('cannot write to its disk: the error says what to do about that, which the doctor shows apart', async () => {
+    const said = '-MISCONF Errors writing to the AOF file: No space left on device';
+    scripted.rules = [{ command: /^set wharf:check/, answer: `${said}\r\n` }];
+    const cause = { why: `${said.slice(1)}.`, todo: expect.stringContaining('make room') };
+    await expect(store.check()).rejects.toMatchObject({ ...UNAVAILABLE, cause });
+    scripted.rules = [];
+    await store.check();
+  });
+
   it('is one part of a cluster: readiness says so, although it takes a key of its own', async () => {
     scripted.rules = [{ command: /^set wharf:check:7 /, answer: '-MOVED 12047 127.0.0.1:6717\r\n' }];
     const cause = { message: expect.stringMatching(/one part of a cluster/) };
