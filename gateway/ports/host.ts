@@ -120,7 +120,7 @@ export interface Host {
   readonly resourceLinks?: 'keep' | 'no-images' | 'drop';
   /** `drop`: embedded bytes of any size become text or a link. */
   readonly blobs?: 'keep' | 'drop';
-  /** Longest text; longer text is stored, and shown by its beginning, its end and a link. */
+  /** Longest text; longer text is stored, and shown by a link, its beginning and its end. */
   readonly text?: ShownText | 'keep';
   /** Longest text of a result with `isError`, where that differs. */
   readonly errorText?: ShownText | 'keep';

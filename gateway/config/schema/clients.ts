@@ -62,7 +62,7 @@ function hostSchema() {
           'because the text has the link already.',
       ),
     blobs: keepOrDrop().describe('`drop`: embedded bytes of any size become text or a link.'),
-    text: shownText().describe('Longer text is stored, and shown by its beginning, its end and a link. `keep`: never.'),
+    text: shownText().describe('Longer text is stored, and shown by a link, its beginning and its end. `keep`: never.'),
     errorText: shownText().describe('The same for results with `isError`; as `text` by default.'),
     opensPages: z
       .boolean()

@@ -55,6 +55,7 @@ const CONTENT: Record<string, Json> = {
   hardly: { content: [text(LINES)] },
   oddly: { content: [text(LINES)] },
   middle: { content: [text(SHORT), text('the end')] },
+  noted: { content: [{ ...text(LINES), annotations: { priority: 1 } }] },
   several: { content: [text(SHORT), text('between'), text(SHORT), text(SHORT)] },
   document: {
     content: [{ type: 'resource', resource: { uri: 'a://files/log.md', mimeType: 'text/markdown', text: LINES } }],
@@ -239,14 +240,14 @@ describe('a block that a host would not show', () => {
     ['codex-mcp-client', 'long', 36_000],
     ['gemini-cli-mcp-client', 'long', 36_000],
     ['goose-desktop', 'long', 90_000],
-  ])('is a long text for %s: it gets the beginning, the end and a link (%s)', async (host, tool, most) => {
+  ])('is a long text for %s: it gets a link, the beginning and the end (%s)', async (host, tool, most) => {
     const { content, result } = await call(host, tool);
     const whole = tool === 'long' ? LINES : SHORT;
-    const [part, told] = content;
-    const shown = String(part?.text);
+    const [told] = content;
+    const shown = String(content.find(({ text }) => String(text).includes('are left out here'))?.text);
     expect(shown.length).toBeLessThan(most);
     expect(shown.length).toBeGreaterThan(most / 2);
-    const [head, left, tail] = shown.split(/\n\[(\d+ of \d+) characters are left out here; the file below [^\]]+\]\n/);
+    const [head, left, tail] = shown.split(/\n\[(\d+ of \d+) characters are left out here; the file above [^\]]+\]\n/);
     expect(whole.startsWith(`${head}\n`)).toBe(true);
     expect(whole.endsWith(`\n${tail}`)).toBe(true);
     expect(left).toBe(`${whole.length - String(head).length - String(tail).length} of ${whole.length}`);
@@ -257,7 +258,7 @@ describe('a block that a host would not show', () => {
 
   it('is none that a host reads at once at the link to it', async () => {
     expect((await call('Visual Studio Code', 'middle')).types).toEqual(['text', 'text', 'text']);
-    expect((await call('Visual Studio Code', 'long')).types).toEqual(['text', 'text', 'resource_link']);
+    expect((await call('Visual Studio Code', 'long')).types).toEqual(['text', 'resource_link', 'text']);
     expect((await call('github-copilot-developer', 'middle')).types).toContain('resource_link');
   });
 
@@ -266,17 +267,25 @@ describe('a block that a host would not show', () => {
     expect(content.at(-1)).toEqual(text('the end'));
   });
 
+  it('is a long text after its link, as a host that shows less than is known of it cuts off the end', async () => {
+    const { content } = await call('codex-mcp-client', 'noted');
+    expect(content.map((block) => block.annotations)).toEqual([{ priority: 1 }, { priority: 1 }]);
+    expect(String(await bytesAt(content[0]))).toBe(LINES);
+    expect(String(content[1]?.text)).toMatch(/^line 0\n/);
+  });
+
   it('is a text beyond what a host shows of a whole result', async () => {
     const { content, types } = await call('codex-mcp-client', 'several');
     expect(types).toEqual(['text', 'text', 'text', 'text', 'text', 'text', 'text']);
     expect(content[2]).toEqual(text('between'));
     expect(content.reduce((sum, block) => sum + String(block.text).length, 0)).toBeLessThan(40_000);
-    for (const told of [content[1], content[4], content[6]]) expect(String(await bytesAt(told))).toBe(SHORT);
+    for (const told of [content[0], content[3], content[5]]) expect(String(await bytesAt(told))).toBe(SHORT);
     expect((await call('goose-cli', 'several')).result).toEqual(CONTENT.several);
   });
 
   it('is a text as long as its tool says that it may be, where the host heeds that', async () => {
-    const lengthFor = async (host: string, tool: string) => String((await call(host, tool)).content[0]?.text).length;
+    const lengthFor = async (host: string, tool: string) =>
+      String((await call(host, tool)).content.at(-1)?.text).length;
     expect((await call('claude-code', 'raised')).result).toEqual(CONTENT.raised);
     const hardly = await lengthFor('claude-code', 'hardly');
     expect([hardly > 40_000, hardly < 60_000]).toEqual([true, true]);
@@ -286,19 +295,19 @@ describe('a block that a host would not show', () => {
 
   it('is a long text of an embedded resource', async () => {
     const { content, types } = await call('claude-code', 'document');
-    expect(types).toEqual(['resource', 'text']);
-    const { uri, text: shown } = (content[0]?.resource ?? {}) as { uri: string; text: string };
+    expect(types).toEqual(['text', 'resource']);
+    const { uri, text: shown } = (content[1]?.resource ?? {}) as { uri: string; text: string };
     expect([uri, shown.length < 45_000, shown.startsWith('line 0\n')]).toEqual(['a://files/log.md', true, true]);
-    expect(content[1]?.text).toMatch(/^log\.md · text\//);
-    expect(String(await bytesAt(content[1]))).toBe(LINES);
+    expect(content[0]?.text).toMatch(/^log\.md · text\//);
+    expect(String(await bytesAt(content[0]))).toBe(LINES);
   });
 
   it('is a long text that is JSON', async () => {
     const whole = String((CONTENT.listing as { content: Json[] }).content[0]?.text);
     const { content, types } = await call('Visual Studio Code', 'listing');
-    expect(types).toEqual(['text', 'text', 'resource_link']);
-    expect(String(content[0]?.text).length).toBeLessThan(8192);
-    expect(String(await bytesAt(content[1]))).toBe(whole);
+    expect(types).toEqual(['text', 'resource_link', 'text']);
+    expect(String(content[2]?.text).length).toBeLessThan(8192);
+    expect(String(await bytesAt(content[0]))).toBe(whole);
     expect((await call('some-client', 'listing')).result).toEqual(CONTENT.listing);
   });
 
@@ -326,11 +335,11 @@ describe('a block that a host would not show', () => {
 
   it('is a long error where errors have less room, and a text of too many lines', async () => {
     const { content } = await call('claude-code', 'wrong');
-    expect(String(content[0]?.text).length).toBeLessThan(9000);
-    expect(String(await bytesAt(content[1]))).toBe(SHORT);
+    expect(String(content[1]?.text).length).toBeLessThan(9000);
+    expect(String(await bytesAt(content[0]))).toBe(SHORT);
     expect((await call('claude-code', 'middle')).result).toEqual(CONTENT.middle);
     const { content: few } = await call('opencode', 'lines');
-    expect(String(few[0]?.text).split('\n').length).toBeLessThan(2000);
+    expect(String(few.at(-1)?.text).split('\n').length).toBeLessThan(2000);
   });
 
   it('is an image for which there is no room, small or large', async () => {
@@ -363,8 +372,8 @@ describe('a block that a host would not show', () => {
   it('is a text that has no room beside the images of its result', async () => {
     const { content, types } = await call('claude-code', 'album');
     expect(types).toEqual(['text', 'text', ...Array.from({ length: 7 }, () => 'image')]);
-    expect(String(content[0]?.text).length).toBeLessThan(11_000);
-    expect(String(await bytesAt(content[1]))).toBe(SHORT);
+    expect(String(content[1]?.text).length).toBeLessThan(11_000);
+    expect(String(await bytesAt(content[0]))).toBe(SHORT);
     expect((await call('codex-mcp-client', 'album')).result).toEqual(CONTENT.album);
   });
 

@@ -15,7 +15,7 @@ export function shortened(text: string, { most, unit, lines = Number.POSITIVE_IN
   const head = beginning(first.slice(0, Math.floor(room * HEAD)));
   const tail = ending(last.slice(Math.max(0, last.length - Math.floor(room * TAIL))));
   const left = text.length - head.length - tail.length;
-  return `${head}\n[${left} of ${text.length} characters are left out here; the file below has the whole text]\n${tail}`;
+  return `${head}\n[${left} of ${text.length} characters are left out here; the file above has the whole text]\n${tail}`;
 }
 
 /** Number of lines of a text. */

@@ -246,7 +246,10 @@ async function replaced(
   }
   const text = withText(block, shortened(what.text, what.limit));
   const isReadWhole = what.bytes.length <= context.limits.inlineOther;
-  return { blocks: [text, ...context.write(BLOCK, file, {}, context.shown.clientIn(result, { isReadWhole }))], file };
+  const told = context.write(BLOCK, file, extrasOf(block), context.shown.clientIn(result, { isReadWhole }));
+  // a host that shows less than is known of it cuts off the end: Codex 0.171, with a model that it does not know, leaves
+  // out all texts after the first 12,000 bytes
+  return { blocks: [...told, text], file };
 }
 
 function withText({ resource, ...block }: JsonObject, text: string): JsonObject {

@@ -61,7 +61,7 @@ describe('a text that is shortened', () => {
     const file = Buffer.from(Array.from({ length: 90_001 }, (_, at) => (at * at) % 251)).toString('base64');
     const text = `${before}${file}${after}`;
     const shown = shortened(text, { most: 10_000, unit: 'characters', per: 'block' });
-    const left = `[${file.length} of ${text.length} characters are left out here; the file below has the whole text]`;
+    const left = `[${file.length} of ${text.length} characters are left out here; the file above has the whole text]`;
     expect(shown).toBe(`${before}\n${left}\n${after}`);
   });
 
