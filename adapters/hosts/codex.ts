@@ -13,7 +13,9 @@ const COMMON: HostBehaviour = {
   errors: { is: 'content', source: `${SOURCE}: an error differs in success alone` },
   text: {
     is: { most: 40_000, unit: 'bytes', per: 'result', over: 'cut' },
-    source: 'openai/codex #14466: 10,000 tokens unless its user allows a tool more, of about four bytes each',
+    source:
+      'openai/codex #14466: 10,000 tokens unless its user allows a tool more, of about four bytes each; of a model that ' +
+      '0.171.0 does not know, 12,000 bytes, the later texts of a result left out whole',
   },
   user: { is: 'text', source: 'it runs in a terminal' },
   terminal: { is: true, source: 'it runs in a terminal' },
@@ -42,8 +44,8 @@ export const profiles: readonly HostProfile[] = [
     behaviour: {
       ...COMMON,
       structured: {
-        is: 'without-text',
-        source: `${SOURCE}, test structured_mcp_results_preserve_media_and_status: only media keep their content`,
+        is: 'without-content',
+        source: `what 0.171.0 sends to its model; ${SOURCE}: a later commit keeps media beside the JSON`,
       },
     },
   },

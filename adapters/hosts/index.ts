@@ -10,8 +10,14 @@ import { profiles as geminiCli } from './gemini-cli.js';
 import { profiles as goose } from './goose.js';
 import { profiles as langchain } from './langchain.js';
 import { profiles as librechat } from './librechat.js';
+import { profiles as llamaindex } from './llamaindex.js';
+import { profiles as mastra } from './mastra.js';
 import { profiles as openWebui } from './open-webui.js';
+import { profiles as openaiAgents } from './openai-agents.js';
 import { profiles as opencode } from './opencode.js';
+import { profiles as pythonSdk } from './python-sdk.js';
+import { profiles as qwenCode } from './qwen-code.js';
+import { profiles as strands } from './strands.js';
 import { profiles as vscode } from './vscode.js';
 
 /** Every known host; of one with generations, each before the next newer one. */
@@ -23,6 +29,7 @@ export const hosts: readonly HostProfile[] = [
   ...vscode,
   ...cursor,
   ...geminiCli,
+  ...qwenCode,
   ...goose,
   ...opencode,
   ...chatgpt,
@@ -30,4 +37,9 @@ export const hosts: readonly HostProfile[] = [
   ...openWebui,
   ...langchain,
   ...aiSdk,
+  ...openaiAgents,
+  ...llamaindex,
+  ...strands,
+  ...mastra,
+  ...pythonSdk,
 ];

@@ -8,7 +8,10 @@ export const profiles: readonly HostProfile[] = [
     title: 'opencode',
     match: { names: ['opencode'] },
     behaviour: {
-      structured: { is: 'without-content', source: `${SOURCE}: convertTool; #32074: the JSON replaces images too` },
+      structured: {
+        is: 'without-content',
+        source: `${SOURCE}: convertTool; #32074: the JSON replaces images too; 1.18.33 shows the content alone`,
+      },
       images: {
         is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], mostEdge: 8000 },
         source: 'its source: attachments; the types that every model service takes; SawyerHood/dev-browser #14',

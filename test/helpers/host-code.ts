@@ -75,13 +75,9 @@ const secondCodex: Replay = ({ content, structuredContent }) => {
   return codexLimit(hasImage ? codexItems(content, false) : said(JSON.stringify(content)));
 };
 
-/** With media, the content stays and the JSON follows it; otherwise the JSON replaces it. */
-const codex: Replay = ({ content, structuredContent }) => {
-  const hasMedia = content.some(({ type }) => type === 'image' || type === 'audio');
-  const json = structuredContent && said(JSON.stringify(structuredContent));
-  if (!json) return codexLimit(codexItems(content, true));
-  return codexLimit(hasMedia ? joined([codexItems(content, true), json]) : json);
-};
+/** What 0.171.0 sends: items of what it knows, but the JSON alone where there is one. */
+const codex: Replay = ({ content, structuredContent }) =>
+  codexLimit(structuredContent ? said(JSON.stringify(structuredContent)) : codexItems(content, true));
 
 /** google-gemini/gemini-cli mcp-tool.ts and tool-executor.ts. */
 const gemini: Replay = ({ content, isError }) => {
@@ -181,6 +177,37 @@ const aiSdk: Replay = ({ content }) =>
     }),
   );
 
+/** What @openai/agents 0.20.0 sends: one block that it does not know makes one text of them all. */
+const openaiAgents: Replay = ({ content }) => {
+  const isKnown = content.every(({ type }) => type === 'text' || type === 'image');
+  if (!isKnown) return said(JSON.stringify(content));
+  return joined(content.map((one) => (one.type === 'text' ? textOf(one) : IMAGE)));
+};
+
+/** What @llamaindex/tools 0.1.12 sends. */
+const llamaindex: Replay = (result) => said(JSON.stringify(result, null, 2));
+
+/** What @mastra/mcp 2.0.0 sends to chat completions. */
+const mastra: Replay = ({ content, structuredContent, isError }) => {
+  const texts = content.filter(({ type }) => type === 'text').map(textOf);
+  return isError || structuredContent ? joined(texts) : said(JSON.stringify(content));
+};
+
+/** What @qwen-code/qwen-code 0.24.4 sends. */
+const qwenCode: Replay = ({ content, structuredContent, isError }) => {
+  if (isError) return said(JSON.stringify({ response: { error: { content, isError } } }));
+  const parts = content.map((one): Seen => {
+    const { type } = one;
+    if (type === 'text') return textOf(one);
+    if (type === 'image') return IMAGE;
+    if (type === 'resource_link') return said(`Resource Link: ${one.title ?? one.name} at ${one.uri}`);
+    return type === 'resource' && resourceOf(one).blob ? FILE : NOTHING;
+  });
+  const json = structuredContent ? [said(JSON.stringify(structuredContent))] : [];
+  const seen = joined([...json, ...parts]);
+  return saved(seen, 25_000, seen.text.split('\n').length > 1000 ? Number.POSITIVE_INFINITY : undefined);
+};
+
 /** By the name of the profile, for the hosts whose source is open. */
 export const REPLAYS: Readonly<Record<string, Replay>> = {
   vscode,
@@ -194,4 +221,10 @@ export const REPLAYS: Readonly<Record<string, Replay>> = {
   'open-webui': openWebui,
   langchain,
   'ai-sdk': aiSdk,
+  'openai-agents': openaiAgents,
+  llamaindex,
+  strands: aiSdk,
+  mastra,
+  'qwen-code': qwenCode,
+  'python-sdk': langchain,
 };

@@ -56,7 +56,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
   ['codex-mcp-client', '0.38.0', 'codex-0.38', { ...FIRST_CODEX, images: 'drop' }],
   ['codex-mcp-client', '0.154.0', 'codex-0.154', CODEX],
   ['codex-mcp-client', '0.154.2', 'codex-0.154', CODEX],
-  ['codex-mcp-client', '0.160.1', 'codex', CODEX],
+  ['codex-mcp-client', '0.171.0', 'codex', CODEX],
   ['codex-mcp-client', undefined, 'codex', CODEX],
   [
     'github-copilot-developer',
@@ -129,6 +129,35 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'ai-sdk',
     { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
   ],
+  ...(['stdio: npx', 'streamable-http: http://127.0.0.1:8080/mcp', 'strands-agents-ts-sdk'] as const).map(
+    (name) =>
+      [
+        name,
+        '1.0.0',
+        name.startsWith('strands') ? 'strands' : 'openai-agents',
+        { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+      ] as [string, string, string, Host],
+  ),
+  [
+    'mcp-client-cli',
+    '1.0.0',
+    'llamaindex',
+    { images: 'drop', errorImages: 'drop', resourceLinks: 'drop', blobs: 'drop' },
+  ],
+  [
+    'qwen-cli-mcp-client-files',
+    '0.0.1',
+    'qwen-code',
+    {
+      imageTypes: USUAL,
+      errorImages: 'drop',
+      resourceLinks: 'drop',
+      blobs: 'drop',
+      text: { ...chars(22_500, 'result'), lines: 1000 },
+      curl: true,
+    },
+  ],
+  ['mcp', '0.1.0', 'python-sdk', { resourceLinks: 'drop' }],
 ];
 
 describe('the profile of', () => {
@@ -142,11 +171,17 @@ describe('the profile of', () => {
     const entry = { match: { name: 'mcp' }, dialects: [], like: 'open-webui', host: {} };
     const found = new Hosts(hosts, [entry]).find({ name: 'mcp', version: '0.1.0' }, undefined);
     expect(found.host).toEqual({ errorImages: 'drop', blobs: 'drop' });
-    expect(new Hosts(hosts, []).find({ name: 'mcp', version: '0.1.0' }, undefined).profile).toBeUndefined();
+    const named = { match: { name: 'my server' }, dialects: [], like: 'mastra', host: {} };
+    expect(new Hosts(hosts, [named]).find({ name: 'my server', version: '1.0.0' }, undefined).host).toEqual({
+      images: 'drop',
+      errorImages: 'drop',
+      resourceLinks: 'drop',
+      blobs: 'drop',
+    });
   });
 
   it('each is tested here', () => {
-    const tested = new Set([...CLIENTS.map(([, , profile]) => profile), 'open-webui']);
+    const tested = new Set([...CLIENTS.map(([, , profile]) => profile), 'open-webui', 'mastra']);
     expect(hosts.map(({ name }) => name).sort()).toEqual([...tested].sort());
   });
 });

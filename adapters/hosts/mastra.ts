@@ -1,0 +1,23 @@
+import type { HostProfile } from '../../gateway/ports/host.js';
+
+const SOURCE = 'what @mastra/mcp 2.0.0 with @mastra/core 1.71.0 sends to its model';
+
+export const profiles: readonly HostProfile[] = [
+  {
+    name: 'mastra',
+    title: 'Mastra',
+    // it sends the name that its user gives the server: an operator says where it is (`like: mastra`)
+    match: { names: [] },
+    behaviour: {
+      structured: { is: 'content', source: `${SOURCE}: of such a result, only the texts` },
+      images: {
+        is: { reach: 'json' },
+        source: `${SOURCE}: base64 as text to chat completions, nothing of it to responses`,
+      },
+      links: { is: 'json', source: SOURCE },
+      blobs: { is: 'json', source: `${SOURCE}: the block as JSON, with its base64` },
+      errors: { is: 'text', source: `${SOURCE}: the texts are thrown` },
+      user: { is: 'answer', source: 'it is a library for agents' },
+    },
+  },
+];

@@ -1,0 +1,27 @@
+import type { HostProfile } from '../../gateway/ports/host.js';
+
+const SOURCE = 'what @openai/agents 0.20.0 sends to its model';
+const CODE = 'dist/runner/toolOutputNormalization of @openai/agents-core';
+
+export const profiles: readonly HostProfile[] = [
+  {
+    name: 'openai-agents',
+    title: 'OpenAI Agents SDK',
+    // the names that it makes up; an agent may name its server, and then an operator says what it is (`like: openai-agents`)
+    match: { names: ['stdio: *', 'streamable-http: *', 'sse: *'] },
+    behaviour: {
+      structured: { is: 'content', source: `${SOURCE}: the JSON only with useStructuredContent` },
+      images: {
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+        source: `${SOURCE}; the types that its models take`,
+      },
+      links: {
+        is: 'json',
+        source: `${CODE}: one block that is neither text nor an image makes the whole result one text, images as base64`,
+      },
+      blobs: { is: 'json', source: `${SOURCE}: the whole result as one text, base64 and all` },
+      errors: { is: 'content', source: `${SOURCE}: isError is not looked at` },
+      user: { is: 'answer', source: 'it is a library for agents' },
+    },
+  },
+];
