@@ -91,8 +91,10 @@ const NOT_GIVEN: Readonly<Record<NotGiven, (tool: string, argument: string) => s
   declined: (tool, argument) =>
     `The person was asked for the file that the tool '${tool}' needs in the argument '${argument}', and declined to give ` +
     'one. The tool was not called. Do not make up the file, and do not ask for it again unless they want you to.',
+  // Claude Code answers so for a person, and by itself where it runs without one (`claude -p`)
   cancelled: (tool, argument) =>
-    `The person was asked for the file that the tool '${tool}' needs in the argument '${argument}', and closed the ` +
-    'request without an answer. The tool was not called. Do not make up the file; ask them whether they want to give ' +
-    'one before you call the tool again.',
+    `The request for the file that the tool '${tool}' needs in the argument '${argument}' was closed without an answer: ` +
+    'by the person, or by a client that runs without one. The tool was not called. Do not make up the file. If they ' +
+    'have already said which file it is, upload that one and call the tool again with its handle; otherwise ask them ' +
+    'first whether they want to give one.',
 };
