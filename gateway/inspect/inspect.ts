@@ -79,7 +79,10 @@ function configuredOf({ name }: JsonObject, { tools }: ServerConfig): readonly F
 /** Advice for a server that does not answer. */
 function adviceOn(error: unknown, { transport }: ServerConfig): string {
   if (!(error instanceof GatewayError) || error.code !== 'upstream_timeout') return '';
-  const look = transport === 'stdio' ? 'Run its command by itself' : 'Look whether an MCP server runs at its URL';
+  const look =
+    transport === 'stdio'
+      ? 'Run its command by itself: under Wharf it has only HOME, LANG, PATH, TMPDIR and USER, and what --env or "env" names'
+      : 'Look whether an MCP server runs at its URL';
   return ` ${look}; if it only needs longer, raise ${error.facts.limit} in a config.`;
 }
 

@@ -110,7 +110,8 @@ describe('wharf inspect', () => {
     expect(code).toBe(1);
     const advice = 'if it only needs longer, raise timeouts.queue in a config.';
     const within = 'did not answer within 8 s. [timeouts.queue]';
-    expect(err).toContain(`sleeps: The server "sleeps" ${within} Run its command by itself; ${advice}\n`);
+    const env = 'under Wharf it has only HOME, LANG, PATH, TMPDIR and USER, and what --env or "env" names';
+    expect(err).toContain(`sleeps: The server "sleeps" ${within} Run its command by itself: ${env}; ${advice}\n`);
     expect(err).toContain(`mute: The server "mute" ${within} Look whether an MCP server runs at its URL; ${advice}\n`);
     expect(err).toContain('good: 2 tools, 1 argument that may be a file\n');
     expect(out.match(/could not be asked to the end/g)).toHaveLength(2);

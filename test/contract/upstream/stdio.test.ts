@@ -208,6 +208,21 @@ describe('stdio', () => {
     expect(await wordsOf('API_KEY is wrong', { env: { API_KEY: 'x' } })).toBe('API_KEY is wrong');
   });
 
+  it.each([
+    ['npm error code ENOTFOUND', 'HTTPS_PROXY'],
+    ['npm error code SELF_SIGNED_CERT_IN_CHAIN', 'NODE_EXTRA_CA_CERTS'],
+    ['error: dns error: failed to lookup address information', 'https_proxy'],
+    ['curl: (6) Could not resolve host: x', 'ALL_PROXY'],
+  ])('says which variable leads into the network that a process did not reach: %s, %s', async (said, name) => {
+    const script = `console.error(${JSON.stringify(said)}); process.exit(1)`;
+    const causeWith = async (withheldEnv: string[]) => {
+      const connection = await open([process.execPath, '-e', script], { withheldEnv });
+      return ((await drainUntilFailure(connection.body)).failure.cause as Error).message;
+    };
+    expect(await causeWith(['MY_PROXY_NAME', name])).toContain(`(Wharf has ${name}, and does not pass it on`);
+    expect(await causeWith(['MY_PROXY_NAME'])).toBe(`exit code 1; its last words: ${said}`);
+  });
+
   it('keeps of a stack what happened, not where', async () => {
     const connection = await open([process.execPath, '-e', 'require("/no/such/module.js")']);
     const { failure } = await drainUntilFailure(connection.body);
