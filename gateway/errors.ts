@@ -201,7 +201,8 @@ export const ERROR_TABLE = {
       const why = f.sent
         ? `it does not accept what ${f.setting} holds (${f.sent})`
         : `if it wants credentials, they belong in ${f.setting}, which holds none`;
-      return `The server "${f.server}" refuses Wharf with HTTP ${f.status}: ${why}. A client's own never reach it.`;
+      const host = f.status === 403 ? ' If it answers to certain hosts alone, it must allow the one in its URL.' : '';
+      return `The server "${f.server}" refuses Wharf with HTTP ${f.status}: ${why}. A client's own never reach it.${host}`;
     },
   },
   upstream_invalid: { http: 502, jsonRpc: INTERNAL, text: (f) => `The server sent something invalid: ${f.reason}.` },

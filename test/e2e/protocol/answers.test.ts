@@ -140,6 +140,8 @@ describe('a server that refuses what Wharf sends', () => {
       expect(told.headers.get('www-authenticate')).toBeNull();
       const [message] = told.messages;
       expect(message).toMatchObject({ id: 7, error: { data: { code: 'upstream_unauthorized', status } } });
+      // a server with the hosts that it answers to says 403 to any other
+      expect(JSON.stringify(message).includes('it must allow the one in its URL')).toBe(status === 403);
       expect(JSON.stringify(message)).toContain('servers.fake.headers');
     },
   );
