@@ -95,7 +95,10 @@ function takeOnce(command: Command): void {
 export function parseCommandLine(argv: readonly string[], version: string): Parsed {
   // Split by hand: a server's command may be called `check`, and its options are its own.
   const dashes = argv.indexOf('--');
-  const words = dashes === -1 ? [] : argv.slice(dashes + 1);
+  const behind = dashes === -1 ? [] : argv.slice(dashes + 1);
+  // no program is called so: a launcher that may remove one, such as the MCP Inspector, is given two
+  const first = behind.findIndex((word) => word !== '--');
+  const words = first === -1 ? [] : behind.slice(first);
   const own = dashes === -1 ? argv : argv.slice(0, dashes);
 
   let action: Action = { kind: 'done', exitCode: 0 };

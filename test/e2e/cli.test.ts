@@ -33,6 +33,19 @@ describe('wharf', () => {
     expect([code, err]).toEqual([2, "error: option '-u, --upstream <url>' can be given once\n"]);
   });
 
+  it('takes a second -- before a command, which some launchers remove, for none', async () => {
+    const asked = ['inspect', '--', '--', 'no-such-program', '--', 'x'];
+    const { err } = await wharf(...asked);
+    expect(err).toMatch(/^no-such-program: asking for its tools/);
+    for (const args of [
+      ['--', '--'],
+      ['stdio', '--', '--'],
+    ]) {
+      const { code, err: advice } = await wharf(...args);
+      expect([code, advice]).toEqual([2, expect.stringContaining('npx -y @modelcontextprotocol/server-filesystem')]);
+    }
+  });
+
   it('--help shows examples and what comes next', async () => {
     const { code, out, err } = await wharf('--help');
     expect([code, err]).toEqual([0, '']);
