@@ -7,8 +7,11 @@ export const profiles: readonly HostProfile[] = [
   {
     name: 'openai-agents',
     title: 'OpenAI Agents SDK',
-    // the names that it makes up; an agent may name its server, and then an operator says what it is (`like: openai-agents`)
-    match: { names: ['stdio: *', 'streamable-http: *', 'sse: *'] },
+    // the names that it makes up of a URL, or of the command that starts Wharf; an agent may name its server, and then an
+    // operator says what it is (`like: openai-agents`)
+    match: {
+      names: ['streamable-http: http*', 'sse: http*', 'stdio: *wharf*', 'stdio: npx', 'stdio: node', 'stdio: docker'],
+    },
     behaviour: {
       structured: { is: 'content', source: `${SOURCE}: the JSON only with useStructuredContent` },
       images: {

@@ -129,7 +129,14 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'ai-sdk',
     { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
   ],
-  ...(['stdio: npx', 'streamable-http: http://127.0.0.1:8080/mcp', 'strands-agents-ts-sdk'] as const).map(
+  ...(
+    [
+      'stdio: npx',
+      'stdio: /usr/local/bin/wharf',
+      'streamable-http: http://127.0.0.1:8080/mcp',
+      'strands-agents-ts-sdk',
+    ] as const
+  ).map(
     (name) =>
       [
         name,
