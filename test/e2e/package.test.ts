@@ -9,7 +9,7 @@ import { recordDigest } from '../helpers/bytes.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { filesystemServer } from '../helpers/sdk-servers.js';
 import { noisePng } from '../helpers/sdk-servers-bytes.js';
-import { copyOfTree, ROOT } from '../helpers/tree-copy.js';
+import { copyOfTree, FRUGAL_BUILD, ROOT } from '../helpers/tree-copy.js';
 import { type Running, start } from './cli-process.js';
 
 const run = promisify(execFile);
@@ -101,7 +101,8 @@ describe('the package that npm pack makes of a fresh clone', () => {
   beforeAll(async () => {
     tree = await copyOfTree('package');
     prefix = await mkdtemp(join(tmpdir(), 'wharf-prefix-'));
-    const { stdout } = await run('npm', ['pack', '--json', '--offline', '--loglevel', 'error'], { cwd: tree });
+    const pack = ['pack', '--json', '--offline', '--loglevel', 'error'];
+    const { stdout } = await run('npm', pack, { cwd: tree, env: FRUGAL_BUILD });
     // what prepack prints stands in front
     const [packed] = Object.values(JSON.parse(stdout.slice(stdout.search(/^[[{]/m))) as object) as {
       filename: string;
@@ -196,7 +197,7 @@ describe('the package that npm pack makes of a fresh clone', () => {
   });
 
   it('builds before it starts from a clone, and says so', async () => {
-    const { stdout } = await run('npm', ['start', '--', '--version'], { cwd: tree });
+    const { stdout } = await run('npm', ['start', '--', '--version'], { cwd: tree, env: FRUGAL_BUILD });
     expect(stdout).toMatch(/^Building Wharf \.\.\.$[\s\S]*^\d+\.\d+\.\d+$/m);
   });
 

@@ -9,6 +9,11 @@ const run = promisify(execFile);
 
 /** The repository. Compiled, this file stands in dist/test/helpers. */
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/**
+ * The environment of what builds a copy while other suites want the processor. Go's collector runs whenever the compiler's
+ * heap has doubled, which is a third of its work: 18 s of processor time without, 12 s with this (TypeScript 7.0).
+ */
+export const FRUGAL_BUILD = { ...process.env, GOGC: '400' };
 const MOST_NAMES = 64 * 1024 * 1024;
 
 /**
