@@ -32,14 +32,15 @@ function block(seed: number, magic: Buffer | undefined, name: string): { bytes: 
   const key = `${seed} ${name}`;
   let found = blocks.get(key);
   if (found === undefined) {
-    const bytes = Buffer.allocUnsafe(PERIOD);
+    const words = new Uint32Array(PERIOD / 4);
     let x = (seed * 2654435761 + 1) >>> 0 || 1;
-    for (let at = 0; at < PERIOD; at += 4) {
+    for (let at = 0; at < words.length; at++) {
       x ^= x << 13;
       x ^= x >>> 17;
-      x = (x ^ (x << 5)) >>> 0;
-      bytes.writeUInt32LE(x, at);
+      x ^= x << 5;
+      words[at] = x;
     }
+    const bytes = Buffer.from(words.buffer);
     magic?.copy(bytes);
     found = { bytes, text: Buffer.from(bytes.toString('base64'), 'latin1') };
     // A test uses a handful of seeds; a property test that uses thousands must not fill the memory.
