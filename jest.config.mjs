@@ -10,8 +10,9 @@ export default {
   setupFilesAfterEnv: ['./helpers/equal-bytes.js'],
   // room for a machine that is busy with other things: a test that hangs is found all the same
   testTimeout: 120_000,
-  // most suites wait for other processes: two left 0.75 of two cores unused
-  maxWorkers: 3,
+  // most of a suite is waiting for other processes and for limits of time: three used 1.3 of two cores. Five would leave
+  // too little for processes of previews, which yield to all others
+  maxWorkers: 4,
   // modules of ES are never given back: a worker that ran a hundred suites had 4.8 GB
-  workerIdleMemoryLimit: '1GB',
+  workerIdleMemoryLimit: '750MB',
 };
