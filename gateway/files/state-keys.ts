@@ -8,6 +8,7 @@ type Kind =
   | 'token'
   | 'login'
   | 'task'
+  | 'input'
   | 'link'
   | 'question'
   | 'offer'

@@ -5,6 +5,7 @@ import { TempFiles } from '../files/temp-files.js';
 import { Hosts } from '../hosts/hosts.js';
 import { PutOffLinks } from '../relay/asking/put-off.js';
 import { Questions } from '../relay/asking/questions.js';
+import { TaskQuestions } from '../relay/asking/tasks/task-questions.js';
 import { TaskTools } from '../relay/results/tool/tool-of-task.js';
 import { Sessions } from '../relay/session.js';
 import { FileTakers } from '../relay/tools/file-takers.js';
@@ -92,6 +93,7 @@ async function lastingParts(shared: ProcessParts, filing: Filing, ownPorts: read
     taskTools: new TaskTools({ state, keys, log, keptMs: config.retention }),
     questions: new Questions({ state, keys }),
     putOff: new PutOffLinks({ state, keys, clock }),
+    taskQuestions: new TaskQuestions({ state, keys, clock }),
     waiting: ledgers.questions,
     seal: keys.seal,
     isDraining: () => shared.draining.now,

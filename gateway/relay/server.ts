@@ -184,6 +184,7 @@ export class Server {
     return {
       forward: (one) => this.#forward(one, undefined, transports),
       refuse: (error, one, offered) => this.#refuse(withSource(error, limits), one, offered),
+      inquire: (sender) => transports.inquire(sender),
     };
   }
 

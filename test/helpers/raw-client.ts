@@ -125,7 +125,7 @@ export class RawClient {
 
   #named(method: string, params: Record<string, unknown>): Record<string, string> {
     if (!this.#about) return {};
-    const subject = params.name ?? params.uri;
+    const subject = params.name ?? params.uri ?? params.taskId;
     return { 'mcp-method': method, ...(typeof subject === 'string' && { 'mcp-name': subject }) };
   }
 

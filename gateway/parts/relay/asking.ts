@@ -11,12 +11,26 @@ export function askingDeps(common: CommonDeps, remoteMethods: RemoteMethods, { p
   const { server, accepts, dialects, limits, timeouts, clock, log, metrics } = common;
   const { order, rounds } = parts.config.elicitation;
   const { held, uploads, library, questions, sessions, putOff, flow, waiting, seal, isDraining } = parts;
+  const { taskQuestions, taskTools } = parts;
   const delivery = { ...common, library };
   const upload = { ...delivery, remoteMethods };
   return {
     ...{ server, accepts, dialects, limits, timeouts, clock, log, metrics },
     ...{ order, rounds },
-    ...{ held, uploads, library, questions, sessions, putOff, flow, waiting, seal, isDraining },
+    ...{
+      held,
+      uploads,
+      library,
+      questions,
+      sessions,
+      putOff,
+      flow,
+      waiting,
+      seal,
+      isDraining,
+      taskQuestions,
+      taskTools,
+    },
     deliver: (one, signal) => deliverUpload(one, delivery, signal),
     upload: (one, signal) => uploadForForm(one, upload, signal),
     steps: (offered, then) => offerOf(offered, undefined, then).steps,

@@ -24,6 +24,7 @@ import type { Allowances } from '../../quotas/allowances.js';
 import type { RequestQuotas } from '../../quotas/requests.js';
 import type { PutOffLinks } from '../../relay/asking/put-off.js';
 import type { Questions } from '../../relay/asking/questions.js';
+import type { TaskQuestions } from '../../relay/asking/tasks/task-questions.js';
 import type { TaskTools } from '../../relay/results/tool/tool-of-task.js';
 import type { Sessions } from '../../relay/session.js';
 import type { FileTakers } from '../../relay/tools/file-takers.js';
@@ -55,6 +56,7 @@ export interface SharedParts {
   taskTools: TaskTools;
   questions: Questions;
   putOff: PutOffLinks;
+  taskQuestions: TaskQuestions;
   /** Absent: every file may go to every server. */
   flow: Flow | undefined;
   /** Counts the calls that wait for a person. */

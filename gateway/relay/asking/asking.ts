@@ -13,6 +13,7 @@ import { OpenQuestions } from './open-questions.js';
 import { isOwnState } from './sealed-state.js';
 import { ServerQuestions } from './server-questions.js';
 import { ListenedQuestions, SessionCalls } from './session-questions.js';
+import { AskingByTask, answersTask, isAboutTasks } from './tasks/by-task.js';
 
 /** The requests of a session on whose streams servers ask. A task's questions come with its result. */
 const WITH_QUESTIONS = new Set(['tools/call', 'tasks/result', 'prompts/get', 'resources/read', 'completion/complete']);
@@ -35,12 +36,14 @@ export class Asking {
   readonly #calls = new SessionCalls();
   readonly #byRequest: AskingByRequest;
   readonly #byResult: AskingByResult;
+  readonly #byTask: AskingByTask;
 
   constructor(deps: AskingDeps) {
     this.#deps = deps;
     this.#open = new OpenQuestions(deps);
     this.#byRequest = new AskingByRequest(deps, this.#open, this.#calls);
     this.#byResult = new AskingByResult(deps);
+    this.#byTask = new AskingByTask(deps);
   }
 
   /**
@@ -71,6 +74,7 @@ export class Asking {
     const by = this.#deps.order.length > 0 ? asksBy(asked.client) : undefined;
     if (request && WITH_ROUNDS.has(method) && this.#asksByResult(asked, request, by))
       return this.#byResult.run(asked, request, course);
+    if (request && this.#asksByTask(asked, request, by)) return this.#byTask.run(asked, request, course);
     if (request && by === 'request' && WITH_QUESTIONS.has(method) && this.#byRequest.canAsk(asked))
       return this.#byRequest.run(asked, request, course);
     try {
@@ -85,5 +89,11 @@ export class Asking {
     if (by !== undefined || this.#deps.order.length === 0) return by === 'result';
     const { elicitsBy } = eraOf(client.protocolVersion);
     return elicitsBy === 'result' && isOwnState(this.#deps.seal, params.requestState);
+  }
+
+  /** As `#asksByResult`, for the tasks that a call may have become. */
+  #asksByTask({ client }: Asked, request: PendingRequest, by: ReturnType<typeof asksBy>): boolean {
+    if (by !== undefined || this.#deps.order.length === 0) return by === 'result' && isAboutTasks(request);
+    return eraOf(client.protocolVersion).elicitsBy === 'result' && answersTask(request);
   }
 }

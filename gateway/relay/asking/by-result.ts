@@ -35,17 +35,16 @@ import {
   askedUpload,
   type Bound,
   closeState,
+  OWN_KEY,
   offeredFor,
   openState,
   type State,
   type TakenQuestion,
 } from './sealed-state.js';
-import { type HandOver, putOffAnswer } from './server-file.js';
+import { askingTool, type HandOver, putOffAnswer } from './server-file.js';
 import { notGivenResult, questionText } from './texts.js';
 
-/** Before the number of a question; no server's keys begin so. */
-const KEY = 'wharf-file-';
-const CONSENT = `${KEY}consent`;
+const CONSENT = `${OWN_KEY}consent`;
 
 /** A request as its client made it, and what the client has been asked before. */
 interface Round {
@@ -278,7 +277,7 @@ export class AskingByResult {
     const way = wayFor(fieldOf(lacking, mostInAnswer(limits)), asked.client, this.#deps);
     if (!way) return refuse(refusal, asked);
     const upload = uploadFor(lacking, { principal: bound.principal, server }, way);
-    const about = { key: `${KEY}${state.files.length + 1}`, field: fieldOf(lacking, 0).name };
+    const about = { key: `${OWN_KEY}${state.files.length + 1}`, field: fieldOf(lacking, 0).name };
     const file: AskedFile = { ...lacking, ...askedUpload(await uploads.authorize(upload), way, about) };
     this.#note(bound.principal, file, 'asked');
     await this.#answer(round, { ...state, files: [...state.files, file] }, { files: [file], heard: [] }, refuse);
@@ -342,7 +341,8 @@ export class AskingByResult {
       client: asked.client,
       principal: bound.principal,
       call: request,
-      nextKey: () => `${KEY}${++keys}`,
+      tool: () => askingTool(request, bound, this.#deps),
+      nextKey: () => `${OWN_KEY}${++keys}`,
     };
     const { taken, others } = await takeQuestions(isObject(inputRequests) ? inputRequests : {}, asker, this.#deps);
     if (taken.length === 0 && state.files.length === 0) return;
@@ -373,7 +373,7 @@ export class AskingByResult {
 
 /** The client's answers to the server's own questions, of all rounds. @throws GatewayError `params_invalid` */
 function keptIn({ state, answers }: Round): JsonObject {
-  const own = Object.entries(answers).filter(([key]) => !key.startsWith(KEY));
+  const own = Object.entries(answers).filter(([key]) => !key.startsWith(OWN_KEY));
   return Object.fromEntries([...Object.entries(state.kept ?? {}), ...own]);
 }
 

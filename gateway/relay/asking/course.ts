@@ -1,5 +1,6 @@
 import type { Authorization } from '../../files/upload.js';
-import type { Asked, Caller } from '../caller.js';
+import type { Inquire } from '../../mcp/inquire.js';
+import type { Asked, Caller, Sender } from '../caller.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { AskedReply } from './asked-reply.js';
 
@@ -33,4 +34,6 @@ export interface Course {
    * @param offered the right to the upload that the answer is to name, where there is one already
    */
   refuse: (error: unknown, asked: Asked, offered?: Authorization) => Promise<void>;
+  /** Asks the server in the sender's session. */
+  inquire: (sender: Sender) => Inquire;
 }

@@ -9,9 +9,11 @@ import type { Inquire } from '../../mcp/inquire.js';
 import type { Means } from '../../policy/means.js';
 import type { ServerFile } from '../../ports/file-question.js';
 import type { CommonDeps } from '../common-deps.js';
+import type { TaskTools } from '../results/tool/tool-of-task.js';
 import type { Sessions } from '../session.js';
 import type { PutOffLinks } from './put-off.js';
 import type { Questions } from './questions.js';
+import type { TaskQuestions } from './tasks/task-questions.js';
 
 /** Stored files on their way to the address that the server has named for them, all in one request. */
 interface Delivery {
@@ -42,6 +44,9 @@ export interface AskingDeps
   questions: Questions;
   sessions: Pick<Sessions, 'hasEnded'>;
   putOff: PutOffLinks;
+  taskQuestions: TaskQuestions;
+  /** Which tools tasks run. */
+  taskTools: Pick<TaskTools, 'toolOf'>;
   /** Absent: every file may go to every server. */
   flow: Pick<Flow, 'consents' | 'decide'> | undefined;
   /** How a file is uploaded, and what to do `then` with its handle, in words for a model. */

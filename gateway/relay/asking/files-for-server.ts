@@ -6,7 +6,6 @@ import type { Dialect } from '../../ports/dialect.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../ports/file-question.js';
 import type { JsonObject } from '../../ports/json.js';
 import { answerText } from '../client/local-answer.js';
-import { calledName } from '../pending-request.js';
 import { askUntilGiven } from './ask-until-given.js';
 import type { AskedStream } from './course.js';
 import type { AskingDeps } from './deps.js';
@@ -17,6 +16,7 @@ import { ServerProgress } from './progress.js';
 import type { PutOffFor } from './put-off.js';
 import { nameOfCall } from './questions.js';
 import {
+  askingTool,
   canAskFor,
   formForOthers,
   handOver,
@@ -139,8 +139,9 @@ export class FilesForServer {
     const { name, isRequired } = wanted;
     const isOptional = !isRequired && way.form !== undefined;
     const about = request && { principal, server, call: request, message, field: name };
+    const tool = await askingTool(request, { principal, server }, this.#deps);
     const before = way.form || !about ? undefined : await takenUp(about, this.#deps);
-    const asked = { wanted, message, tool: request && calledName(request), principal };
+    const asked = { wanted, message, tool, principal };
     const offered = before?.offered ?? (await uploads.authorize(uploadForServer(asked, way, this.#deps)));
     if (about) this.#offers.push({ about, offered });
     if (before?.records) return { waited: 'stored', records: before.records };
@@ -155,10 +156,7 @@ export class FilesForServer {
     const outcome = await askUntilGiven(file, this.#waiting, this.#deps);
     const { waited } = outcome;
     metrics.count('wharf_questions_total', { outcome: waited });
-    log.info(
-      { principal, tool: request && calledName(request), argument: name, means: way.means, outcome: waited },
-      'a server asked for a file',
-    );
+    log.info({ principal, tool, argument: name, means: way.means, outcome: waited }, 'a server asked for a file');
     const records = (waited === 'stored' ? await uploads.given(offered.id) : undefined) ?? [];
     if (waited === 'unopened') await this.#putOff(message, offered);
     else if (waited !== 'stored') await uploads.revoke(offered.ticket);

@@ -14,6 +14,9 @@ import type { AskedFor } from './questions.js';
 /** Where it is kept, for the seal: at the client. */
 const PLACE = 'requestState';
 
+/** The keys of Wharf's own questions begin so; no server's keys do. */
+export const OWN_KEY = 'wharf-file-';
+
 /** Version of what is in it. */
 const VERSION = 1;
 
@@ -66,10 +69,12 @@ export interface AskedFile extends Lacking, AskedUpload {}
 /** A file that the server itself has asked for. */
 export interface TakenFile extends AskedUpload {
   wanted: ServerFile;
-  /** It came in answer to an earlier call. */
+  /** It came in an earlier round, or in answer to an earlier call. */
   isThere?: boolean;
   /** The user has left it out. */
   isWithout?: boolean;
+  /** The user has agreed to open its page, where nothing waits for that. */
+  isAwaited?: boolean;
 }
 
 /** A question of the server's own that its client is asked in other words. */

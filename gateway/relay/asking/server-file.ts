@@ -18,7 +18,7 @@ import type {
 import type { Identity } from '../../ports/identity.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { LocalAnswer } from '../client/local-answer.js';
-import type { PendingRequest } from '../pending-request.js';
+import { calledName, type PendingRequest } from '../pending-request.js';
 import type { AskingDeps } from './deps.js';
 import { MAX_QUESTION, mostInAnswer } from './lacking.js';
 import { type Way, wayFor } from './means.js';
@@ -265,6 +265,17 @@ export async function takenUp(
   const records = await uploads.given(offered.id);
   if (records) return { offered, records };
   return (await uploads.inspect(offered.ticket)).kind === 'open' ? { offered } : undefined;
+}
+
+/** The tool in which a server asks: of a task, the one that it runs. Prompts and resources are not tools. */
+export async function askingTool(
+  request: PendingRequest | undefined,
+  owner: { principal: string; server: string },
+  { taskTools }: Pick<AskingDeps, 'taskTools'>,
+): Promise<string | undefined> {
+  const { method, subject } = request ?? {};
+  if (request && method === 'tools/call') return calledName(request);
+  return method === 'tasks/result' && subject !== undefined ? taskTools.toolOf(subject, owner) : undefined;
 }
 
 /** Requests whose results tell the model of errors. A result of any other is a prompt or a resource, and nothing else. */

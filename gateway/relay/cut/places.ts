@@ -101,6 +101,9 @@ function resultNode(places: readonly SlotPlace[], fileMin: number | undefined): 
       content: { watch: RANGE.content },
       contents: { watch: RANGE.contents },
       messages: { watch: RANGE.messages },
+      inputRequests: { watch: RANGE.inputRequests },
+      status: { watch: RANGE.status },
+      statusMessage: { watch: RANGE.statusMessage },
     },
   };
   for (const place of places) {

@@ -54,7 +54,13 @@ describe('a server that asks for a file in binary mode while it answers another 
     const about = { 'io.modelcontextprotocol/related-task': { taskId: 'a' } };
     await start({ ...binary(), _meta: about }, {}, { timeouts: { elicitationNotice: '1s' } });
     const client = await RawClient.connect(wharf().mcp, '2025-11-25', { capabilities: PAGE });
-    const request = await RawCall.of(client, 'tasks/result', { taskId: 'a' });
+    const request = await RawCall.of(client, 'tasks/result', { taskId: 'the-task' });
+    const asked = await request.message((message) => message.method === 'elicitation/create');
+    // what opens it counts as the user
+    const page = await fetch(String(asked.params?.url), {
+      headers: { accept: 'text/html', 'sec-purpose': 'prefetch' },
+    });
+    expect(await page.text()).not.toContain('the-task');
     const withdrawn = await request.message((message) => message.method === 'notifications/cancelled');
     expect(withdrawn.params?._meta).toEqual(about);
   });

@@ -72,4 +72,10 @@ export const CELLS: Rows = together(
   from(specification('basic/utilities/tasks', '2025-11-25'), {
     'BR-20': 'Wharf resolves the files of a task before it begins, and takes files out of its result.',
   }),
+  from(
+    'https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/2026-07-28/tasks.md#task-update-requests',
+    {
+      'BR-21': 'Wharf asks the client of a task for the files that its server wants, and gives the server the answer.',
+    },
+  ),
 );

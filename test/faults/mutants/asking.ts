@@ -54,4 +54,28 @@ export const ASKING: readonly Mutant[] = [
     replace: '',
     suites: ['unit/relay/asking/open-questions'],
   },
+  {
+    name: 'uploading-is-answering',
+    fault: 'A task gets the file of a client that has uploaded it, and has not answered the question yet.',
+    file: 'gateway/relay/asking/rounds/hear.ts',
+    find: 'isThere: until !== undefined && (await',
+    replace: 'isThere: (await',
+    suites: ['e2e/asking/tasks'],
+  },
+  {
+    name: 'same-key-twice',
+    fault: 'A file of a task that could not be used is asked for by the key that its client has seen.',
+    file: 'gateway/relay/asking/tasks/task-asker.ts',
+    find: '!file.isAwaited ? { ...file, key: nextKey() } : file',
+    replace: '!file.isAwaited ? { ...file } : file',
+    suites: ['e2e/asking/tasks'],
+  },
+  {
+    name: 'every-replica-brings',
+    fault: 'Every request that finds the answer to a question of a task complete brings it to the server.',
+    file: 'gateway/relay/asking/tasks/task-asker.ts',
+    find: 'return !isTold && bringingUntil <= now;',
+    replace: 'return !isTold && bringingUntil <= now + 1e12;',
+    suites: ['e2e/asking/tasks'],
+  },
 ];

@@ -31,14 +31,18 @@ export async function hearQuestion(
     const said = isObject(answer) ? answer : undefined;
     const { heard, others } = await hearFile(file, said, hearing, deps);
     const ended = endOf(heard, deps.rounds);
-    deps.metrics.count('wharf_questions_total', { outcome: outcomeOf(heard) });
+    const outcome = outcomeOf(heard);
+    // what was there before is counted, and a look without a wait finds nothing late
+    const isNews = !file.isThere && (hearing.until !== undefined || outcome !== 'late');
+    if (isNews) deps.metrics.count('wharf_questions_total', { outcome });
     if (typeof heard !== 'string' && 'why' in heard && heard.isUnopened)
       return { question, missing: [], unopened: file };
     if (ended || typeof heard === 'string' || 'why' in heard) return end(question, ended ?? 'cancel', deps);
-    files.push(heard.file);
     if (heard.isThere && others) filled = others;
     const lacksOthers = heard.file.keepsBesides && !filled && Object.keys(question.besides.properties).length > 0;
-    if (!heard.isThere || lacksOthers) missing.push(heard.file);
+    const isDone = heard.isThere && !lacksOthers;
+    files.push(isDone ? { ...heard.file, isThere: true } : heard.file);
+    if (!isDone) missing.push(heard.file);
   }
   const others = question.othersKey === undefined ? undefined : answers[question.othersKey];
   const said = isObject(others) ? answerIn(others) : undefined;
@@ -91,7 +95,7 @@ async function hearFile(
   hearing: Hearing,
   deps: AskingDeps,
 ): Promise<{ heard: Heard<TakenFile>; others?: JsonObject }> {
-  if (file.isWithout) return { heard: { file, isThere: true } };
+  if (file.isWithout || file.isThere) return { heard: { file, isThere: true } };
   const { form, isOptional, keepsBesides } = file;
   if (!form || answerIn(answer) !== 'accepted') return { heard: await hear(file, answer, hearing, deps) };
   const { [form.field]: given, ...others } = isObject(answer?.content) ? answer.content : {};

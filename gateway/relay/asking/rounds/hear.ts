@@ -11,8 +11,8 @@ import { waitForFile } from '../wait.js';
 export interface Hearing {
   principal: string;
   signal: AbortSignal;
-  /** Until when the call may wait, milliseconds since the Unix epoch. */
-  until: number;
+  /** Until when the call may wait, milliseconds since the Unix epoch. Absent: it does not, and its page may open at any time. */
+  until?: number;
 }
 
 /** What has become of one file. */
@@ -32,15 +32,21 @@ export async function hear<File extends AskedUpload>(
 ): Promise<Heard<File>> {
   const said = answerIn(answer);
   if (said === 'declined' || said === 'cancelled') return said;
+  const { until } = hearing;
+  // nothing waits for a client that is asked again and again, and never can
+  if (until === undefined && answer !== undefined && said === 'unable') return 'cancelled';
   if (!file.form) {
+    if (until === undefined) return look(file, said === 'accepted', deps);
     const { clock, timeouts } = deps;
     // the client calls again once its user has answered: the page opens then
     const asked = { ...file, openUntil: file.openUntil ?? clock.now() + timeouts.elicitationNotice };
-    const came = await arrives(asked, hearing, deps);
+    const came = await arrives(asked, { ...hearing, until }, deps);
     return typeof came === 'boolean' ? { file: asked, isThere: came } : came;
   }
-  // a form that was filled in an earlier round is not shown again
-  if (said !== 'accepted') return { file, isThere: (await deps.uploads.given(file.fileId)) !== undefined };
+  if (said !== 'accepted') {
+    // a form that was filled in an earlier round is not shown again; between two rounds its client may be uploading
+    return { file, isThere: until !== undefined && (await deps.uploads.given(file.fileId)) !== undefined };
+  }
   const { problem: _, ...rest } = file;
   const { principal, signal } = hearing;
   const problem = await takeGiven({ content: answer?.content, asked: file, principal }, deps, signal);
@@ -48,10 +54,21 @@ export async function hear<File extends AskedUpload>(
   return { file: { ...file, problem, tries: (file.tries ?? 0) + 1 }, isThere: false };
 }
 
+/** Whether the file is there now. @param isAccepted the user has just agreed to open its page */
+async function look<File extends AskedUpload>(
+  file: File,
+  isAccepted: boolean,
+  { uploads }: AskingDeps,
+): Promise<Heard<File>> {
+  if ((await uploads.given(file.fileId)) !== undefined) return { file, isThere: true };
+  if ((await uploads.link(file.ticket))?.isRevoked) return 'cancelled';
+  return { file: isAccepted ? { ...file, isAwaited: true } : file, isThere: false };
+}
+
 /** Whether the file is there before this round is over, or why the call cannot wait for it. */
 async function arrives(
   { fileId, ticket, openUntil = 0 }: AskedUpload,
-  { principal, signal, until }: Hearing,
+  { principal, signal, until }: Hearing & { until: number },
   { server, uploads, waiting, clock, isDraining, timeouts }: AskingDeps,
 ): Promise<boolean | 'cancelled' | { why: string; isUnopened?: true }> {
   const isStored = async () => (await uploads.given(fileId)) !== undefined;

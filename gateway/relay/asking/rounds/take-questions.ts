@@ -2,9 +2,9 @@ import { isObject } from '../../../json/value.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
-import { calledName, type PendingRequest } from '../../pending-request.js';
 import type { AskingDeps } from '../deps.js';
 import { showsForms, type Way } from '../means.js';
+import type { PutOffFor } from '../put-off.js';
 import { askedUpload, type TakenFile, type TakenQuestion } from '../sealed-state.js';
 import {
   type FoundQuestion,
@@ -22,10 +22,12 @@ const ELICIT = 'elicitation/create';
 const NOTHING: OtherFields = { properties: {}, required: [] };
 
 /** For whom, and in which call, a server asks. */
-interface Asker {
+export interface Asker {
   client: ClientFacts;
   principal: string;
-  call: PendingRequest;
+  call: PutOffFor['call'];
+  /** The tool that the call is of, or that its task runs. */
+  tool: () => Promise<string | undefined>;
   /** Makes the keys of Wharf's own questions. */
   nextKey: () => string;
 }
@@ -105,7 +107,7 @@ async function authorized(
 ): Promise<TakenFile> {
   const { uploads, log, metrics, server } = deps;
   const { principal, call } = asker;
-  const tool = calledName(call);
+  const tool = await asker.tool();
   const about = { principal, server, call, message, field: wanted.name };
   const before = way.form ? undefined : await takenUp(about, deps);
   const upload = uploadForServer({ wanted, message, tool, principal }, way, deps);

@@ -11,7 +11,7 @@ import type { EditableAnswer } from '../../pending-request.js';
 export const INPUT_REQUIRED = 'input_required';
 
 /** Bytes of a result that wants input: a client keeps some of it in its `requestState`. */
-const MOST_QUESTIONS = 256 * 1024;
+export const MOST_QUESTIONS = 256 * 1024;
 
 /** Bytes of a `resultType`, as JSON text, that may be this one. */
 const MOST_TYPE = 100;

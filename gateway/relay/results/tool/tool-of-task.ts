@@ -89,8 +89,12 @@ export class TaskTools {
   }
 
   async #find({ method, subject }: PendingRequest, owner: TaskOwner): Promise<string | undefined> {
-    if (!RESULT_METHODS.has(method) || subject === undefined) return undefined;
-    for (const key of this.#deps.keys.all('task', named(subject, owner))) {
+    return RESULT_METHODS.has(method) && subject !== undefined ? this.toolOf(subject, owner) : undefined;
+  }
+
+  /** The tool that a task runs, by the server's own name; undefined where its call was not seen. @throws GatewayError `state_unavailable` */
+  async toolOf(taskId: string, owner: TaskOwner): Promise<string | undefined> {
+    for (const key of this.#deps.keys.all('task', named(taskId, owner))) {
       const tool = await this.#deps.state.read(key);
       if (tool !== undefined) return tool;
     }
