@@ -202,6 +202,8 @@ export interface RemoteFile {
    * unchanged.
    */
   isGuess?: boolean;
+  /** The URI is an address that a client can use by itself: nothing is fetched, and only the object is none that it knows. */
+  isAddress?: boolean;
 }
 
 /** Why a peer refused a file. */

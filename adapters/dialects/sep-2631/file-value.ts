@@ -27,9 +27,12 @@ export function sha256Of(digest: JsonValue | undefined): string | undefined {
   return value !== undefined && DIGEST.test(value) ? value : undefined;
 }
 
-function isHandle(uri: string | undefined): uri is string {
-  return uri !== undefined && SCHEME.test(uri) && !NO_HANDLE.test(uri);
+function isHandle(uri: string): boolean {
+  return SCHEME.test(uri) && !NO_HANDLE.test(uri);
 }
+
+/** Addresses that clients use by themselves. */
+const ADDRESS = /^(?:file|https?):/i;
 
 /** What an object of any revision says about a file. Its facts are members; its URI is a member or inside `content`. */
 export interface ReadFile {
@@ -43,9 +46,18 @@ export interface ReadFile {
 
 /** Reads a FileValue. Older revisions wrap the URI: `content.uri`, `content.file.uri`. */
 export function readFileValue(value: JsonValue | undefined): ReadFile | undefined {
+  return read(value, isHandle);
+}
+
+/** Reads one whose URI is an address, which no method of the server's resolves. */
+export function readAddress(value: JsonValue | undefined): ReadFile | undefined {
+  return read(value, (uri) => ADDRESS.test(uri));
+}
+
+function read(value: JsonValue | undefined, isWanted: (uri: string) => boolean): ReadFile | undefined {
   if (!isObject(value)) return undefined;
   const found = uriIn(value);
-  if (!found || !isHandle(found.uri)) return undefined;
+  if (!found || !isWanted(found.uri)) return undefined;
   const { size } = value;
   const name = textIn(value, 'name');
   const mimeType = textIn(value, 'mimeType');

@@ -9,7 +9,7 @@ import type {
   RemoteFile,
 } from '../../../gateway/ports/dialect.js';
 import { readsFileValues } from './capability.js';
-import { fileValue, type ReadFile, readFileValue, sha256Of } from './file-value.js';
+import { fileValue, type ReadFile, readAddress, readFileValue, sha256Of } from './file-value.js';
 
 /** Where a gateway that cannot write file-backed contents puts them, beside ordinary ones. */
 const CONTENTS_META = 'io.modelcontextprotocol/fileResourceContents';
@@ -39,11 +39,22 @@ export function remoteFiles({ content, messages, contents, structuredContent }: 
     const { at: _, ...file } = read;
     files.push({ path, kind, ...file, ...(isGuess && { isGuess }) });
   };
-  for (const [index, block] of entries(content)) add(['content', index], 'content', inBlock(block));
-  for (const [index, message] of entries(messages)) {
-    if (isObject(message)) add(['messages', index, 'content'], 'prompt', inBlock(message.content));
+  // clients that know no such object refuse the whole result, whatever its URI
+  const addEither = (path: JsonPath, kind: RemoteFile['kind'], find: (read: Read) => ReadFile | undefined): void => {
+    const named = find(readFileValue);
+    const { at: _, ...file } = named ?? find(readAddress) ?? { at: undefined };
+    if ('uri' in file) files.push({ path, kind, ...file, ...(!named && { isAddress: true }) });
+  };
+  for (const [index, block] of entries(content)) {
+    addEither(['content', index], 'content', (read) => inBlock(block, read));
   }
-  for (const [index, item] of entries(contents)) add(['contents', index], 'resource', inContents(item));
+  for (const [index, message] of entries(messages)) {
+    const { content: block } = isObject(message) ? message : {};
+    addEither(['messages', index, 'content'], 'prompt', (read) => inBlock(block, read));
+  }
+  for (const [index, item] of entries(contents)) {
+    addEither(['contents', index], 'resource', (read) => inContents(item, read));
+  }
   const walk = (value: JsonValue | undefined, path: JsonPath): void => {
     if (path.length > MAX_DEPTH || typeof value !== 'object' || value === null) return;
     const read = asFileValue(value);
@@ -78,18 +89,20 @@ export function rename(value: JsonObject, { ref }: OutgoingFile, client: ClientF
   return [...patches, ...told.map((key) => ({ path: [key], value: whole[key] }))];
 }
 
-function inBlock(block: JsonValue | undefined): ReadFile | undefined {
-  return isObject(block) && block.type === 'file' ? readFileValue(block.file) : undefined;
+type Read = typeof readFileValue;
+
+function inBlock(block: JsonValue | undefined, read: Read): ReadFile | undefined {
+  return isObject(block) && block.type === 'file' ? read(block.file) : undefined;
 }
 
 /** `FileResourceContents`: its `content` is what names the file, and the resource's own URI may be all that has a name. */
-function inContents(item: JsonValue | undefined): ReadFile | undefined {
+function inContents(item: JsonValue | undefined, readValue: Read): ReadFile | undefined {
   if (!isObject(item)) return undefined;
   const beside = isObject(item._meta) ? item._meta[CONTENTS_META] : undefined;
   const contents = isObject(beside) ? beside : item;
   if (!isObject(contents.content)) return undefined;
   const { uri = item.uri, ...about } = contents;
-  const read = readFileValue({ ...about, ...contents.content });
+  const read = readValue({ ...about, ...contents.content });
   return read && { ...read, claims: { ...(typeof uri === 'string' && { uri }), ...read.claims } };
 }
 

@@ -6,9 +6,11 @@ import { JsonDocument } from '../../json/document.js';
 import type { Edits } from '../../json/edit.js';
 import { isObject } from '../../json/value.js';
 import { writtenText } from '../../json/written.js';
+import { eraOf } from '../../mcp/era.js';
+import { sizeText } from '../../policy/amounts.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
-import type { Dialect, HolderKind, OutgoingFile, SlotPlace } from '../../ports/dialect.js';
+import type { Dialect, HolderKind, OutgoingFile, RemoteFile, SlotPlace } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
@@ -96,6 +98,12 @@ export async function remoteEdits(
       const { outcome, remote, path, holder, dialect } = one;
       const range = located.at(path);
       if (!range) continue;
+      if (outcome.kind === 'addressed') {
+        if (remote.kind === 'value' || speaks(context.client, dialect)) continue;
+        const blocks = addressBlocks(remote, holder, context.client);
+        done.replacements.push({ range: { ...range, path }, kind: remote.kind, blocks });
+        continue;
+      }
       if (outcome.kind === 'failed') {
         const block = failedBlock(one, outcome, context);
         failed ??= outcome;
@@ -218,6 +226,24 @@ function failedBlock(
   }
   const text = `The file ${name === undefined ? '' : `${JSON.stringify(name)} `}of this result could not be fetched from the server "${server}": ${detail}.`;
   return { type: 'text', text, _meta: { [FILE_ERROR_META_KEY]: { reason } } };
+}
+
+/** What says where a file is, instead of an object that the client does not know. */
+function addressBlocks({ kind, uri, claims, size }: RemoteFile, holder: JsonObject, client: ClientFacts): JsonObject[] {
+  const { name = uri, mimeType } = claims;
+  const { annotations, _meta, ...ofResource } = asHolder('resource', holder);
+  if (kind === 'resource')
+    return [{ uri, ...ofResource, mimeType: 'text/uri-list', text: uri, ...(_meta && { _meta }) }];
+  const facts = [name, mimeType, size === undefined ? undefined : sizeText(size)].filter((one) => one !== undefined);
+  const text = {
+    type: 'text',
+    text: name === uri ? [uri, ...facts.slice(1)].join(' · ') : `${facts.join(' · ')}\n${uri}`,
+  };
+  const known = { ...(mimeType !== undefined && { mimeType }), ...(size !== undefined && { size }) };
+  const link = { type: 'resource_link', uri, name, ...known };
+  const hasLinks = client.host?.resourceLinks !== 'drop' && eraOf(client.protocolVersion).hasResourceLinks;
+  const [first = text, ...others] = kind === 'prompt' ? [hasLinks ? link : text] : hasLinks ? [text, link] : [text];
+  return [{ ...first, ...(annotations && { annotations }), ...(_meta && { _meta }) }, ...others];
 }
 
 function append(located: JsonDocument, { path }: ResultPlace, blocks: readonly JsonObject[], edits: Edits): void {

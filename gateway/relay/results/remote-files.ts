@@ -53,7 +53,8 @@ export interface FetchedFile {
   /** The object that names it, and its path in the message. */
   holder: JsonObject;
   path: JsonPath;
-  outcome: { kind: 'stored'; record: FileRecord } | RemoteFailure;
+  /** `addressed`: it is at an address that the client can use by itself. */
+  outcome: { kind: 'stored'; record: FileRecord } | RemoteFailure | { kind: 'addressed' };
 }
 
 export interface RemoteFailure {
@@ -158,6 +159,7 @@ export async function fetchRemoteFiles(results: readonly ResultPlace[], context:
       for (const remote of transfer.remoteFiles(result.result)) {
         // counts entries, even of the same file: each is written, with its link and perhaps a preview
         if (fetched.length >= limits.files) return fetched;
+        if (remote.isAddress) outcomes.set(remote.uri, { kind: 'addressed' });
         if (!outcomes.has(remote.uri)) {
           if (outcomes.size >= limits.files || (remote.isGuess && noFiles.has(schemeOf(remote)))) continue;
           const outcome = await fetchOne(remote, transfer, result.subject, context);

@@ -32,6 +32,8 @@ export async function namedFile(
     const { record } = outcome;
     return { ...inStore(record, deps.cut.library), name: record.name, mimeType: record.mimeType, record };
   }
+  // an address is not the server's file to send
+  if (outcome.kind === 'addressed') return undefined;
   const { reason, detail } = outcome;
   if (reason === 'maxSizeExceeded' && most < deps.limits.file) {
     throw refused('maxStreamSizeExceeded', order.uri, { maxSize: most });

@@ -25,7 +25,7 @@ describe('a result that may name files which its server keeps', () => {
     '{"content":[{"type":"text","text":"a \\"file\\" and its digest"}]}',
     '{"content":[{"type":"resource_link","uri":"https://example.com/a","name":"a"}], "x" : 1e400 }',
     '{"content":[],"structuredContent":{"file":"a","uri":"docs://a","text":"a"}}',
-    '{"content":[{"type":"file","file":{"uri":"https://example.com/a"}},{"type":"file"},{"type":"file","file":7}]}',
+    '{"content":[{"type":"file","file":{"uri":"nothing"}},{"type":"file"},{"type":"file","file":7}]}',
     '{"content":7,"structuredContent":[[[{"uri":7,"digest":{}}]]]}',
   ])('asks no server and keeps every byte where it names none: %s', async (result) => {
     const { text, asked } = await relayed(result);
