@@ -28,6 +28,8 @@ export interface SlotPlace {
   readonly kind: HolderKind;
   /** `base64`: the whole string. `dataUri`: the string is a file only if all of it is a base64 `data:` URI. */
   readonly encoding: 'base64' | 'dataUri';
+  /** It is a text, in which there may be files beside other words. */
+  readonly isProse?: true;
 }
 
 /** What is known of a file's content, and at most one thing to show in its place: an image or a text. */
@@ -202,7 +204,7 @@ export interface RemoteFile {
    * unchanged.
    */
   isGuess?: boolean;
-  /** The URI is an address that a client can use by itself: nothing is fetched, and only the object is none that it knows. */
+  /** The URI is an address that a client can use by itself: nothing is fetched, but not every client knows the object. */
   isAddress?: boolean;
 }
 

@@ -10,7 +10,15 @@ export const PLACES = [
     kind: 'content',
     encoding: 'base64',
   },
-  { name: 'mcp-inline/text', path: 'content[].text', holder: 'content[]', kind: 'content', encoding: 'dataUri' },
+  {
+    name: 'mcp-inline/text',
+    path: 'content[].text',
+    holder: 'content[]',
+    kind: 'content',
+    encoding: 'dataUri',
+    isProse: true,
+  },
+  { name: 'mcp-inline/link', path: 'content[].uri', holder: 'content[]', kind: 'content', encoding: 'dataUri' },
   {
     name: 'mcp-inline/prompt-data',
     path: 'messages[].content.data',
@@ -28,6 +36,13 @@ export const PLACES = [
   {
     name: 'mcp-inline/prompt-text',
     path: 'messages[].content.text',
+    holder: 'messages[].content',
+    kind: 'prompt',
+    encoding: 'dataUri',
+  },
+  {
+    name: 'mcp-inline/prompt-link',
+    path: 'messages[].content.uri',
     holder: 'messages[].content',
     kind: 'prompt',
     encoding: 'dataUri',

@@ -6,6 +6,7 @@ import type { FileClaims } from '../../../gateway/ports/file.js';
 export function read(place: SlotPlace, holder: JsonObject): SlotReading | undefined {
   if (place.kind === 'resource') return file(resourceClaims(holder));
   const { type } = holder;
+  if (place.path.endsWith('.uri')) return type === 'resource_link' ? file(nameClaim(holder)) : undefined;
   if (place.encoding === 'dataUri') return type === 'text' ? file({}) : undefined;
   if (place.path.endsWith('.resource.blob')) {
     return type === 'resource' && isObject(holder.resource) ? file(resourceClaims(holder.resource)) : undefined;
@@ -20,6 +21,11 @@ function file(claims: FileClaims): SlotReading {
 
 function typeClaim(holder: JsonObject): FileClaims {
   return typeof holder.mimeType === 'string' ? { mimeType: holder.mimeType } : {};
+}
+
+/** Its address is the file itself, and has the type. */
+function nameClaim({ name }: JsonObject): FileClaims {
+  return typeof name === 'string' ? { name } : {};
 }
 
 function resourceClaims(resource: JsonObject): FileClaims {

@@ -154,7 +154,7 @@ export class MessageCuts {
       value.attachment = cut;
       return cut;
     };
-    if (place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
+    if (!place?.isProse) return openUsual();
     const options = {
       limit: this.#deps.nestedFrom ?? limits.inlineOther,
       mayOpen: () => this.#nested < limits.files,

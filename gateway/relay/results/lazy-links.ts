@@ -41,8 +41,9 @@ export async function announceLinks(
       // links are counted one by one, even with the same target
       if (announced.length >= limits.files) break;
       const { uri, name, mimeType, size } = block;
-      if (typeof uri !== 'string' || uri.length > MAX_URI || NOT_OF_THE_SERVER.test(uri) || files.library.names(uri))
-        continue;
+      // a long one is out of the message, and empty here
+      if (typeof uri !== 'string' || uri === '' || uri.length > MAX_URI) continue;
+      if (NOT_OF_THE_SERVER.test(uri) || files.library.names(uri)) continue;
       const about = {
         ...(isShort(name) && { name }),
         ...(isShort(mimeType) && { mimeType }),

@@ -50,6 +50,7 @@ describe('the object around a file', () => {
     ['a resource whose type is last', `{"resource":{"blob":"${DATA}","uri":"a:b"},"type":"resource"}`],
     ['a text that is a data: URI', `{"type":"text","text":"data:image/png;base64,${DATA}"}`],
     ['a data: URI in other words', `{"text":"DATA:\\u0069mage\\/png;name=a%20b.png;BASE64,${DATA}","type":"text"}`],
+    ['a link that is a data: URI', `{"type":"resource_link","uri":"data:image/png;base64,${DATA}","name":"n"}`],
   ])('%s: it is cut', (_, block) => everyWay(result(block), isCut));
 
   it.each([
@@ -65,7 +66,9 @@ describe('the object around a file', () => {
     ['text in base64 behind words', `{"type":"text","text":"see ${LONG}"}`],
     ['a data: URI and more text', `{"type":"text","text":"data:image/png;base64,${LONG} and more"}`],
     ['a data: URI that is no base64', `{"type":"text","text":"data:text/plain,${LONG}"}`],
-    ['a link', `{"type":"resource_link","uri":"data:image/png;base64,${LONG}","name":"n"}`],
+    ['a long link', `{"type":"resource_link","uri":"https://a.test/?data:image/png;base64,${LONG}","name":"n"}`],
+    ['a link that is no base64', `{"type":"resource_link","uri":"data:text/plain,${LONG}","name":"n"}`],
+    ['the uri of another block', `{"type":"text","uri":"data:image/png;base64,${LONG}","text":"t"}`],
     ['the members of another object in an array', `[{"type":"image","data":"${LONG}"}]`],
     ['a string', `"${LONG}"`],
   ])('%s: nothing is changed', (_, block) => {
@@ -81,6 +84,7 @@ describe('the object around a file', () => {
     ['mimeType', `{"type":"image","mimeType":"text/html","data":"${DATA}","mimeType":"image/png"}`, 'mimeType'],
     ['resource', `{"type":"resource","resource":{"blob":"${DATA}"},"resource":{"text":"t"}}`, 'resource'],
     ['blob', `{"type":"resource","resource":{"blob":"${DATA}","blob":"AAAA"}}`, 'blob'],
+    ['uri', `{"type":"resource_link","uri":"data:image/png;base64,${DATA}","uri":"a:b","name":"n"}`, 'uri'],
   ])('%s twice: an error, since parsers differ on which of them counts', (_, block, key) =>
     everyWay(result(block), async ({ text }, lab) => {
       expect(JSON.parse(text)).toMatchObject({ id: 1, error: { data: { code: 'file_key_duplicate', key } } });
