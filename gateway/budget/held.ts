@@ -34,6 +34,29 @@ export class HeldBudget {
   }
 }
 
+/** Bytes that are counted one after the other and released together. */
+export class HeldTogether {
+  readonly #budget: Pick<HeldBudget, 'add'>;
+  readonly #owner: Owner;
+  #counted = 0;
+
+  constructor(budget: Pick<HeldBudget, 'add'>, owner: Owner) {
+    this.#budget = budget;
+    this.#owner = owner;
+  }
+
+  /** @throws GatewayError `held_full`; what it refuses counts as well until it is released */
+  hold(bytes: number): void {
+    this.#counted += bytes;
+    this.#budget.add(bytes, this.#owner);
+  }
+
+  release(): void {
+    this.#budget.add(-this.#counted, this.#owner);
+    this.#counted = 0;
+  }
+}
+
 /**
  * A large client message exists at the same time as chunks, as bytes, as text and as the strings of its arguments: 200
  * MB of them took 1.26 GB.

@@ -1,3 +1,4 @@
+import { HeldTogether } from '../../budget/held.js';
 import { GatewayError } from '../../errors.js';
 import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
@@ -69,17 +70,12 @@ export class AskingByResult {
 
   async run(asked: Asked, request: PendingRequest, course: Course): Promise<void> {
     const round = await this.#read(asked, request);
-    const { held, server } = this.#deps;
-    let counted = 0;
-    const owner = { principal: round.bound.principal, server };
-    const hold = (bytes: number) => {
-      held.add(bytes, owner);
-      counted += bytes;
-    };
+    const { principal, server } = round.bound;
+    const held = new HeldTogether(this.#deps.held, { principal, server });
     try {
-      await this.#go(round, hold, course);
+      await this.#go(round, (bytes) => held.hold(bytes), course);
     } finally {
-      held.add(-counted, owner);
+      held.release();
     }
   }
 

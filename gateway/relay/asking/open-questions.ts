@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { HeldTogether } from '../../budget/held.js';
 import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { GatewayError } from '../../errors.js';
 import type { JsonValue } from '../../ports/json.js';
@@ -50,19 +51,16 @@ export class OpenQuestions {
     const owner = { principal: from.principal, server };
     const full = waiting.take(1, owner);
     if (full) throw new GatewayError('questions_full', refusalFacts(full));
-    let counted = 0;
+    const counted = new HeldTogether(held, owner);
     const question: OpenQuestion = {
       ended: new AbortController(),
       isCancelled: false,
-      hold: (bytes) => {
-        counted += bytes;
-        held.add(bytes, owner);
-      },
+      hold: (bytes) => counted.hold(bytes),
       end: () => {
         if (this.#open.get(key) !== question) return;
         this.#open.delete(key);
         waiting.give(1, owner);
-        held.add(-counted, owner);
+        counted.release();
       },
     };
     this.#open.set(key, question);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { HeldRequest } from '../../../gateway/budget/held.js';
+import { HeldRequest, HeldTogether } from '../../../gateway/budget/held.js';
 import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import { inputLines } from '../../../gateway/stdio/input.js';
 import { heldBudget } from '../../helpers/budgets.js';
@@ -16,6 +16,19 @@ describe('the held budget', () => {
     held.add(-11, OWNER);
     expect(held.used).toBe(0);
     held.add(10, OWNER);
+  });
+});
+
+describe('bytes that are held together', () => {
+  it('are released together, also those that were too much', () => {
+    const held = heldBudget(10);
+    const together = new HeldTogether(held, OWNER);
+    together.hold(8);
+    expect(() => together.hold(3)).toThrow(expect.objectContaining({ code: 'held_full' }));
+    expect(held.used).toBe(11);
+    together.release();
+    together.release();
+    expect(held.used).toBe(0);
   });
 });
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { HeldTogether } from '../../../budget/held.js';
 import { GatewayError } from '../../../errors.js';
 import { metaOf, parseMessages } from '../../../mcp/request.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
@@ -193,7 +194,7 @@ export class TaskAsker {
 
   /** Brings answers to the server, in one request. Never rejects. */
   async #bring(due: readonly TaskQuestion[], about: About): Promise<void> {
-    const { held, server, timeouts, waiting, log } = this.#deps;
+    const { server, timeouts, waiting, log } = this.#deps;
     const { asked, course, taskId } = about;
     const { principal, identity } = asked.exchange;
     const owner = { principal, server };
@@ -202,13 +203,11 @@ export class TaskAsker {
     const timer = setTimeout(() => late.abort(new GatewayError('upstream_timeout', facts)), timeouts.upstream).unref();
     const { signal } = late;
     const inquire = course.inquire({ ...asked, exchange: { ...asked.exchange, signal } });
-    let counted = 0;
-    const hold = (bytes: number) => {
-      held.add(bytes, owner);
-      counted += bytes;
-    };
+    const held = new HeldTogether(this.#deps.held, owner);
+    const hold = (bytes: number) => held.hold(bytes);
     let isTold = false;
     try {
+      hold(asked.exchange.body.length);
       const context = { deps: this.#deps, principal, identity, inquire, signal, hold };
       const responses: [string, JsonValue][] = [];
       for (const question of due) responses.push([question.key, await answerTo(question, context)]);
@@ -220,7 +219,7 @@ export class TaskAsker {
       log.warn({ err }, 'a server could not be given the answer to a question of its task');
     } finally {
       clearTimeout(timer);
-      held.add(-counted, owner);
+      held.release();
       waiting.give(1, owner);
     }
     const keys = new Set(due.map(({ key }) => key));
@@ -249,23 +248,26 @@ export class TaskAsker {
     const name = JSON.stringify([principal, about.taskId]);
     if (this.#followed.has(name) || noPlaceIn(waiting, owner) !== undefined) return;
     this.#followed.add(name);
+    const held = new HeldTogether(this.#deps.held, owner);
     const until = Math.max(...awaited.map(({ expiresAt }) => expiresAt));
     const isStored = async () => awaitedIn((await this.#settle(about, {})).open).length === 0;
     const { signal } = about.asked.exchange;
     try {
+      held.hold(about.asked.exchange.body.length);
       const said = async () => undefined;
       await waitForFile({ isStored, said, until, isDraining, signal, clock, looked: () => {} });
     } catch (err) {
       log.warn({ err }, 'the wait for a file that a task wants has ended');
     } finally {
       this.#followed.delete(name);
+      held.release();
       waiting.give(1, owner);
     }
     // where the wait had the last place, the answer can go now
     await this.#settle(about, {}).catch((err: unknown) => log.warn({ err }, 'the questions of a task cannot be read'));
   }
 
-  /** What is needed of a request once it is answered: not its body, which may hold files. */
+  /** What is needed of a request once it is answered: not its body, which may hold files. It counts against `limits.held`. */
   #outlasting({ asked, course, taskId }: About): About {
     const _meta = metaOf(asked.messages.requests[0]?.params ?? {});
     const request = { jsonrpc: '2.0', id: 0, method: 'tasks/get', params: { taskId, _meta } };
