@@ -15,7 +15,6 @@ import { profiles as mastra } from './mastra.js';
 import { profiles as openWebui } from './open-webui.js';
 import { profiles as openaiAgents } from './openai-agents.js';
 import { profiles as opencode } from './opencode.js';
-import { profiles as pythonSdk } from './python-sdk.js';
 import { profiles as qwenCode } from './qwen-code.js';
 import { profiles as strands } from './strands.js';
 import { profiles as vscode } from './vscode.js';
@@ -41,5 +40,4 @@ export const hosts: readonly HostProfile[] = [
   ...llamaindex,
   ...strands,
   ...mastra,
-  ...pythonSdk,
 ];

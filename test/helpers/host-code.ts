@@ -226,5 +226,4 @@ export const REPLAYS: Readonly<Record<string, Replay>> = {
   strands: aiSdk,
   mastra,
   'qwen-code': qwenCode,
-  'python-sdk': langchain,
 };

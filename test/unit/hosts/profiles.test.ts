@@ -164,7 +164,6 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       curl: true,
     },
   ],
-  ['mcp', '0.1.0', 'python-sdk', { resourceLinks: 'drop' }],
 ];
 
 describe('the profile of', () => {
@@ -178,6 +177,7 @@ describe('the profile of', () => {
     const entry = { match: { name: 'mcp' }, dialects: [], like: 'open-webui', host: {} };
     const found = new Hosts(hosts, [entry]).find({ name: 'mcp', version: '0.1.0' }, undefined);
     expect(found.host).toEqual({ errorImages: 'drop', blobs: 'drop' });
+    expect(new Hosts(hosts, []).find({ name: 'mcp', version: '0.1.0' }, undefined).profile).toBeUndefined();
     const named = { match: { name: 'my server' }, dialects: [], like: 'mastra', host: {} };
     expect(new Hosts(hosts, [named]).find({ name: 'my server', version: '1.0.0' }, undefined).host).toEqual({
       images: 'drop',
