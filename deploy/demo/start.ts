@@ -15,10 +15,12 @@ const PICTURE = join(FILES, 'harbour.jpg');
 const DOCUMENT = join(FILES, 'survey.pdf');
 
 const argv = process.argv.slice(2);
-/** What tells the gateway what to do; without any of them the demo does. */
-const TOLD = /^(--|-u|-c|-h|-V|--upstream(=.*)?|--config(=.*)?|--help|--version|check|schema)$/;
+/** Options that tell the gateway what to do. */
+const TOLD = /^(--|-u|-c|-h|-V|--upstream(=.*)?|--config(=.*)?|--help|--version)$/;
+/** A first word without a dash is one of its commands, such as `explain`, or one that it refuses: neither needs the demo. */
+const isCommand = /^[^-]/.test(argv[0] ?? '');
 
-if (argv.some((argument) => TOLD.test(argument))) runGateway(argv);
+if (isCommand || argv.some((argument) => TOLD.test(argument))) runGateway(argv);
 else {
   await provideFiles();
   // The server of the development dependencies, unmodified and without a download.

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -82,6 +82,22 @@ describe('npm start -- with a server named', () => {
     const { code, out } = await start(['--version'], { program: DEMO }).ended;
     expect([code, out]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
   });
+
+  it.each(['explain file_gone', 'help explain', 'explian'])(
+    'answers `%s` as wharf does, and makes no photo',
+    async (line) => {
+      const clone = join(folder, line.replace(' ', '-'));
+      await mkdir(join(clone, 'dist'), { recursive: true });
+      await cp(`${ROOT}dist/deploy`, join(clone, 'dist/deploy'), { recursive: true });
+      for (const used of ['dist/gateway', 'node_modules', 'package.json'])
+        await symlink(ROOT + used, join(clone, used));
+      const words = line.split(' ');
+      const program = join(clone, 'dist/deploy/demo/start.js');
+      const [byDemo, byGateway] = await Promise.all([start(words, { program }).ended, start(words).ended]);
+      expect(byDemo).toEqual(byGateway);
+      expect(await readdir(clone)).toEqual(['dist', 'node_modules', 'package.json']);
+    },
+  );
 
   it('passes a failure on', async () => {
     const { code, err } = await start(['--config', '/nowhere.yaml'], { program: DEMO }).ended;
