@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -122,6 +122,19 @@ it('has no program in its root but the settings of its tests', () => {
 });
 
 const forms = readdirSync(join(ROOT, '.github/ISSUE_TEMPLATE')).filter((name) => name !== 'config.yml');
+
+describe('the build', () => {
+  it('keeps what it knows of compiled scripts of pages beside them: who removes them gets them again', () => {
+    const folder = join(ROOT, 'gateway/http/browser');
+    const { compilerOptions } = JSON.parse(read('gateway/http/browser/tsconfig.json')) as {
+      compilerOptions: { rootDir: string; outDir: string; tsBuildInfoFile: string };
+    };
+    const [from, to, info] = [compilerOptions.rootDir, compilerOptions.outDir, compilerOptions.tsBuildInfoFile].map(
+      (path) => join(folder, path),
+    ) as [string, string, string];
+    expect(dirname(info)).toBe(join(to, relative(from, folder)));
+  });
+});
 
 describe('an issue form', () => {
   it.each(forms)('%s has what GitHub requires of one', (name) => {
