@@ -113,7 +113,14 @@ export const ERROR_TABLE = {
   // links and files
   link_unknown: { http: 404, jsonRpc: -32602, text: () => 'There is no such link.' },
   link_expired: { http: 410, jsonRpc: -32602, text: () => 'This link has expired; ask for a new one.' },
-  file_gone: { http: 410, jsonRpc: -32602, text: () => 'The file behind this link has been removed.' },
+  file_gone: {
+    http: 410,
+    jsonRpc: -32602,
+    text: ({ reason }) =>
+      reason === 'changed'
+        ? 'The file behind this link was changed where it is stored: it is not the one that was given, and is not handed out.'
+        : 'The file behind this link has been removed.',
+  },
   file_not_text: {
     http: 400,
     jsonRpc: -32602,

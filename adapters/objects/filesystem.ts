@@ -10,7 +10,6 @@ import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/por
 import { smallestKeys } from './common/smallest-keys.js';
 import { claimFolder } from './filesystem/claim.js';
 import { inTime } from './filesystem/in-time.js';
-import { Marks } from './filesystem/marks.js';
 import { asStat, openBody } from './filesystem/reader.js';
 import { filesystemResumable } from './filesystem/resumable.js';
 import { filesToRemoveAtExit } from './filesystem/unfinished.js';
@@ -45,13 +44,12 @@ const KEY = /^(?=.{1,200}$)[\w-]+(\/[\w-]+)*$/;
  */
 export function create(
   config: z.output<typeof settings>,
-  { log, timeouts }: Pick<ObjectStoreDeps, 'log' | 'timeouts'>,
+  { timeouts }: Pick<ObjectStoreDeps, 'timeouts'>,
 ): ObjectStore {
   if (config.path === undefined) throw new Error('no folder has been chosen for the files');
   const root = resolve(config.path);
   const objects = join(root, 'objects');
   const tmp = join(root, 'tmp');
-  const marks = new Marks(log);
   let release: (() => Promise<void>) | undefined;
 
   const pathOf = (key: string): string => {
@@ -84,22 +82,18 @@ export function create(
       try {
         const handle = await open(temporary, 'wx', 0o600);
         filesToRemoveAtExit.add(temporary);
-        const noted = (written: BigIntStats) => marks.note(key, written);
-        return new FilesystemWriter({ handle, temporary, target, root: objects, noted }, signal);
+        return new FilesystemWriter({ handle, temporary, target, root: objects }, signal);
       } catch (error) {
         throw toStoreError(error);
       }
     },
 
-    resumable: filesystemResumable({
-      ...{ tmp, root: objects, pathOf, isMissing },
-      noted: (key, written) => marks.note(key, written),
-    }),
+    resumable: filesystemResumable({ tmp, root: objects, pathOf, isMissing }),
 
     async get(key, { range, signal }): Promise<ObjectRead> {
       signal.throwIfAborted();
       try {
-        return await openBody(key, pathOf(key), { range, signal, holds: (found) => marks.holds(key, found) });
+        return await openBody(key, pathOf(key), { range, signal });
       } catch (error) {
         signal.throwIfAborted();
         if (await isMissing(error)) return { kind: 'missing' };
@@ -110,10 +104,7 @@ export function create(
     async getWhole(key, size, signal) {
       signal.throwIfAborted();
       try {
-        const bytes = await readWhole(pathOf(key), size, {
-          isKnown: marks.knows(key),
-          holds: (found) => marks.holds(key, found),
-        });
+        const bytes = await readWhole(pathOf(key), size);
         signal.throwIfAborted();
         return bytes;
       } catch (error) {
@@ -125,12 +116,11 @@ export function create(
 
     async head(key) {
       const found = await statAt(pathOf(key));
-      return found && marks.holds(key, found) ? asStat(key, found) : undefined;
+      return found && asStat(key, found);
     },
 
     async remove(key) {
       const path = pathOf(key);
-      marks.forget(key);
       try {
         await unlink(path);
       } catch (error) {

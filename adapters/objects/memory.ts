@@ -23,6 +23,7 @@ const PART_SIZE = 1024 * 1024;
 interface StoredObject {
   bytes: Buffer;
   modifiedAt: number;
+  mark: string;
 }
 
 /** An object store in the process's own memory. */
@@ -31,12 +32,22 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
   const unfinished = new Map<ObjectWriter, { startedAt: number; forget: () => void }>();
   /** Bytes of objects and of unfinished writes: both occupy the memory that `maxBytes` bounds. */
   let used = 0;
+  /** Objects made so far. */
+  let made = 0;
 
   const statOf = (key: string, object: StoredObject): ObjectStat => ({
     key,
     size: object.bytes.length,
     modifiedAt: object.modifiedAt,
+    mark: object.mark,
   });
+
+  const put = (key: string, bytes: Buffer): string => {
+    made += 1;
+    const mark = String(made);
+    objects.set(key, { bytes, modifiedAt: deps.clock.now(), mark });
+    return mark;
+  };
 
   const drop = (key: string): void => {
     used -= objects.get(key)?.bytes.length ?? 0;
@@ -51,7 +62,7 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
     },
     put: (key, bytes) => {
       drop(key);
-      objects.set(key, { bytes, modifiedAt: deps.clock.now() });
+      return put(key, bytes);
     },
   });
 
@@ -87,7 +98,7 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
           drop(key);
           forget();
           used += bytes.length;
-          objects.set(key, { bytes, modifiedAt: deps.clock.now() });
+          return put(key, bytes);
         },
         async abort() {
           forget();

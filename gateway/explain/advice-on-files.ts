@@ -10,8 +10,8 @@ export const OF_FILES = {
     todo: 'Ask for a new one: `get_file_link` with the handle, or the tool again. An operator can raise `links.ttl`.',
   },
   file_gone: {
-    why: 'A file is removed `retention` after its last use.',
-    todo: 'Run the tool again that gave it. An operator can raise `retention`.',
+    why: 'A file is removed `retention` after its last use; or something else has written to its object, of which the log has a warning.',
+    todo: 'Run the tool again that gave it. An operator can raise `retention`, and sees to it that only Wharf writes to the bucket or the folder.',
   },
   file_infected: {
     why: 'The antivirus knows a signature that is in the file. The whole message is refused, because its file is not stored.',

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import { GatewayError } from '../errors.js';
-import type { ByteRange, ObjectStore } from '../ports/object-store.js';
-import type { FileRecord } from './file.js';
+import type { ByteRange } from '../ports/object-store.js';
+import type { FileRecord, StoredObject } from './file.js';
 import { attachment, inline } from './names/content-disposition.js';
 import { safeMediaType, shownMediaType } from './names/media-type.js';
 import { decideRange } from './range.js';
+import type { StoredObjects } from './stored/stored-objects.js';
 
 /** The parts of a request that decide what of a file is sent. */
 export interface DownloadRequest {
@@ -115,13 +116,8 @@ export function asksByTag({ digest }: Pick<FileRecord, 'digest'>, request: Downl
  * Looks whether a file is there, before a client is sent to the store for it: the store's own answer is nothing for people.
  * @throws GatewayError `file_gone`, or the store's error
  */
-export async function expectStored(
-  objects: Pick<ObjectStore, 'head'>,
-  { key, size }: Pick<FileRecord, 'key' | 'size'>,
-): Promise<void> {
-  const found = await objects.head(key);
-  if (found === undefined) throw new GatewayError('file_gone');
-  if (found.size !== size) throw new GatewayError('file_gone', {}, sizeDiffers(size, found.size));
+export async function expectStored(stored: Pick<StoredObjects, 'isThere'>, record: StoredObject): Promise<void> {
+  if (!(await stored.isThere(record))) throw new GatewayError('file_gone');
 }
 
 /** RFC 9530: lets a program verify the whole file, whichever part this response holds. */
@@ -143,22 +139,16 @@ function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): 
  * @throws GatewayError `file_gone` when the object is missing or is not the recorded one, or the store's error
  */
 export async function openDownload(
-  objects: Pick<ObjectStore, 'get'>,
-  record: Pick<FileRecord, 'key' | 'size'>,
-  body: { range?: ByteRange },
+  stored: Pick<StoredObjects, 'read'>,
+  record: StoredObject,
+  { range }: { range?: ByteRange },
   signal: AbortSignal,
 ): Promise<Readable> {
-  const read = await objects.get(record.key, { ...body, signal });
+  const read = await stored.read(record, signal, range);
   if (read.kind === 'missing') throw new GatewayError('file_gone');
-  if (read.kind === 'range-not-satisfiable')
-    throw new GatewayError('file_gone', {}, sizeDiffers(record.size, read.size));
-  if (read.stat.size !== record.size) {
-    read.body.destroy();
-    throw new GatewayError('file_gone', {}, sizeDiffers(record.size, read.stat.size));
+  if (read.kind === 'range-not-satisfiable') {
+    const cause = new Error(`The object has ${read.size} bytes, its record says ${record.size}.`);
+    throw new GatewayError('file_gone', { reason: 'changed' }, cause);
   }
   return read.body;
-}
-
-function sizeDiffers(recorded: number, stored: number): Error {
-  return new Error(`The object has ${stored} bytes, its record says ${recorded}.`);
 }

@@ -24,6 +24,8 @@ export interface FileRecord {
   digest: string;
   /** Key in the object store. */
   key: string;
+  /** The object's mark when it was stored, if its store tells marks (`ObjectStat`); absent of files stored before they were kept. */
+  mark?: string;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
   /**
@@ -54,6 +56,7 @@ const FILE_RECORD: Shape<FileRecord> = {
   size: 'number',
   digest: 'text',
   key: 'text',
+  mark: 'text?',
   createdAt: 'number',
   scan: 'text?',
   upload: 'text?',
@@ -68,8 +71,8 @@ export type FileFacts = Pick<
   'principal' | 'server' | 'tool' | 'fromCall' | 'name' | 'mimeType' | 'notUtf8' | 'resource'
 >;
 
-/** An object, and how many bytes it was stored with. */
-export type StoredObject = Pick<FileRecord, 'key' | 'size'>;
+/** An object, with how many bytes it was stored, and what else is known of them. */
+export type StoredObject = Pick<FileRecord, 'key' | 'size'> & Partial<Pick<FileRecord, 'digest' | 'mark'>>;
 
 /** The key of a file's record in the state store. */
 export function recordKey(id: string): string {

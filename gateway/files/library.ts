@@ -22,6 +22,7 @@ import { type LinkDeps, type LinkReading, Links } from './links.js';
 import type { Seal } from './seal.js';
 import { SharedWork } from './shared-work.js';
 import { type ShownResource, ShownResources } from './shown-resources.js';
+import { StoredObjects } from './stored/stored-objects.js';
 import type { FileLabel } from './ticket.js';
 
 export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
@@ -72,9 +73,12 @@ export class Library {
   readonly #links: Links;
   /** Files that belong together. */
   readonly bundles: Bundles;
+  /** The bytes of files. */
+  readonly stored: StoredObjects;
 
   constructor(deps: LibraryDeps) {
     this.#deps = deps;
+    this.stored = new StoredObjects(deps);
     this.#links = new Links(deps);
     this.bundles = new Bundles({ ...deps, find: (id) => this.find(id) });
     this.#handles = new HandleMemory(deps.state, deps.log, deps.settings.retentionMs);
@@ -97,6 +101,7 @@ export class Library {
       key: stored.key,
       size: stored.size,
       digest: stored.digest,
+      ...(stored.mark !== undefined && { mark: stored.mark }),
       ...(stored.scan && { scan: stored.scan }),
       createdAt: clock.now(),
     };
@@ -201,12 +206,8 @@ export class Library {
   async open(handle: string, principal: string, signal: AbortSignal): Promise<Opened> {
     const found = await this.resolve(handle, principal);
     if (found.kind === 'lazy') return { kind: 'ready', record: await found.read(signal) };
-    return found.kind === 'ready' && !(await this.#isStored(found.record)) ? { kind: 'expired' } : found;
-  }
-
-  /** Objects may go before their records: by a lifecycle rule of the store, or by hand. */
-  async #isStored({ key, size }: FileRecord): Promise<boolean> {
-    return (await this.#deps.objects.head(key))?.size === size;
+    // objects may go before their records: by a lifecycle rule of the store, or by hand
+    return found.kind === 'ready' && !(await this.stored.isThere(found.record)) ? { kind: 'expired' } : found;
   }
 
   async #resolveLazy(id: string, lazy: LazyFile): Promise<Resolved> {
@@ -283,7 +284,7 @@ export class Library {
     if (!twin || !(isNameless || twin.name === about.name) || twin.mimeType !== about.mimeType) return undefined;
     if (twin.resource !== about.resource || twin.scan !== about.scan) return undefined;
     // the new object certainly exists, so a store that cannot check the old one does no harm
-    if (!(await this.#isStored(twin).catch(() => false))) return undefined;
+    if (!(await this.stored.isThere(twin).catch(() => false))) return undefined;
     const shared = await this.#share(twin);
     if (shared) await state.extend(digestKey, settings.retentionMs);
     return shared;
@@ -371,12 +372,9 @@ export class Library {
     return this.#links.presign(record, ttlSeconds);
   }
 
-  /** Reads stored bytes back, with or without a record. An object of another size is not the one that was stored. */
-  async read({ key, size }: StoredObject, signal: AbortSignal, range?: ByteRange): Promise<ObjectRead> {
-    const read = await this.#deps.objects.get(key, range ? { range, signal } : { signal });
-    if (read.kind !== 'found' || read.stat.size === size) return read;
-    read.body.destroy();
-    return { kind: 'missing' };
+  /** Reads stored bytes back, as `StoredObjects.read`. */
+  read(file: StoredObject, signal: AbortSignal, range?: ByteRange): Promise<ObjectRead> {
+    return this.stored.read(file, signal, range);
   }
 
   /** Removes an object without a record in the background, else the sweeper does. @param counted as its caller's */

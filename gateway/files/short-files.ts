@@ -56,7 +56,11 @@ export class ShortFiles {
     const { key, size, principal, digest } = file;
     const bytes = await this.#deps.objects.getWhole(key, size, signal);
     if (bytes && createHash('sha256').update(bytes).digest('base64url') !== digest)
-      throw new GatewayError('file_gone', {}, new Error(`The object ${key} has other bytes than were stored.`));
+      throw new GatewayError(
+        'file_gone',
+        { reason: 'changed' },
+        new Error(`The object ${key} has other bytes than were stored.`),
+      );
     if (bytes) this.#keep({ key, principal, isFound: true }, bytes);
     return bytes;
   }

@@ -345,8 +345,8 @@ export class Uploads {
       if (await library.hasBeenStored(fileId)) throw uploadDone();
       const bytes = ingest.inMemory;
       if (bytes) this.#deps.shortFiles.keep(record, bytes);
-      const { scan } = await ingest.commit();
-      return { ...record, ...(scan && { scan }) };
+      const { scan, mark } = await ingest.commit();
+      return { ...record, ...(mark !== undefined && { mark }), ...(scan && { scan }) };
     } catch (error) {
       ingest.abort();
       throw error;

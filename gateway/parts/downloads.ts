@@ -1,9 +1,11 @@
 import type { Ledger } from '../budget/ledger.js';
 import type { AppDeps } from '../http/app.js';
+import type { ObjectStore } from '../ports/object-store.js';
 import type { Filing } from './filing.js';
 import type { ProcessParts } from './process.js';
 
-type ServingDeps = Pick<AppDeps['downloads'], 'objects' | 'audit' | 'clock' | 'log' | 'metrics'> & {
+type ServingDeps = Pick<AppDeps['downloads'], 'audit' | 'clock' | 'log' | 'metrics'> & {
+  objects: Pick<ObjectStore, 'presign'>;
   timeouts: Pick<ProcessParts['timeouts'], 'idle'>;
 };
 
@@ -23,7 +25,8 @@ export function downloadParts(
       await uses.use(record.id);
       return { kind: 'ok', record: { ...record, ...redeemed.as }, expiresAt: redeemed.expiresAt };
     },
-    objects,
+    stored: library.stored,
+    presign: objects.presign?.bind(objects),
     openDownloads,
     redirect: objects.presign !== undefined,
     idleMs: timeouts.idle,

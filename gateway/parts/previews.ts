@@ -4,13 +4,13 @@ import { sniff } from '../files/names/media-type.js';
 import { type AheadDeps, BLOCK_BYTES, PreviewAhead } from '../files/previews/ahead.js';
 import { MadePreviews } from '../files/previews/made-previews.js';
 import { type PreviewJob, previewOf } from '../files/previews/preview.js';
+import type { StoredObjects } from '../files/stored/stored-objects.js';
 import type { Ledgers } from '../ledgers.js';
 import type { Preview } from '../ports/dialect.js';
-import type { ObjectStore } from '../ports/object-store.js';
 import type { Owner } from '../ports/owner.js';
 
 interface Parts extends Pick<PreviewJob, 'previewer' | 'log' | 'metrics'> {
-  objects: ObjectStore;
+  stored: Pick<StoredObjects, 'read'>;
   ledgers: Pick<Ledgers, 'previewMemory'>;
 }
 
@@ -22,7 +22,7 @@ export interface Previews {
 }
 
 /** The two ways in which a file gets its preview. */
-export function createPreviews({ objects, ledgers, previewer, log, metrics }: Parts): Previews {
+export function createPreviews({ stored, ledgers, previewer, log, metrics }: Parts): Previews {
   const { previewMemory } = ledgers;
   // these alone: a preview has limits of its own, and those of Wharf, which its caller has too, are not meant
   const parts = { previewer, log, metrics };
@@ -43,12 +43,8 @@ export function createPreviews({ objects, ledgers, previewer, log, metrics }: Pa
         sniffedMime: (await sniff(head))?.mime,
         record,
         open: async (inner, range) => {
-          const read = await objects.get(record.key, { signal: inner, ...(range && { range }) });
+          const read = await stored.read(record, inner, range);
           if (read.kind !== 'found') throw new Error(`the object ${record.key} is ${read.kind}`);
-          if (read.stat.size !== record.size) {
-            read.body.destroy();
-            throw new Error(`the object ${record.key} is not the one that was stored`);
-          }
           return read.body;
         },
         owner: record,

@@ -97,7 +97,7 @@ async function lastingParts(shared: ProcessParts, filing: Filing, ownPorts: read
     waiting: ledgers.questions,
     seal: keys.seal,
     isDraining: () => shared.draining.now,
-    previews: createPreviews(shared),
+    previews: createPreviews({ ...shared, stored: filing.library.stored }),
     tracer: shared.tracer,
     dialects: adapters.dialects,
   };

@@ -9,6 +9,12 @@ export interface ObjectStat {
   size: number;
   /** Milliseconds since the Unix epoch. */
   modifiedAt: number;
+  /**
+   * Another one as soon as something else than Wharf has written to the object, such as an ETag, or the time of the last
+   * change. Equal bytes may have another one too, in a copy of all objects for example. At most 100 characters; absent
+   * where the store tells none.
+   */
+  mark?: string;
 }
 
 /** Both ends inclusive, in bytes, `0 ≤ start ≤ end < size`, as in HTTP's `bytes=start-end`. */
@@ -33,8 +39,9 @@ export interface ObjectWriter {
   /**
    * Makes the object readable and durable. An empty file is one `write` of an empty last part. A store whose answer was
    * lost finds out what happened before this resolves or rejects.
+   * @returns the object's mark, where it is known without asking for it
    */
-  commit(): Promise<void>;
+  commit(): Promise<string | undefined>;
   /**
    * Removes everything stored so far. Safe at any time and repeatedly, also after a failed `commit`; after a successful
    * one it does nothing (`remove` is for that). Rejects when the store cannot be reached; the next sweep then removes
@@ -60,10 +67,8 @@ export interface ResumableWriter {
   save(rest: Buffer): Promise<string>;
   /**
    * Stores the last part, and makes the object readable and durable.
-   * @returns true when its bytes are certainly this writer's; otherwise another writer, from the same place, may have
-   * been first
    */
-  finish(last: Buffer): Promise<boolean>;
+  finish(last: Buffer): Promise<FinishedWrite>;
   /** Frees the writer's resources. Saved bytes stay. */
   close(): Promise<void>;
   /**
@@ -73,6 +78,14 @@ export interface ResumableWriter {
   removeUnsaved?(kept: string): Promise<void>;
   /** Removes everything stored, including what was saved. */
   abort(): Promise<void>;
+}
+
+/** An object that is complete. */
+export interface FinishedWrite {
+  /** Its bytes are this writer's; otherwise another writer, from the same place, may have been first. */
+  isCertain: boolean;
+  /** As from `ObjectWriter.commit`. */
+  mark?: string | undefined;
 }
 
 /** A write that goes on. */

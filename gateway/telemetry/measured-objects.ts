@@ -78,13 +78,15 @@ function measuredWriter(writer: ObjectWriter, measure: Measure<Operation>, span:
       return measure.step('write', () => writer.write(part, last, sha256));
     },
     commit: async () => {
+      let mark: string | undefined;
       try {
-        await measure.step('commit', () => writer.commit());
+        mark = await measure.step('commit', () => writer.commit());
       } catch (error) {
         endFailed(span, error);
         throw error;
       }
       span?.end({ 'wharf.file_bytes': size });
+      return mark;
     },
     abort: async () => {
       // after a commit there is nothing to abort, and the span has ended

@@ -73,8 +73,11 @@ export function describeResumableWrites(name: string, make: () => Promise<Object
       const bytes = randomBytes(parts * partSize + 10);
       const { writer } = await begin(key);
       for (let n = 0; n < parts; n += 1) await writer.write(bytes.subarray(n * partSize, (n + 1) * partSize));
-      expect(await writer.finish(bytes.subarray(parts * partSize))).toBe(true);
+      const { isCertain, mark } = await writer.finish(bytes.subarray(parts * partSize));
       await writer.close();
+      expect(isCertain).toBe(true);
+      expect(mark).toMatch(/./);
+      expect((await objects.head(key))?.mark).toBe(mark);
       expect((await fetchBytes(objects, key)).equals(bytes)).toBe(true);
     });
 

@@ -7,15 +7,15 @@ import { sha256 } from '../helpers/bytes.js';
 const NEVER = new AbortController().signal;
 const FAR_FUTURE = Date.now() + 365 * 24 * 3600 * 1000;
 
-/** Writes as the ingest does: full parts, then a last one, which is empty only for a file of no bytes. */
-export async function store(objects: ObjectStore, key: string, bytes: Buffer): Promise<void> {
+/** Writes as the ingest does: full parts, then a last one, which is empty only for a file of no bytes. @returns its mark */
+export async function store(objects: ObjectStore, key: string, bytes: Buffer): Promise<string | undefined> {
   const writer = await objects.create(key, NEVER);
   let at = 0;
   for (; bytes.length - at > objects.partSize; at += objects.partSize) {
     await writer.write(bytes.subarray(at, at + objects.partSize), false);
   }
   await writer.write(bytes.subarray(at), true);
-  await writer.commit();
+  return writer.commit();
 }
 
 /** The bytes of an object or of a range of it; fails the test when there is none. */
@@ -227,6 +227,34 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
           await new Promise((resolve) => setImmediate(resolve));
         }
         expect(length).toBe(2 * objects.partSize);
+      });
+    });
+
+    describe('marks', () => {
+      const marksOf = async (key: string) => {
+        const reads = [undefined, { start: 1, end: 2 }].map(async (range) => {
+          const read = await objects.get(key, range ? { range, signal: NEVER } : { signal: NEVER });
+          if (read.kind !== 'found') throw new Error(read.kind);
+          read.body.destroy();
+          return read.stat.mark;
+        });
+        return [(await objects.head(key))?.mark, ...(await Promise.all(reads))];
+      };
+
+      it.each([
+        ['in one part', () => 1000],
+        ['in several', (partSize: number) => 2 * partSize + 1],
+      ])('say of an object %s whether something has written to it', async (_, sizeFor) => {
+        const key = `f/marked-${sizeFor(1)}`;
+        const size = sizeFor(objects.partSize);
+        const mark = await store(objects, key, Buffer.alloc(size, 1));
+        expect(mark).toMatch(/^[^"]{1,100}$/);
+        expect(await marksOf(key)).toEqual([mark, mark, mark]);
+        // clocks of file systems tick in milliseconds
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        const other = await store(objects, key, Buffer.alloc(size, 2));
+        expect(other).not.toBe(mark);
+        expect(await marksOf(key)).toEqual([other, other, other]);
       });
     });
 

@@ -30,7 +30,7 @@ afterEach(() => disk.unmount());
 
 describe('on a disk of 2 MiB', () => {
   it('the object store says that it is full, leaves nothing behind, and takes files again', async () => {
-    const objects = create(settings.parse({ path: disk.path }), { log: silentLog, timeouts: { store: 30_000 } });
+    const objects = create(settings.parse({ path: disk.path }), { timeouts: { store: 30_000 } });
     await objects.prepare();
     await store(objects, 'f/first', Buffer.alloc(MIB, 1));
     const writer = await objects.create('f/second', NEVER);
@@ -49,7 +49,7 @@ describe('on a disk of 2 MiB', () => {
   });
 
   it('a file longer than the process may write is refused by that limit, and a shorter one is stored', async () => {
-    const objects = create(settings.parse({ path: disk.path }), { log: silentLog, timeouts: { store: 30_000 } });
+    const objects = create(settings.parse({ path: disk.path }), { timeouts: { store: 30_000 } });
     await objects.prepare();
     const writer = await objects.create('f/long', NEVER);
     await limitFiles(String(MIB));
@@ -74,7 +74,7 @@ describe('on a disk of 2 MiB', () => {
       await mkdir(join(disk.path, folder));
       await writeFile(join(disk.path, folder, 'trial'), '');
     }
-    const objects = create(settings.parse({ path: disk.path }), { log: silentLog, timeouts: { store: 30_000 } });
+    const objects = create(settings.parse({ path: disk.path }), { timeouts: { store: 30_000 } });
     await objects.prepare();
     for (const folder of ['tmp', 'objects']) expect(await readdir(join(disk.path, folder))).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('on a disk of 2 MiB', () => {
     const path = await mkdtemp(join(tmpdir(), 'wharf-two-disks-'));
     try {
       await symlink(disk.path, join(path, 'objects'));
-      const objects = create(settings.parse({ path }), { log: silentLog, timeouts: { store: 30_000 } });
+      const objects = create(settings.parse({ path }), { timeouts: { store: 30_000 } });
       await expect(objects.prepare()).rejects.toThrow('on different file systems');
       expect([await readdir(join(path, 'tmp')), await readdir(disk.path)]).toEqual([[], []]);
     } finally {

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ByteRange, ObjectRead, ObjectStat } from '../../../gateway/ports/object-store.js';
-import { toStoreError } from './writer.js';
+import { markOf, toStoreError } from './writer.js';
 
 /** Bytes per read. With 256 KiB a file costs a third of the system calls of Node's default, 64 KiB. */
 const READ_SIZE = 256 * 1024;
@@ -12,20 +12,18 @@ const NS_PER_MS = 1_000_000n;
 interface OpenOptions {
   range: ByteRange | undefined;
   signal: AbortSignal;
-  /** True while the file is still the one that was stored. */
-  holds: (found: BigIntStats) => boolean;
 }
 
 /**
  * Opens a file once and uses only that handle, so that a concurrent removal or replacement has no effect.
  * @throws the system's error when it cannot be opened
  */
-export async function openBody(key: string, path: string, { range, signal, holds }: OpenOptions): Promise<ObjectRead> {
+export async function openBody(key: string, path: string, { range, signal }: OpenOptions): Promise<ObjectRead> {
   const handle = await open(path, 'r');
   try {
     const found = await handle.stat({ bigint: true });
     // a folder is a prefix of keys, not an object
-    if (!found.isFile() || !holds(found)) {
+    if (!found.isFile()) {
       await handle.close();
       return { kind: 'missing' };
     }
@@ -46,8 +44,8 @@ export async function openBody(key: string, path: string, { range, signal, holds
 }
 
 /** The port's facts about a file. */
-export function asStat(key: string, { size, mtimeNs }: BigIntStats): ObjectStat {
-  return { key, size: Number(size), modifiedAt: Number(mtimeNs / NS_PER_MS) };
+export function asStat(key: string, found: BigIntStats): ObjectStat {
+  return { key, size: Number(found.size), modifiedAt: Number(found.mtimeNs / NS_PER_MS), mark: markOf(found) };
 }
 
 /** Node ends the process when a handle is collected that was never closed: a forgotten body closes its own. */

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ResumableWriter, ResumableWrites } from '../../../gateway/ports/object-store.js';
+import type { FinishedWrite, ResumableWriter, ResumableWrites } from '../../../gateway/ports/object-store.js';
 import { FilesystemWriter, syncFolder, toStoreError } from './writer.js';
 
 interface Folders {
@@ -13,8 +12,6 @@ interface Folders {
   pathOf: (key: string) => string;
   /** True for an error that says of a file that it is not there, and not of all of them. */
   isMissing: (error: unknown) => Promise<boolean>;
-  /** Told how the file of an object is once it is complete. */
-  noted: (key: string, written: BigIntStats) => void;
 }
 
 /** A file in `tmp/`, and as many of its bytes as are certainly on disk. What a crash left behind them is cut off. */
@@ -26,13 +23,10 @@ interface Place {
 const NAME = /^[0-9a-f]{32}$/;
 
 /** Writes that go on where the synced part of a file in `tmp/` ends: a disk takes any size, so nothing is kept beside it. */
-export function filesystemResumable({ tmp, root, pathOf, isMissing, noted }: Folders): ResumableWrites {
+export function filesystemResumable({ tmp, root, pathOf, isMissing }: Folders): ResumableWrites {
   const writerOf = (key: string, handle: FileHandle, { name, size }: Place, signal: AbortSignal) => {
     const paths = { temporary: join(tmp, name), target: pathOf(key), root };
-    const writer = new FilesystemWriter(
-      { ...paths, handle, from: size, noted: (written) => noted(key, written) },
-      signal,
-    );
+    const writer = new FilesystemWriter({ ...paths, handle, from: size }, signal);
     return new FilesystemResumableWriter(writer, handle, name, tmp);
   };
 
@@ -110,10 +104,9 @@ class FilesystemResumableWriter implements ResumableWriter {
     return JSON.stringify({ name: this.#name, size: this.#writer.position } satisfies Place);
   }
 
-  async finish(last: Buffer): Promise<boolean> {
+  async finish(last: Buffer): Promise<FinishedWrite> {
     await this.#writer.write(last);
-    await this.#writer.commit();
-    return true;
+    return { isCertain: true, mark: await this.#writer.commit() };
   }
 
   async close(): Promise<void> {

@@ -1,31 +1,18 @@
-import { type BigIntStats, close, fstat, open, read } from 'node:fs';
-
-interface WholeOptions {
-  /** It is known when the file was last changed: then a look after reading it shows a change before and during it. */
-  isKnown: boolean;
-  /** True while the file is still the one that was stored. */
-  holds: (found: BigIntStats) => boolean;
-}
+import { close, open, read } from 'node:fs';
 
 /**
- * All of a short file. Each of these calls goes through a thread, which is most of the cost: they are four instead of the
- * five of a stream, and made without FileHandle and its promises.
- * @returns undefined when it is not a file of this size, or was changed since it was stored
+ * All of a short file. Each of these calls goes through a thread, which is most of the cost: they are three instead of the
+ * five of a stream, and made without FileHandle and its promises. Who reads a whole file compares its digest, so no look at
+ * it is needed before and after.
+ * @returns undefined when it is not a file of this size
  * @throws the system's error
  */
-export async function readWhole(
-  path: string,
-  size: number,
-  { isKnown, holds }: WholeOptions,
-): Promise<Buffer | undefined> {
+export async function readWhole(path: string, size: number): Promise<Buffer | undefined> {
   const file = await opened(path);
   try {
-    const before = isKnown ? undefined : await statOf(file);
     // a byte more, which shows whether it is longer
     const bytes = await bytesOf(file, size + 1);
-    const after = await statOf(file);
-    const isSame = before === undefined || before.mtimeNs === after.mtimeNs;
-    return bytes.length === size && after.isFile() && holds(after) && isSame ? bytes : undefined;
+    return bytes.length === size ? bytes : undefined;
   } finally {
     // nothing can be lost by a failure, and the reader need not wait for it
     close(file, () => undefined);
@@ -35,12 +22,6 @@ export async function readWhole(
 function opened(path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     open(path, 'r', (error, file) => (error ? reject(error) : resolve(file)));
-  });
-}
-
-function statOf(file: number): Promise<BigIntStats> {
-  return new Promise((resolve, reject) => {
-    fstat(file, { bigint: true }, (error, found) => (error ? reject(error) : resolve(found)));
   });
 }
 

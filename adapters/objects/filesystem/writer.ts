@@ -14,8 +14,6 @@ interface Target {
   root: string;
   /** Bytes that the file has already. */
   from?: number;
-  /** Called with the file's state once all of it is on disk and before it becomes visible. */
-  noted: (written: BigIntStats) => void;
 }
 
 /** A file in `tmp/` that becomes visible under its key by one atomic rename, after its bytes are on disk. */
@@ -24,19 +22,17 @@ export class FilesystemWriter implements ObjectWriter {
   readonly #temporary: string;
   readonly #target: string;
   readonly #root: string;
-  readonly #noted: Target['noted'];
   readonly #signal: AbortSignal;
   #position: number;
   /** A failed commit stays `committing`: its rename may have happened. */
   #state: 'writing' | 'committing' | 'committed' | 'aborted' = 'writing';
 
-  constructor({ handle, temporary, target, root, from = 0, noted }: Target, signal: AbortSignal) {
+  constructor({ handle, temporary, target, root, from = 0 }: Target, signal: AbortSignal) {
     this.#handle = handle;
     this.#temporary = temporary;
     this.#target = target;
     this.#root = root;
     this.#position = from;
-    this.#noted = noted;
     this.#signal = signal;
   }
 
@@ -61,12 +57,12 @@ export class FilesystemWriter implements ObjectWriter {
     }
   }
 
-  async commit(): Promise<void> {
+  async commit(): Promise<string> {
     this.#signal.throwIfAborted();
     try {
       // "What is acknowledged is stored": first the bytes, then the name, then the folder with the name.
       await this.#handle.sync();
-      this.#noted(await this.#handle.stat({ bigint: true }));
+      const mark = markOf(await this.#handle.stat({ bigint: true }));
       await this.#handle.close();
       this.#state = 'committing';
       await makeFolders(dirname(this.#target), this.#root);
@@ -74,6 +70,7 @@ export class FilesystemWriter implements ObjectWriter {
       await syncFolder(dirname(this.#target));
       this.#state = 'committed';
       filesToRemoveAtExit.delete(this.#temporary);
+      return mark;
     } catch (error) {
       throw toStoreError(error, this.#root);
     }
@@ -92,6 +89,14 @@ export class FilesystemWriter implements ObjectWriter {
       throw toStoreError(error);
     }
   }
+}
+
+/**
+ * When a file was last changed. Its number on the disk is not part of it: on some network disks a file has another one each
+ * time, and `cp -a` keeps the time alone.
+ */
+export function markOf({ mtimeNs }: Pick<BigIntStats, 'mtimeNs'>): string {
+  return String(mtimeNs);
 }
 
 /** Creates `folder` and its missing parents below `root`, and syncs each name before anything is put inside. */

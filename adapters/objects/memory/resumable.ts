@@ -7,8 +7,8 @@ interface Store {
   now(): number;
   /** Counts bytes (or fewer of them). @throws GatewayError `store_full` */
   take(bytes: number): void;
-  /** Makes an object of bytes that are already counted. */
-  put(key: string, bytes: Buffer): void;
+  /** Makes an object of bytes that are already counted. @returns its mark */
+  put(key: string, bytes: Buffer): string;
 }
 
 interface Write {
@@ -87,8 +87,7 @@ export class MemoryResumable implements ResumableWrites {
         add(last);
         this.#writes.delete(id);
         this.#store.take(-COST);
-        this.#store.put(key, Buffer.concat(write.parts));
-        return true;
+        return { isCertain: true, mark: this.#store.put(key, Buffer.concat(write.parts)) };
       },
       close: async () => undefined,
       abort: async () => this.#forget(id),

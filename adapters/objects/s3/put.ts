@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { GatewayError } from '../../../gateway/errors.js';
 import { drain } from '../../http/drain.js';
 import type { Connection } from './connection.js';
-import { look } from './read.js';
+import { asMark, look } from './read.js';
 
 /** Bytes on their way to the store. */
 interface PutBytes {
@@ -24,12 +24,19 @@ interface Marked {
 /**
  * Sends an object in one request. A few stores give objects their ETags and do not tell them in the answer to PUT; so does a
  * proxy's page. One look tells them apart: no other writer uses the key.
+ * @returns its mark, where the store tells it
  */
-export async function putObject(s3: Connection, object: PutBytes, abortSignal: AbortSignal): Promise<void> {
+export async function putObject(
+  s3: Connection,
+  object: PutBytes,
+  abortSignal: AbortSignal,
+): Promise<string | undefined> {
   const { key, bytes } = object;
-  if ((await send(s3, object, abortSignal)) !== undefined) return;
+  const etag = await send(s3, object, abortSignal);
+  if (etag !== undefined) return asMark(etag);
   const found = await look(s3, key, abortSignal).catch(() => undefined);
   if (found?.size !== bytes.length) throw unmarked('PUT');
+  return found.mark;
 }
 
 /**

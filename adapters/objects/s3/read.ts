@@ -7,7 +7,7 @@ import { S3Body } from './body.js';
 import type { Connection } from './connection.js';
 import { isCode, isMissing, statusOf } from './errors.js';
 
-type About = Omit<ObjectStat, 'key'>;
+export type About = Omit<ObjectStat, 'key'>;
 
 /** The body of an answer, of Wharf's own request or the SDK's. */
 interface Content {
@@ -96,7 +96,7 @@ function foundIn(
     content.body.destroy();
     throw new GatewayError('store_unavailable', {}, new Error(`The store has answered ${fault}.`));
   }
-  const about = { size, modifiedAt: modified };
+  const about = { size, modifiedAt: modified, ...marked(head) };
   const asked = range ?? { start: 0, end: Number.POSITIVE_INFINITY };
   const end = Math.min(asked.end, size - 1);
   const length = Math.max(0, end - asked.start + 1);
@@ -216,7 +216,18 @@ function aboutIn(head: Head, modified: number): About {
   const fault = faultOf(head);
   if (fault !== undefined)
     throw new GatewayError('store_unavailable', {}, new Error(`The store has answered ${fault}.`));
-  return { size: head.length ?? 0, modifiedAt: modified };
+  return { size: head.length ?? 0, modifiedAt: modified, ...marked(head) };
+}
+
+function marked({ etag }: Head): { mark?: string } {
+  const mark = asMark(etag);
+  return mark === undefined ? {} : { mark };
+}
+
+/** An ETag as an object's mark: without what a proxy may add or take away, and what S3 itself writes only sometimes. */
+export function asMark(etag: string | undefined): string | undefined {
+  const [, mark] = /^(?:W\/)?"?([^"]{1,100})"?$/.exec(etag ?? '') ?? [];
+  return mark;
 }
 
 function modifiedAt(answer: Answer): number {

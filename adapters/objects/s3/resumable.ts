@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { GatewayError } from '../../../gateway/errors.js';
-import type { ResumableWriter, ResumableWrites } from '../../../gateway/ports/object-store.js';
+import type { FinishedWrite, ResumableWriter, ResumableWrites } from '../../../gateway/ports/object-store.js';
 import type { Connection } from './connection.js';
 import { isMissing } from './errors.js';
 import { putObject } from './put.js';
@@ -159,11 +159,11 @@ class S3ResumableWriter implements ResumableWriter {
     return JSON.stringify(place);
   }
 
-  async finish(last: Buffer): Promise<boolean> {
+  async finish(last: Buffer): Promise<FinishedWrite> {
     await this.#writer.write(last, true);
-    await this.#writer.commit();
+    const mark = await this.#writer.commit();
     await this.#removeRests();
-    return this.#writer.isCertain;
+    return { isCertain: this.#writer.isCertain, mark };
   }
 
   async close(): Promise<void> {}

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { ObjectWriter } from '../../../gateway/ports/object-store.js';
 import type { Connection } from './connection.js';
 import { isCode, statusOf } from './errors.js';
 import { putObject, putPart, unmarked } from './put.js';
-import { look } from './read.js';
+import { type About, asMark, look } from './read.js';
 
 /** "Part numbers can be any number from 1 to 10,000, inclusive." (S3, UploadPart) */
 const MAX_PARTS = 10_000;
@@ -43,6 +44,7 @@ export class S3Writer implements ObjectWriter {
   #mayExist = false;
   #stored = false;
   #committed = false;
+  #mark: string | undefined;
   #isCertain = true;
   /** The store has told the ETag of each part, and so has them. */
   #areTold = true;
@@ -81,9 +83,10 @@ export class S3Writer implements ObjectWriter {
     if (part.length > 0) await this.#uploadPart(part, this.#uploadId);
   }
 
-  async commit(): Promise<void> {
+  async commit(): Promise<string | undefined> {
     if (!this.#stored) await this.#complete();
     this.#committed = true;
+    return this.#mark;
   }
 
   async abort(): Promise<void> {
@@ -105,7 +108,7 @@ export class S3Writer implements ObjectWriter {
   async #put(bytes: Buffer, sha256: string | undefined): Promise<void> {
     this.#mayExist = true;
     const object = { key: this.#key, bytes, sha256 };
-    await this.#s3.run((abortSignal) => putObject(this.#s3, object, abortSignal), this.#signal);
+    this.#mark = await this.#s3.run((abortSignal) => putObject(this.#s3, object, abortSignal), this.#signal);
     this.#stored = true;
   }
 
@@ -150,21 +153,25 @@ export class S3Writer implements ObjectWriter {
         this.#signal,
       );
       if (ETag === undefined || !this.#areTold) throw unmarked('a part, or the end of an upload,');
+      this.#mark = asMark(ETag) ?? markOfParts(this.#parts);
     } catch (error) {
       this.#signal.throwIfAborted();
       // The answer may be lost, or a repeated Complete refused because the first one succeeded. Only this writer uses
       // the key, so an object of the right size under it is the completed one. A store that has used up the time is not
       // asked again: the error would come after twice the time that it names.
       const left = until - performance.now();
-      if (left <= 0 || !(await this.#exists(left).catch(() => false))) throw error;
+      const found = left > 0 ? await this.#find(left).catch(() => undefined) : undefined;
+      if (!found) throw error;
+      this.#mark = found.mark;
       this.#isCertain = false;
     }
     this.#stored = true;
   }
 
-  async #exists(ms: number): Promise<boolean> {
+  /** The object, if it is as long as what was written. */
+  async #find(ms: number): Promise<About | undefined> {
     const found = await this.#s3.run((abortSignal) => look(this.#s3, this.#key, abortSignal), this.#signal, ms);
-    return found?.size === this.#size;
+    return found?.size === this.#size ? found : undefined;
   }
 
   /**
@@ -206,4 +213,16 @@ export class S3Writer implements ObjectWriter {
       }
     });
   }
+}
+
+/**
+ * The ETag of an object of parts, as S3 makes it of theirs, where the store does not tell it: Ceph 16 completes an upload with an
+ * empty one. Where it is another one in fact, the object's digest is compared once.
+ */
+function markOfParts(parts: readonly UploadedPart[]): string | undefined {
+  const marks = parts.map(({ ETag }) => asMark(ETag) ?? '');
+  if (!marks.every((mark) => /^[0-9a-f]{32}$/.test(mark))) return undefined;
+  return `${createHash('md5')
+    .update(Buffer.from(marks.join(''), 'hex'))
+    .digest('hex')}-${marks.length}`;
 }

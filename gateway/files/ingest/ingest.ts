@@ -50,6 +50,8 @@ export interface Stored {
   size: number;
   /** SHA-256, base64url without padding. */
   digest: string;
+  /** The object's, if its store tells marks. */
+  mark?: string;
   /** The first bytes, for sniffing. */
   head: Buffer;
   /** Absent: it was not scanned. */
@@ -311,8 +313,9 @@ export class Ingest implements Quieting {
       const last = this.#isReady ? this.buffer.subarray(0, this.#filled) : this.#aside;
       const isWhole = last.length === this.#size;
       await allOf([this.#writer.write(last, true, isWhole ? digest : undefined), this.#taps?.end(digest)]);
-      await this.#writer.commit();
-      return { id: this.id, key: this.key, size: this.#size, digest, head: this.#head };
+      const mark = await this.#writer.commit();
+      const bytes = { size: this.#size, digest, head: this.#head };
+      return { id: this.id, key: this.key, ...bytes, ...(mark !== undefined && { mark }) };
     } catch (error) {
       this.#taps?.undo();
       this.#taps?.abort();

@@ -198,7 +198,9 @@ export class Append {
     this.#isFinished = true;
     try {
       // A hash's state does not survive a request. Reading the object gives the digest of what is stored, by any writer.
-      if (!draft || !write.isCertain) draft = await this.#readBack(ingest.key);
+      const { isCertain, mark } = write.finished;
+      if (!draft || !isCertain) draft = await this.#readBack(ingest.key);
+      else if (mark !== undefined) draft = { ...draft, mark };
       return await this.#admit(ingest.key, draft);
     } catch (error) {
       // otherwise the next try would store, and count, all of it once more; of what has been dropped nothing is noted
@@ -233,7 +235,8 @@ export class Append {
       hash.update(chunk);
       if (head.length < SNIFF_BYTES) head = Buffer.concat([head, chunk.subarray(0, SNIFF_BYTES - head.length)]);
     }
-    return this.#judge(key, hash.digest('base64url'), head);
+    const { mark } = read.stat;
+    return { ...(await this.#judge(key, hash.digest('base64url'), head)), ...(mark !== undefined && { mark }) };
   }
 
   /** @throws GatewayError the fault of the file, after nothing of it is left */
@@ -331,7 +334,7 @@ export class Append {
 }
 
 /** The future record of a file. */
-type Draft = Pick<FileRecord, 'principal' | 'name' | 'mimeType' | 'notUtf8' | 'digest'>;
+type Draft = Pick<FileRecord, 'principal' | 'name' | 'mimeType' | 'notUtf8' | 'digest' | 'mark'>;
 
 /** For an upload without earlier bytes. */
 const NO_REST: AsyncIterable<Buffer> = { async *[Symbol.asyncIterator]() {} };

@@ -1,4 +1,4 @@
-import type { ObjectWriter, ResumableWriter } from '../../ports/object-store.js';
+import type { FinishedWrite, ObjectWriter, ResumableWriter } from '../../ports/object-store.js';
 
 /**
  * A continued write in the form of an ingest's writer: one object that it begins, fills and commits. Its creator
@@ -12,8 +12,8 @@ export class OneWrite implements ObjectWriter {
   isEnd = false;
   /** The place saved last. */
   place: string | undefined;
-  /** For a completed file: whether its bytes are certainly this writer's. */
-  isCertain = false;
+  /** For a completed file. */
+  finished: FinishedWrite = { isCertain: false };
 
   constructor(writer: ResumableWriter) {
     this.#writer = writer;
@@ -23,11 +23,13 @@ export class OneWrite implements ObjectWriter {
     if (!last) {
       await this.#writer.write(part);
       this.written += part.length;
-    } else if (this.isEnd) this.isCertain = await this.#writer.finish(part);
+    } else if (this.isEnd) this.finished = await this.#writer.finish(part);
     else this.place = await this.#writer.save(part);
   }
 
-  async commit(): Promise<void> {}
+  async commit(): Promise<string | undefined> {
+    return this.finished.mark;
+  }
 
   /** Stored bytes stay: the client may continue with them. */
   async abort(): Promise<void> {}

@@ -26,11 +26,17 @@ const CLOSED: Partial<Record<ErrorCode, Words>> = {
   },
 };
 
+const CHANGED: Words = {
+  title: 'The file was changed where it is stored',
+  text: 'Something has written to it that was not Wharf, so it is not shown. Ask the assistant to run the tool again that gave it.',
+  mood: 'bad',
+};
+
 const FAILED = 'The file cannot be shown now';
 
 /** Tells a person why a link shows no file. @param again the address that tries it again */
 export function LinkPage({ error, again }: { error: GatewayError; again: string }) {
-  const closed = CLOSED[error.code];
+  const closed = error.facts.reason === 'changed' ? CHANGED : CLOSED[error.code];
   const { title, text, mood } = closed ?? { title: FAILED, text: error.message, mood: 'bad' };
   return (
     <Layout title={title}>

@@ -15,6 +15,7 @@ import {
   servedAs,
 } from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
+import type { StoredObjects } from '../../files/stored/stored-objects.js';
 import { mayBeTicket } from '../../files/ticket.js';
 import type { Audit } from '../../ports/audit.js';
 import type { Clock } from '../../ports/clock.js';
@@ -33,7 +34,9 @@ export type TicketAnswer =
 export interface DownloadDeps {
   /** May throw a GatewayError, as when the state store is down. */
   resolveTicket(ticket: string): Promise<TicketAnswer>;
-  objects: Pick<ObjectStore, 'get' | 'head' | 'presign'>;
+  stored: Pick<StoredObjects, 'read' | 'isThere'>;
+  /** Absent: clients cannot fetch from the store itself. */
+  presign?: ObjectStore['presign'] | undefined;
   /** Counts the downloads that Wharf streams itself. */
   openDownloads: Ledger;
   /** Redirect GETs to the store's own presigned URL, if it has one. */
@@ -140,9 +143,9 @@ async function presigned(
   // a script of another site's page: after a redirect a browser tells the store the origin "null", which few let in
   const isOfPage = c.env.incoming.headers.origin !== undefined;
   const mayRedirect = deps.redirect && asked.method === 'GET' && seconds >= 1 && !isOfPage && !asksByTag(record, asked);
-  if (!mayRedirect || deps.objects.presign === undefined) return undefined;
-  await expectStored(deps.objects, record);
-  return deps.objects.presign(record.key, { ttlSeconds: seconds, ...servedAs(record, asked.isSaved) });
+  if (!mayRedirect || deps.presign === undefined) return undefined;
+  await expectStored(deps.stored, record);
+  return deps.presign(record.key, { ttlSeconds: seconds, ...servedAs(record, asked.isSaved) });
 }
 
 function failed({ c, deps, again }: Visit, error: GatewayError, course: Course): Response {
@@ -253,7 +256,7 @@ async function stream(
   let source: Readable | undefined;
   let storeFailed = false;
   try {
-    source = await openDownload(deps.objects, record, body, gone);
+    source = await openDownload(deps.stored, record, body, gone);
     // Record which side failed as it happens: afterwards both streams are closed.
     source.once('error', () => {
       storeFailed = !gone.aborted;

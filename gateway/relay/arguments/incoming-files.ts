@@ -270,6 +270,9 @@ export class IncomingFiles {
     if (looked) await looked;
     const signal = this.#signal;
     let release: ((chunk: Buffer) => void) | undefined;
+    const gone = (error: unknown): never => {
+      throw error instanceof GatewayError && error.code === 'file_gone' ? noLongerStored(rules, error) : error;
+    };
     return {
       name: record.name,
       hasName: true,
@@ -281,14 +284,12 @@ export class IncomingFiles {
       record,
       async *read(range) {
         if (!range && record.size <= SHORT_BYTES) {
-          const bytes = await shortFiles.read(record, signal).catch((error: unknown) => {
-            throw error instanceof GatewayError && error.code === 'file_gone' ? noLongerStored(rules, error) : error;
-          });
+          const bytes = await shortFiles.read(record, signal).catch(gone);
           if (!bytes) throw noLongerStored(rules);
           if (bytes.length > 0) yield bytes;
           return;
         }
-        const found = await library.read(record, signal, range);
+        const found = await library.read(record, signal, range).catch(gone);
         if (found.kind !== 'found') throw noLongerStored(rules);
         release = found.release;
         yield* found.body as AsyncIterable<Buffer>;

@@ -96,10 +96,11 @@ function inMemory(bytes: Buffer): Pick<StreamItem, 'size' | 'read' | 'held'> {
 
 /** Bytes in the store. @throws GatewayError `file_gone` while reading */
 export function inStore(
-  { key, size, digest }: { key: string; size: number; digest: string },
+  file: StoredObject & { digest: string },
   library: Library,
 ): Pick<StreamItem, 'size' | 'read' | 'digest'> {
-  return { size, digest, read: (signal) => readStored({ key, size }, library, signal) };
+  const { size, digest } = file;
+  return { size, digest, read: (signal) => readStored(file, library, signal) };
 }
 
 /** @param count contents that the server gave: of a folder, for example, those of what is in it */

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create } from '../../../adapters/objects/filesystem.js';
-import { silentLog } from '../../helpers/silent-log.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -14,13 +13,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const open = (path = folder) => create({ path }, { log: silentLog, timeouts: { store: 5000 } });
+const open = (path = folder) => create({ path }, { timeouts: { store: 5000 } });
 
 /** A process that holds the folder until it is killed. */
 async function holder() {
   const adapter = new URL('../../../adapters/objects/filesystem.js', import.meta.url).href;
   const script = `const { create } = await import(${JSON.stringify(adapter)});
-    await create({ path: process.argv[1] }, { log: {}, timeouts: { store: 5000 } }).claim();
+    await create({ path: process.argv[1] }, { timeouts: { store: 5000 } }).claim();
     console.log('held'); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/objects/filesystem.js';
-import { silentLog } from '../../helpers/silent-log.js';
 
 /**
  * "What is acknowledged is stored" holds over a power cut only if the disk has the bytes before the name, and the name
@@ -54,7 +53,7 @@ afterEach(async () => {
 });
 
 async function commit(bytes: number): Promise<void> {
-  const objects = create(settings.parse({ path: folder }), { log: silentLog, timeouts: { store: 30_000 } });
+  const objects = create(settings.parse({ path: folder }), { timeouts: { store: 30_000 } });
   await objects.prepare();
   const writer = await objects.create('f/one', NEVER);
   const half = Math.floor(bytes / 2);

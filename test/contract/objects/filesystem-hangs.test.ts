@@ -7,7 +7,6 @@ import { inTime } from '../../../adapters/objects/filesystem/in-time.js';
 import { create, settings } from '../../../adapters/objects/filesystem.js';
 import { create as createMemory, settings as memorySettings } from '../../../adapters/objects/memory.js';
 import type { ObjectStore, ObjectWriter } from '../../../gateway/ports/object-store.js';
-import { silentLog } from '../../helpers/silent-log.js';
 
 const STORE_MS = 300;
 const NEVER = new AbortController().signal;
@@ -24,7 +23,7 @@ describe('a disk that hangs', () => {
   });
 
   it('is told in time, though the system call goes on', async () => {
-    const store = create(settings.parse({ path: folder }), { log: silentLog, timeouts: { store: STORE_MS } });
+    const store = create(settings.parse({ path: folder }), { timeouts: { store: STORE_MS } });
     await store.prepare();
     await mkdir(join(folder, 'objects/f'));
     // a pipe without a writer cannot be opened

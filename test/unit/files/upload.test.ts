@@ -297,10 +297,11 @@ describe('tries at one time', () => {
         create: async (key, signal) => {
           const writer = await real.create(key, signal);
           const commit = async () => {
-            await writer.commit();
+            const mark = await writer.commit();
             committed += 1;
             if (committed === 2) release();
             await both;
+            return mark;
           };
           return { write: (part, last) => writer.write(part, last), commit, abort: () => writer.abort() };
         },

@@ -11,6 +11,7 @@ import { create as noAudit } from '../../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { FileRecord } from '../../../gateway/files/file.js';
+import { StoredObjects } from '../../../gateway/files/stored/stored-objects.js';
 import { listenerOf } from '../../../gateway/http/app.js';
 import { listen } from '../../../gateway/http/listener.js';
 import { guardSettings } from '../../../gateway/http/origin/guard.js';
@@ -73,22 +74,25 @@ const deps: DownloadDeps = {
     if (world.ticket instanceof Error) throw world.ticket;
     return world.ticket;
   },
-  objects: {
-    async get(key, { range, signal }): Promise<ObjectRead> {
-      world.signal = signal;
-      signal.throwIfAborted();
-      await world.wait?.('its file is opened');
-      if (world.bytes === undefined) return { kind: 'missing' };
-      const part = range === undefined ? world.bytes : world.bytes.subarray(range.start, range.end + 1);
-      return { kind: 'found', stat: { key, size: world.bytes.length, modifiedAt: NOW }, body: world.body(part) };
+  stored: new StoredObjects({
+    log: silentLog,
+    objects: {
+      async get(key, { range, signal }): Promise<ObjectRead> {
+        world.signal = signal;
+        signal.throwIfAborted();
+        await world.wait?.('its file is opened');
+        if (world.bytes === undefined) return { kind: 'missing' };
+        const part = range === undefined ? world.bytes : world.bytes.subarray(range.start, range.end + 1);
+        return { kind: 'found', stat: { key, size: world.bytes.length, modifiedAt: NOW }, body: world.body(part) };
+      },
+      async head(key) {
+        return world.bytes && { key, size: world.bytes.length, modifiedAt: NOW };
+      },
     },
-    async head(key) {
-      return world.bytes && { key, size: world.bytes.length, modifiedAt: NOW };
-    },
-    async presign(key, options) {
-      world.presigned.push({ key, ...options });
-      return 'https://store.example/objects/f_1?X-Amz-Signature=abc';
-    },
+  }),
+  async presign(key, options) {
+    world.presigned.push({ key, ...options });
+    return 'https://store.example/objects/f_1?X-Amz-Signature=abc';
   },
   openDownloads: new Ledger({ limit: 'limits.downloads', total: MOST_STREAMS, sharing: UNSHARED }),
   get redirect() {

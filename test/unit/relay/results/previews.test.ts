@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { create as createObjects, settings as objectSettings } from '../../../../adapters/objects/memory.js';
 import { UNSHARED } from '../../../../gateway/budget/ledger.js';
+import { StoredObjects } from '../../../../gateway/files/stored/stored-objects.js';
 import { createLedgers } from '../../../../gateway/ledgers.js';
 import { createPreviews, type Previews } from '../../../../gateway/parts/previews.js';
 import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
@@ -53,7 +54,13 @@ function lab(previewMemory: number): Lab {
   const metrics = { count() {}, observe() {}, gauge() {} };
   const limits = { ...DEFAULT_LIMITS, previewMemory };
   const ledgers = createLedgers({ limits, servers: [], partSize: 0 }, UNSHARED);
-  const previews: Previews = createPreviews({ previewer, objects: store, ledgers, log: silentLog, metrics });
+  const previews: Previews = createPreviews({
+    previewer,
+    stored: new StoredObjects({ objects: store, log: silentLog }),
+    ledgers,
+    log: silentLog,
+    metrics,
+  });
   const relay = new RelayLab({ limits: LIMITS, previews, wrapObjects: () => store });
   return { relay, reads: () => reads, rendered, stops };
 }
