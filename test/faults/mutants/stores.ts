@@ -125,4 +125,12 @@ export const STORES: readonly Mutant[] = [
     replace: 'digest',
     suites: ['unit/files/ingest'],
   },
+  {
+    name: 'other-mark-taken-as-it-is',
+    fault: 'An object that something else has written to is given out as long as it has the right length.',
+    file: 'gateway/files/stored/stored-objects.ts',
+    find: "if (found.size !== size) return 'other';",
+    replace: "return found.size === size ? 'same' : 'other';",
+    suites: ['unit/files/stored-objects'],
+  },
 ];
