@@ -8,8 +8,8 @@ export const STORES: readonly Mutant[] = [
     name: 'fsync-before-rename',
     fault: 'A power cut after an acknowledged upload leaves a file of zeros under its name.',
     file: FILESYSTEM,
-    find: '      await this.#handle.sync();\n      this.#noted(',
-    replace: '      this.#noted(',
+    find: '      await this.#handle.sync();\n      const mark =',
+    replace: '      const mark =',
     suites: ['contract/objects/filesystem-durability'],
   },
   {
