@@ -170,19 +170,13 @@ export class PlainCuts extends TextParts implements SlotSink {
     };
     while (at < end && !this.#other) {
       const byte = chunk[at] as number;
-      if (BASE64[byte] === 1) {
-        if (byte === PADDING) this.#isPadded = true;
-        else if (this.#isPadded) endWord(at);
-        at += 1;
-        continue;
-      }
       const length = byte === BACKSLASH ? escapeAt(chunk, at, end) : 1;
       if (length === 0) break;
-      if (byte === BACKSLASH && isOfBase64(chunk, at)) at += length;
-      else {
-        endWord(at + length);
-        at += length;
-      }
+      const char = byte === BACKSLASH ? charOf(chunk, at) : byte;
+      if (BASE64[char] !== 1) endWord(at + length);
+      else if (char === PADDING) this.#isPadded = true;
+      else if (this.#isPadded) endWord(at);
+      at += length;
     }
     if (this.#other) return;
     this.#keep(chunk, kept, begun);
@@ -281,12 +275,11 @@ function escapeAt(chunk: Buffer, at: number, end: number): number {
   return at + length <= end ? length : 0;
 }
 
-/** PHP escapes slashes, and .NET plus signs. */
-function isOfBase64(chunk: Buffer, at: number): boolean {
+/** The character of an escape, if it may be of base64: PHP escapes slashes, .NET plus signs, and Gson the padding. */
+function charOf(chunk: Buffer, at: number): number {
   const kind = chunk[at + 1];
-  if (kind !== U) return kind === SLASH;
-  const code = Number.parseInt(chunk.toString('latin1', at + ESCAPE, at + UNICODE_ESCAPE), 16);
-  return BASE64[code] === 1 && code !== PADDING;
+  if (kind !== U) return kind === SLASH ? SLASH : BACKSLASH;
+  return Number.parseInt(chunk.toString('latin1', at + ESCAPE, at + UNICODE_ESCAPE), 16);
 }
 
 /** The head of a `data:` URI with which a text ends. */

@@ -63,6 +63,24 @@ describe('a file among the words of a text becomes a link where it stands, and e
     });
   });
 
+  it.each([
+    ['both signs', '==', '\\u003d\\u003d'],
+    ['both, in capitals', '==', '\\u003D\\u003D'],
+    ['the second sign', '==', '=\\u003d'],
+    ['the first sign', '==', '\\u003d='],
+  ])('also where its padding is written as an escape, as Gson does: %s', async (_what, signs, escaped) => {
+    expect(DATA).toMatch(/[^=]==$/);
+    for (const behind of [' b', '', '\\n', '\\/c']) {
+      const body = bodyOf(`a ${URI}`).replace(signs, escaped + behind);
+      await everyPiece(body, async (relayed, lab) => {
+        const text: string = JSON.parse(relayed.text).result.content[0].text;
+        const link = text.slice(2).split(/[ \n]|\/c/)[0] as string;
+        expect(text).toBe(`a ${link}${JSON.parse(`"${behind}"`)}`);
+        expect(await lab.at(link)).toEqual(BYTES);
+      });
+    }
+  });
+
   it('however often there is one, and equal ones are stored once', async () => {
     const text = `a,${URI}\nb,${AS_PDF}\nc,${URI}\n`;
     await everyPiece(bodyOf(text), async (relayed, lab) => {
