@@ -13,6 +13,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import { UNKNOWN } from '../identity/identities.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import type { Limits } from '../policy/limits.js';
+import { noteRefused } from './client-gone.js';
 import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
@@ -239,6 +240,7 @@ function refuseBytes(
       ? new GatewayError('head_too_long', { allowed: http.maxHeaderSize })
       : new GatewayError('http_malformed', { reason: code });
   if (code === LATE_HEAD || (code.startsWith('HPE_') && !isLeaving)) {
+    if (remote) noteRefused(remote, refusal);
     refused(refusal, { headers: {}, socket: { remoteAddress: remote?.remoteAddress } });
   }
   if (socket.writable && isNext(socket)) socket.write(withoutRoute(refusal));

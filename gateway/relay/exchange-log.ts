@@ -89,7 +89,8 @@ function logFailure(
 export function noteOutcome(error: GatewayError, { facts, signal }: Pick<Exchange, 'facts' | 'signal'>): boolean {
   if (signal.aborted) {
     // its failure is a consequence of that; `internal` would blame Wharf
-    facts.error = CLIENT_GONE;
+    const { code } = asGatewayError(signal.reason);
+    facts.error = code === 'internal' ? CLIENT_GONE : code;
     return false;
   }
   noteError(facts, error);

@@ -15,7 +15,7 @@ import { logExchange, noteFailure } from '../../relay/exchange-log.js';
 import type { OpenPosts } from '../../relay/open-posts.js';
 import type { Server } from '../../relay/server.js';
 import { readBody } from '../body.js';
-import { CLIENT_GONE } from '../client-gone.js';
+import { whyClosed } from '../client-gone.js';
 import type { Lately } from '../console/lately.js';
 import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
@@ -118,7 +118,7 @@ class McpRequest implements OpenExchange {
     };
     outgoing.on('close', () => {
       // after the end there is nothing left to abort
-      if (!this.#isOver) gone.abort(CLIENT_GONE);
+      if (!this.#isOver) gone.abort(whyClosed(incoming.socket));
     });
     deps.open.count += 1;
     this.#place = deps.open.streams.add(this);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { type FakeUpstream, type ScriptedAnswer, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RawSocket } from '../../helpers/raw-socket.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 let fake: FakeUpstream;
@@ -315,6 +316,24 @@ describe('Wharf’s own answers', () => {
       expect(head).toContain(`content-length: ${body.length}`);
       expect(JSON.parse(body)).toMatchObject({ error: { data } });
     }
+  });
+
+  it('have a body that is not in chunks told by its name in the log, and not as a client that has gone', async () => {
+    const before = wharf.lines.length;
+    const socket = await RawSocket.open(Number(new URL(wharf.url).port));
+    socket.head('POST /mcp', {
+      ...client.headers(),
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    });
+    // once the route waits for it
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.send('5\r\nhelloXX\r\n');
+    expect(await socket.toEnd()).toContain('HTTP/1.1 400');
+    const told = () =>
+      wharf.lines.slice(before).filter(({ fields, text }) => text === 'exchange' && fields.status === 400);
+    await until(() => told().length > 0);
+    expect(told().map(({ fields }) => fields.error)).toEqual(['http_malformed']);
   });
 
   it('say nothing of bytes that are not HTTP in the middle of an answer', async () => {
