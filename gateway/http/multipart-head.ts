@@ -16,8 +16,11 @@ const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"((?:\\\\["\\\\]|[^"\\\\]|\\\\(?!["\\\\]))*)"';
 const PARAMETER = new RegExp(`;[ \\t]*(${TOKEN})=(?:${QUOTED}|(${TOKEN}))[ \\t]*`, 'y');
 const HEADER = new RegExp(`^(${TOKEN}):(.*)$`, 's');
-/** A tab is the only harmless control. */
-const UNREADABLE = /(?!\t)\p{Cc}/u;
+/**
+ * The controls that HTTP forbids: all but a tab. Those beyond U+007F are two bytes that it allows, and in many names: what Windows writes as
+ * a dash (0x96) or a quotation mark, a program that took it for ISO-8859-1 has made a control of.
+ */
+const UNREADABLE = /(?![\t\u0080-\u009f])\p{Cc}/u;
 
 /** Codings that do not change the bytes (RFC 2045 §6.2). Others are deprecated here (RFC 7578 §4.7). */
 const IDENTITY = new Set(['7bit', '8bit', 'binary']);
