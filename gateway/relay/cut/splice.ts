@@ -37,8 +37,9 @@ export function splice(
     if (cut.inline) return cut.inline;
     const back = (anySpelling && canonically(cut)) || cut.putBack();
     if (!back) throw lost(cut.value.path);
-    const key = keyOf(back.stored.digest) ?? back.stored.key;
-    const file = { key, size: back.stored.size };
+    const { stored } = back;
+    const key = keyOf(stored.digest) ?? stored.key;
+    const file = key === stored.key ? stored : { key, size: stored.size };
     return [() => encodeAgain(library, file, back.how, signal)];
   };
   // whatever is written into a message on its way to the client is in memory

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Stored } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
@@ -150,11 +151,20 @@ export class OutgoingFiles {
     this.#count += 1;
     const known = this.#byDigest.get(record.digest);
     if (known) return this.#again(known, record);
-    const end = Math.min(record.size, SNIFF_BYTES) - 1;
-    const read = await this.#deps.library.read(record, this.#signal, { start: 0, end: Math.max(end, 0) });
+    return this.#refer(record, await this.#headOf(record));
+  }
+
+  /** The first bytes; none of a file whose object is gone, or is another one now: its link says so. */
+  async #headOf(record: FileRecord): Promise<Buffer> {
+    const end = Math.max(Math.min(record.size, SNIFF_BYTES) - 1, 0);
     const head: Buffer[] = [];
-    if (read.kind === 'found') for await (const chunk of read.body) head.push(chunk as Buffer);
-    return this.#refer(record, Buffer.concat(head));
+    try {
+      const read = await this.#deps.library.read(record, this.#signal, { start: 0, end });
+      if (read.kind === 'found') for await (const chunk of read.body) head.push(chunk as Buffer);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'file_gone') throw error;
+    }
+    return Buffer.concat(head);
   }
 
   /** Equal bytes with another name are one file: one handle, and a link with that name. */

@@ -164,8 +164,8 @@ async function contentOf(
 ): Promise<JsonObject[] | undefined> {
   const { ref } = file;
   if (ref.size > limits.inlineResource) return undefined;
-  const key = files.keyOf(digestIn(file));
-  const read = key === undefined ? undefined : await library.read({ key, size: ref.size }, signal);
+  const record = files.recordOf(digestIn(file));
+  const read = record && (await library.read(record, signal));
   if (read?.kind !== 'found') throw new GatewayError('store_unavailable');
   const chunks: Buffer[] = [];
   for await (const chunk of read.body) chunks.push(chunk as Buffer);

@@ -57,7 +57,10 @@ describe('a handle', () => {
     const { signal } = new AbortController();
     expect(await lab.library.read({ key, size }, signal)).toMatchObject({ kind: 'found' });
     const range = { start: 0, end: 1 };
-    expect(await lab.library.read({ key, size: size + 1 }, signal, range)).toEqual({ kind: 'missing' });
+    await expect(lab.library.read({ key, size: size + 1 }, signal, range)).rejects.toMatchObject({
+      code: 'file_gone',
+      facts: { reason: 'changed' },
+    });
   });
 
   it('of a file cut out of a result resolves and expires just so', async () => {
