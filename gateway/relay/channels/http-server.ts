@@ -20,10 +20,10 @@ import { declaredBy } from '../upstream/declared.js';
 import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
 import { onceBegun, pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
+import { noteCancelled, unlessCancelled } from './calls/preparing.js';
 import type { ChannelDeps } from './deps.js';
 import { AnswerRelay } from './http-answer.js';
 import { openSession } from './open-session.js';
-import { noteCancelled, unlessCancelled } from './preparing.js';
 import { mayNeedWork, mustBeRead, shortAnswer, shortLimit } from './short-answer.js';
 
 /** Time-out for telling a server that a session is over. */

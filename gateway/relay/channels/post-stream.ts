@@ -13,6 +13,7 @@ import { tellError } from '../exchange-log.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { Reply, ReplyHead } from '../reply.js';
 import type { Session } from '../session.js';
+import type { CallFiles } from './calls/call-files.js';
 
 /** A client on the Python SDK gives up a stream at an event longer than this, and reads a JSON body of any length. */
 const MOST_EVENT_BYTES = 1024 * 1024;
@@ -45,10 +46,8 @@ export class PostStream {
   readonly pending: Map<string, PendingRequest>;
   /** Resolves when every request is answered or the client has gone; rejects on a failure before the head was sent. */
   readonly done: Promise<void>;
-  /**
-   * Removes what existed only for the requests: done before the last answer is sent, so that the client finds it gone.
-   */
-  release: (() => Promise<void>) | undefined;
+  /** What exists only for its requests. It is removed before the last answer is sent, so that the client finds it gone. */
+  readonly files: CallFiles | undefined;
 
   #asked: Asked;
   readonly #cancelled = new Set<string>();
@@ -71,9 +70,10 @@ export class PostStream {
   constructor(
     asked: Asked,
     pending: ReadonlyMap<string, PendingRequest>,
-    { head, deps }: { head: 'soon' | 'later'; deps: StreamDeps },
+    { head, files, deps }: { head: 'soon' | 'later'; files?: CallFiles | undefined; deps: StreamDeps },
   ) {
     this.#deps = deps;
+    this.files = files;
     const { exchange, messages } = asked;
     this.#asked = asked;
     this.exchange = exchange;
@@ -155,7 +155,7 @@ export class PostStream {
   send(pieces: readonly Piece[], answered: readonly string[], asks?: string): Promise<void> | undefined {
     // counted as answered now: if the channel broke while a slow client reads, it would be answered twice
     const answers = answered.map((id) => this.#take(id));
-    const released = this.pending.size === 0 ? this.release?.() : undefined;
+    const released = this.files?.over(answered);
     return released ? released.then(() => this.#send(pieces, answers, asks)) : this.#send(pieces, answers, asks);
   }
 
@@ -202,7 +202,7 @@ export class PostStream {
   /** A request was answered after its client had gone. */
   missed(id: string): Promise<void> | undefined {
     this.pending.delete(id);
-    return this.pending.size === 0 ? this.release?.() : undefined;
+    return this.files?.over([id]);
   }
 
   /** Gives every open request this error, as the answer's status if that is still possible. */

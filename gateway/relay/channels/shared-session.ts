@@ -12,24 +12,21 @@ import type { PendingRequest } from '../pending-request.js';
 import { declaredBy } from '../upstream/declared.js';
 import { OwnRequests } from '../upstream/own-channel.js';
 import { viewOf } from '../upstream/view.js';
-import { AbandonedCalls } from './abandoned-calls.js';
+import { CallFiles } from './calls/call-files.js';
+import { CallTasks } from './calls/call-tasks.js';
+import { noteCancelled, unlessCancelled } from './calls/preparing.js';
 import type { ChannelDeps } from './deps.js';
 import { GetStream } from './get-stream.js';
 import { ChannelInbox, type InboxOptions, type OpenShared } from './inbox.js';
 import { ChannelNames, type Renamed } from './names.js';
 import { PostStream } from './post-stream.js';
-import { noteCancelled, unlessCancelled } from './preparing.js';
 import { SendQueue } from './send-queue.js';
 import { ChannelStreams } from './streams.js';
 
 /** By which a client finds out whether a server knows 2026-07-28: if not, it opens a session instead. */
 const PROBE = 'server/discover';
 
-/** After these a task needs its files no longer: the first is answered when it is over. */
-const ENDS_TASK = new Set(['tasks/result', 'tasks/cancel']);
-
-/** How long the files of a task are kept that no client asks about: a day. */
-const MOST_OF_A_TASK_MS = 24 * 60 * 60 * 1000;
+const NONE: readonly string[] = [];
 
 interface SharedSessionOptions extends InboxOptions {
   /** The channel is gone, or about to be. May be called repeatedly. */
@@ -47,8 +44,6 @@ interface PostOptions {
 /** What a POST says to the server, and what comes of it. */
 interface Conversation {
   outgoing: ToUpstream;
-  /** The tasks that its calls have become, by their keys. */
-  tasks: readonly string[];
   /** Where several clients use the channel: the request under its name there. */
   renamed: Renamed | undefined;
   /** Of an `initialize`. */
@@ -59,8 +54,7 @@ interface Conversation {
 export class SharedSession {
   readonly #options: SharedSessionOptions;
   readonly #streams: ChannelStreams;
-  /** Calls that have become tasks, whose files on the disk are kept. */
-  readonly #tasks: AbandonedCalls;
+  readonly #tasks: CallTasks;
   readonly #names = new ChannelNames();
   readonly #sending: SendQueue;
   readonly #own: OwnRequests;
@@ -86,12 +80,7 @@ export class SharedSession {
         for (const id of ids) void this.#tellCancelled(id, 'its client no longer waits for it');
       },
     });
-    this.#tasks = new AbandonedCalls({
-      most: deps.limits.abandoned,
-      ms: Math.min(deps.taskTools.keptMs, MOST_OF_A_TASK_MS),
-      clock: deps.clock,
-      givenUp: () => {},
-    });
+    this.#tasks = new CallTasks(deps);
     const { signal } = this.#abort;
     this.#own = new OwnRequests({ connection, declares: declaredBy(deps), cut: deps.cut, signal });
     this.#sending = new SendQueue(connection);
@@ -155,32 +144,29 @@ export class SharedSession {
     const prepared = this.#translated(asked, name, ofCall);
     const outgoing = prepared instanceof Promise ? await unlessCancelled(prepared, given) : prepared;
     if (!outgoing) return exchange.reply.all({ status: 202, body: 'other' });
-    const tasks: string[] = [];
-    const becameTask = (taskId: string) => void tasks.push(taskKey(exchange.principal, taskId));
-    const watched = outgoing.done ? outgoing.requests.map((one) => ({ ...one, becameTask })) : outgoing.requests;
-    const pending = new Map(watched.map((request) => [called(request), request]));
-    const [request] = outgoing.requests;
-    const renamed =
-      request && name !== undefined
-        ? { id: String(name), mapping: { id: request.id, progressToken: outgoing.progressToken } }
-        : undefined;
     try {
       // another POST may have used an id meanwhile
-      this.#refuseTaken(pending.keys());
+      this.#refuseTaken(outgoing.requests.map(called));
     } catch (error) {
       await outgoing.done?.();
       throw error;
     }
+    const files = outgoing.done && new CallFiles(outgoing.requests.map(called), outgoing.done);
+    const requests = this.#tasks.watched(outgoing.requests, files, exchange.principal);
+    const pending = new Map(requests.map((request) => [called(request), request]));
+    const [request] = requests;
+    const renamed =
+      request && name !== undefined
+        ? { id: String(name), mapping: { id: request.id, progressToken: outgoing.progressToken } }
+        : undefined;
     const head = opened || isShared ? 'later' : 'soon';
-    const stream = new PostStream(asked, pending, { head, deps: this.#options.deps });
-    await this.#converse(stream, { outgoing, tasks, renamed, opened });
+    const stream = new PostStream(asked, pending, { head, files, deps: this.#options.deps });
+    await this.#converse(stream, { outgoing, renamed, opened });
   }
 
   /** From the sending of a POST's requests to their answers. */
-  async #converse(stream: PostStream, { outgoing, tasks, renamed, opened }: Conversation): Promise<void> {
+  async #converse(stream: PostStream, { outgoing, renamed, opened }: Conversation): Promise<void> {
     const pending = new Map(stream.pending);
-    const { done = nothingToRemove } = outgoing;
-    if (outgoing.done) stream.release = () => (tasks.length > 0 ? nothingToRemove() : done());
     if (renamed) this.#names.keep(renamed);
     if (opened) this.#opened.set(stream, opened);
     const place = this.#streams.add(stream, pending);
@@ -199,23 +185,14 @@ export class SharedSession {
       clearTimeout(timer);
       this.#opened.delete(stream);
       this.#used();
-      runsOn &&= !this.#isOver;
-      const isTask = tasks.length > 0 && !this.#isOver;
       // a tool that is still working needs its files: they are removed with its answer, its task, or with the channel
-      this.#streams.remove(place, runsOn ? (isTask ? nothingToRemove : done) : undefined);
-      if (isTask) this.#tasks.add({ ids: new Set(tasks), tokens: [], release: done });
+      const left = runsOn && !this.#isOver ? stream.awaited : NONE;
+      this.#streams.remove(place, left);
       // Requests that were never sent or were cancelled get no answer. One that arrives anyway is dropped.
       for (const id of pending.keys()) this.#names.forget(id);
-      if (!runsOn && !isTask) await done();
-      await this.#endTasks(stream, pending);
-    }
-  }
-
-  /** @param requests of the stream's POST, also those that are answered */
-  async #endTasks(stream: PostStream, requests: ReadonlyMap<string, PendingRequest>): Promise<void> {
-    for (const [id, { method, subject }] of requests) {
-      if (!ENDS_TASK.has(method) || subject === undefined || stream.pending.has(id)) continue;
-      await this.#tasks.settle(taskKey(stream.caller.exchange.principal, subject));
+      await stream.files?.over(without(pending.keys(), left));
+      for (const [id, request] of pending)
+        if (!stream.pending.has(id)) await this.#tasks.answered(request, stream.caller.exchange.principal);
     }
   }
 
@@ -391,9 +368,7 @@ export class SharedSession {
   }
 }
 
-/** Clients that share the channel have tasks of their own. */
-function taskKey(principal: string, taskId: string): string {
-  return JSON.stringify([principal, taskId]);
+function without(ids: Iterable<string>, others: readonly string[]): string[] {
+  const excluded = new Set(others);
+  return [...ids].filter((id) => !excluded.has(id));
 }
-
-async function nothingToRemove(): Promise<void> {}

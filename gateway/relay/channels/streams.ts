@@ -5,7 +5,7 @@ import { metaOf } from '../../mcp/request.js';
 import { answersIn, knownId } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { PendingRequest } from '../pending-request.js';
-import { AbandonedCalls, type AbandonedOptions } from './abandoned-calls.js';
+import { AbandonedCalls, type AbandonedOptions } from './calls/abandoned-calls.js';
 import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';
 
@@ -73,14 +73,14 @@ export class ChannelStreams {
 
   /**
    * Its exchange is over.
-   * @param release removes what unanswered requests need that the server still works on; called at their end
+   * @param left those of its requests on which the server still works, by their channel ids
    */
-  remove(place: PostPlace, release?: () => Promise<void>): void {
+  remove(place: PostPlace, left: readonly string[]): void {
     const { stream, ids, tokens } = place.value;
     this.#posts.remove(place);
     for (const id of ids) if (this.#byId.get(id) === stream) this.#byId.delete(id);
     for (const token of tokens) if (this.#byProgress.get(token) === stream) this.#byProgress.delete(token);
-    if (release) this.#abandoned.add({ ids: new Set(stream.awaited), tokens, release });
+    if (left.length > 0) this.#abandoned.add({ ids: left, tokens, files: stream.files });
   }
 
   /** True when a request with this id is unanswered. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../../gateway/errors.js';
 import { ASSUMED_ERA } from '../../../../gateway/mcp/era.js';
 import type { Asked } from '../../../../gateway/relay/caller.js';
+import { CallFiles } from '../../../../gateway/relay/channels/calls/call-files.js';
 import { PostStream } from '../../../../gateway/relay/channels/post-stream.js';
 import { Heartbeats } from '../../../../gateway/relay/client/heartbeats.js';
 import { HttpReply, type HttpResponse } from '../../../../gateway/relay/client/http-reply.js';
@@ -52,14 +53,21 @@ const ANSWER = '{"result":{},"id":1}';
 const OTHER = '{"result":{},"id":2}';
 const PROGRESS = '{"method":"notifications/progress"}';
 
-function streamTo(told: Told, { accept = EVENTS, ids = ['1'], head = 'soon' as 'soon' | 'later' } = {}): PostStream {
+interface StreamOptions {
+  accept?: string;
+  ids?: string[];
+  head?: 'soon' | 'later';
+  files?: CallFiles;
+}
+
+function streamTo(told: Told, { accept = EVENTS, ids = ['1'], head = 'soon', files }: StreamOptions = {}): PostStream {
   const exchange = {
     headers: { accept },
     reply: new HttpReply(told, 1000, new Heartbeats()),
     facts: noFacts(),
   } as unknown as Exchange;
   const asked = { exchange, messages: { era: ASSUMED_ERA } } as Asked;
-  return new PostStream(asked, new Map(ids.map((id) => [id, { id } as PendingRequest])), { head, deps: DEPS });
+  return new PostStream(asked, new Map(ids.map((id) => [id, { id } as PendingRequest])), { head, files, deps: DEPS });
 }
 
 const pieces = (text: string) => [Buffer.from(text)];
@@ -168,8 +176,8 @@ describe('the answer to a POST on a channel', () => {
 
   it('comes after what existed only for its request has been removed', async () => {
     const told = new Told();
-    const stream = streamTo(told);
-    stream.release = async () => void told.words.push('removed');
+    const files = new CallFiles(['1'], async () => void told.words.push('removed'));
+    const stream = streamTo(told, { files });
     await stream.send(pieces(ANSWER), ['1']);
     expect(told.words).toEqual(['removed', 'head 200', `end data: ${ANSWER}\n\n`]);
   });

@@ -1,19 +1,20 @@
-import type { Stopwatch } from '../../ports/clock.js';
+import type { Stopwatch } from '../../../ports/clock.js';
+import type { CallFiles } from './call-files.js';
 
 /** What is kept of a call that the server still works on after its client has gone. */
 interface AbandonedCall {
   /** Channel ids of its unanswered requests, as JSON text. */
-  ids: ReadonlySet<string>;
+  ids: readonly string[];
   /** Their progress tokens, as JSON text. */
-  tokens: readonly string[];
-  /** Removes what existed only for the call. */
-  release: () => Promise<void>;
+  tokens?: readonly string[];
+  /** What exists only for it. */
+  files: CallFiles | undefined;
 }
 
 interface Kept {
   ids: Set<string>;
   tokens: readonly string[];
-  release: () => Promise<void>;
+  files: CallFiles | undefined;
   since: number;
 }
 
@@ -45,6 +46,10 @@ export class AbandonedCalls {
     this.#options = options;
   }
 
+  get isEmpty(): boolean {
+    return this.#calls.size === 0;
+  }
+
   has(id: string): boolean {
     return this.#byId.has(id);
   }
@@ -54,10 +59,12 @@ export class AbandonedCalls {
     return this.#tokens.has(token);
   }
 
-  add({ ids, tokens, release }: AbandonedCall): void {
-    const kept: Kept = { ids: new Set(ids), tokens, release, since: this.#options.clock.ticks() };
+  add({ ids, tokens = [], files }: AbandonedCall): void {
+    // "Task IDs MUST be unique among all tasks controlled by the receiver": it is another task, and the one before is over
+    for (const id of ids) void this.settle(id);
+    const kept: Kept = { ids: new Set(ids), tokens, files, since: this.#options.clock.ticks() };
     this.#calls.add(kept);
-    for (const id of ids) this.#byId.set(id, kept);
+    for (const id of kept.ids) this.#byId.set(id, kept);
     for (const token of tokens) this.#tokens.set(token, kept);
     while (this.#byId.size > this.#options.most) this.#giveUpOldest();
     this.#schedule();
@@ -69,25 +76,24 @@ export class AbandonedCalls {
     if (!call) return undefined;
     this.#byId.delete(id);
     call.ids.delete(id);
-    if (call.ids.size > 0) return undefined;
-    this.#forget(call);
-    return call.release();
+    if (call.ids.size === 0) this.#forget(call);
+    return call.files?.over([id]);
   }
 
   /** The channel is gone. */
   async end(): Promise<void> {
     const calls = [...this.#calls];
     for (const call of calls) this.#forget(call);
-    await Promise.all(calls.map((call) => call.release()));
+    await Promise.all(calls.map(({ files, ids }) => files?.over(ids)));
   }
 
   #giveUpOldest(): void {
     const [oldest] = this.#calls;
     if (!oldest) return;
-    const ids = [...oldest.ids];
+    const { ids, files } = oldest;
     this.#forget(oldest);
-    this.#options.givenUp(ids);
-    void oldest.release();
+    this.#options.givenUp([...ids]);
+    void files?.over(ids);
   }
 
   #forget(call: Kept): void {

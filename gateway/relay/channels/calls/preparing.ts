@@ -1,6 +1,6 @@
-import type { ToUpstream } from '../arguments/to-upstream.js';
-import type { Asked } from '../caller.js';
-import type { Session } from '../session.js';
+import type { ToUpstream } from '../../arguments/to-upstream.js';
+import type { Asked } from '../../caller.js';
+import type { Session } from '../../session.js';
 
 /** Requests of a session that are not sent yet, by their ids, each with whether its client has cancelled it. */
 const PREPARED = new WeakMap<Session, Map<string, { isCancelled: boolean }>>();
