@@ -1,5 +1,5 @@
 // A stdio server whose only tool takes the path of a file, and runs as a task where its caller asks for one. A task's result
-// is what its file holds then; `tasks/get` tells the path of the newest file.
+// is what its file holds then; `tasks/get` tells the path of the newest file, and that a task is over whose file says so.
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -7,6 +7,8 @@ const paths = [];
 const task = (taskId) => ({ taskId, status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: 60_000 });
 const text = (said) => ({ content: [{ type: 'text', text: said }] });
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : 'it is gone');
+const pathOf = (taskId) => paths[Number(taskId.slice('task-'.length)) - 1];
+const statusOf = (taskId) => (read(pathOf(taskId)) === 'over' ? 'completed' : 'working');
 
 function resultOf({ method, params }) {
   switch (method) {
@@ -22,9 +24,9 @@ function resultOf({ method, params }) {
       paths.push(params.arguments.file);
       return params.task ? { task: task(`task-${paths.length}`) } : text(params.arguments.file);
     case 'tasks/get':
-      return { ...task(params.taskId), statusMessage: paths.at(-1) };
+      return { ...task(params.taskId), status: statusOf(params.taskId), statusMessage: paths.at(-1) };
     case 'tasks/result':
-      return text(read(paths[Number(params.taskId.slice('task-'.length)) - 1]));
+      return text(read(pathOf(params.taskId)));
     default:
       return {};
   }

@@ -170,6 +170,15 @@ describe('a task of a stdio server, which takes the path of a file', () => {
     await isGone(two);
   });
 
+  it('has it no longer once its client has been told that it is over, as by the extension, which has no `tasks/result` (BR-20)', async () => {
+    const working = await begin('one');
+    const over = await begin('over');
+    expect((await client.request('tasks/get', { taskId: 'task-2' })).result?.status).toBe('completed');
+    await isGone(over);
+    expect((await client.request('tasks/get', { taskId: 'task-1' })).result?.status).toBe('working');
+    expect(existsSync(working)).toBe(true);
+  });
+
   it('is told from a call that is over at once', async () => {
     await isGone(textOf(await client.call('read', { file: 'data:,x' })));
   });

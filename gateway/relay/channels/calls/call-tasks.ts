@@ -1,4 +1,7 @@
-import type { PendingRequest } from '../../pending-request.js';
+import { lightValue } from '../../../json/light-value.js';
+import { isObject } from '../../../json/value.js';
+import { RANGE, rangeAt } from '../../../mcp/ranges.js';
+import type { EditableAnswer, PendingRequest } from '../../pending-request.js';
 import type { ChannelDeps } from '../deps.js';
 import { AbandonedCalls } from './abandoned-calls.js';
 import type { CallFiles } from './call-files.js';
@@ -6,15 +9,26 @@ import type { CallFiles } from './call-files.js';
 /** After these a task needs its files no longer: the first is answered when it is over. */
 const ENDS_TASK = new Set(['tasks/result', 'tasks/cancel']);
 
+/** Its answer tells whether a task is over. The extension of 2026-07-28 has the result in it, and no `tasks/result`. */
+const TELLS_OF_TASK = 'tasks/get';
+
+/** Statuses of a task that is over: it "MUST NOT transition to any other status". */
+const TERMINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
+
+const TERMINAL_WORDS = [...TERMINAL].map((status) => Buffer.from(`"${status}"`));
+
 /** How long the files of a task are kept that no client asks about: a day. */
 const MOST_OF_A_TASK_MS = 24 * 60 * 60 * 1000;
 
 /** The tasks that calls on one channel have become, for as long as these need the files of their calls. */
 export class CallTasks {
+  readonly #deps: ChannelDeps;
   readonly #kept: AbandonedCalls;
   #isOver = false;
 
-  constructor({ limits, taskTools, clock }: ChannelDeps) {
+  constructor(deps: ChannelDeps) {
+    const { limits, taskTools, clock } = deps;
+    this.#deps = deps;
     this.#kept = new AbandonedCalls({
       most: limits.abandoned,
       ms: Math.min(taskTools.keptMs, MOST_OF_A_TASK_MS),
@@ -24,7 +38,7 @@ export class CallTasks {
   }
 
   /**
-   * The requests of a POST, which from now on tell of the tasks that they become.
+   * The requests of a POST, which from now on tell of the tasks that they begin, and of those that they find to be over.
    * @param files what exists only for its calls
    */
   watched(
@@ -32,9 +46,15 @@ export class CallTasks {
     files: CallFiles | undefined,
     principal: string,
   ): readonly PendingRequest[] {
-    if (!files) return requests;
-    const becameTask = (id: string) => this.#began(keyOf(principal, id), files);
-    return requests.map((request) => ({ ...request, becameTask }));
+    if (!files && this.#kept.isEmpty) return requests;
+    return requests.map((request): PendingRequest => {
+      const task = request.method === TELLS_OF_TASK ? this.#taskOf(request, principal) : undefined;
+      if (task !== undefined) {
+        const tells = { apply: (answer: EditableAnswer) => this.#told(task, answer), mayChange: mayTellOfEnd };
+        return { ...request, edits: [...(request.edits ?? []), tells] };
+      }
+      return files ? { ...request, becameTask: (id) => this.#began(keyOf(principal, id), files) } : request;
+    });
   }
 
   /** A request has its answer. */
@@ -61,9 +81,20 @@ export class CallTasks {
     this.#kept.add({ ids: [task], files });
     files.neededBy(task);
   }
+
+  async #told(task: string, { message, base }: EditableAnswer): Promise<void> {
+    const range = rangeAt(message, RANGE.result, [...base, 'result']);
+    const result = range && lightValue(message, range, this.#deps.limits);
+    if (isObject(result) && TERMINAL.has(result.status)) await this.#kept.settle(task);
+  }
 }
 
 /** Clients that share the channel have tasks of their own. */
 function keyOf(principal: string, taskId: string): string {
   return JSON.stringify([principal, taskId]);
+}
+
+/** A cheap test of an answer. */
+function mayTellOfEnd(message: Buffer): boolean {
+  return TERMINAL_WORDS.some((word) => message.includes(word));
 }
