@@ -138,6 +138,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     'gateway/relay/check-scopes',
     'gateway/relay/deps',
     'gateway/relay/limited-calls',
+    'gateway/relay/own-answers',
     'gateway/relay/server',
   ],
   ['telemetry', 'gateway/telemetry/'],

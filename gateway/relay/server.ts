@@ -2,12 +2,9 @@ import { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import type { LazyFile } from '../files/lazy-files.js';
 import type { Authorization } from '../files/upload.js';
-import { isObject } from '../json/value.js';
 import { clientFacts } from '../mcp/client-facts.js';
 import { namesStateless } from '../mcp/era.js';
 import { checkStatelessHeaders } from '../mcp/headers.js';
-import type { Inquire } from '../mcp/inquire.js';
-import { invalid } from '../mcp/read-message.js';
 import type { ClientMessages } from '../mcp/request.js';
 import type { Decision } from '../policy/access.js';
 import type { Limits } from '../policy/limits.js';
@@ -24,19 +21,16 @@ import type { Probe } from './channels/http-server.js';
 import { checkOpening } from './channels/open-session.js';
 import type { Transports } from './channels/transports.js';
 import { checkScopes } from './check-scopes.js';
-import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/local-answer.js';
+import { answerLocally, errorOf, onlyRequest } from './client/local-answer.js';
 import type { RelayDeps } from './deps.js';
 import { type Exchange, noteMessages } from './exchange.js';
-import { noteRefused, tellError } from './exchange-log.js';
-import { calledTools, countedCalls, measureAgain, noteTooLong, tooLongError, withinLimits } from './limited-calls.js';
-import { letServerJudge } from './local/accepted.js';
-import { callLocally, type LocalTool } from './local/local-tools.js';
-import { answerWithoutResources } from './local/no-resources.js';
+import { tellError } from './exchange-log.js';
+import { calledTools, countedCalls, measureAgain, noteTooLong, withinLimits } from './limited-calls.js';
 import { answerRefusedFile } from './local/offers.js';
-import { concernsResources } from './local/own-resources.js';
 import { readLazy } from './local/read-link.js';
 import { OpenPosts } from './open-posts.js';
-import { calledName, type PendingRequest } from './pending-request.js';
+import { OwnAnswers } from './own-answers.js';
+import type { PendingRequest } from './pending-request.js';
 import { readPost } from './read-post.js';
 import type { Session } from './session.js';
 import { ResourceStreams, type StreamHost } from './streams/resource-streams.js';
@@ -60,8 +54,8 @@ export class Server {
   readonly #transports: Transports;
   readonly #byLimits: ByLimits<Server> | undefined;
   readonly #streams: ResourceStreams;
+  readonly #own: OwnAnswers;
   readonly #asking: Asking;
-  readonly #abilities: ServerAbilities;
   readonly #course: Course;
 
   /** @param byLimits the same server for callers with other limits */
@@ -72,7 +66,7 @@ export class Server {
     this.#byLimits = byLimits;
     this.#course = this.#courseBy(transports, deps.limits);
     this.#asking = new Asking(deps.asking);
-    this.#abilities = new ServerAbilities(deps.dialects);
+    const abilities = new ServerAbilities(deps.dialects);
     const host: StreamHost = {
       forward: (asked, probe) => this.#forward(asked, probe),
       opener: (asked) => {
@@ -81,7 +75,8 @@ export class Server {
         return (request) => http.open(asked, request);
       },
     };
-    this.#streams = new ResourceStreams(deps, host, this.#abilities);
+    this.#streams = new ResourceStreams(deps, host, abilities);
+    this.#own = new OwnAnswers(deps, { transports, streams: this.#streams, abilities });
   }
 
   /** Called once it takes exchanges. */
@@ -195,7 +190,7 @@ export class Server {
     if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known))) return;
     const streamed = this.#streams.answer(known);
     const asked = streamed instanceof Promise ? await streamed : streamed;
-    if (!asked || (this.#mayAnswerItself(asked) && (await this.#answersItself(asked)))) return;
+    if (!asked || (this.#own.mayAnswer(asked) && (await this.#own.answers(asked)))) return;
     await this.#asking.run(asked, course);
   }
 
@@ -209,7 +204,7 @@ export class Server {
     const requests: PendingRequest[] = [];
     for (const request of messages.requests) {
       const named = this.#withOwnName(request, exchange);
-      if (!named && !(await this.#ownTool(request, asked))) {
+      if (!named && !(await this.#own.tool(request, asked))) {
         const error = new GatewayError('tool_unknown', { tool: request.subject ?? '' });
         exchange.facts.rule = this.#deps.offered.ruleFor(request.subject ?? '', exchange.identity);
         if (!onlyRequest(messages)) throw error;
@@ -248,90 +243,10 @@ export class Server {
     return { ...sender, client, inquire: this.#transports.inquire(sender) };
   }
 
-  /** Asks the server in the caller's own session; undefined before there is one. */
-  #inquire(asked: Asked): Inquire | undefined {
-    const { messages, session, inquire } = asked;
-    const isOpen = session !== undefined || !messages.era.hasSessions;
-    return isOpen || this.#transports.channelOf(asked) === 'shared' ? inquire : undefined;
-  }
-
   /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
   #forward(asked: Asked, probe?: Probe, transports = this.#transports): Promise<void> {
     const send = () => transports.forward(asked, probe);
     return this.#deps.watch?.forwarded(asked, send) ?? send();
-  }
-
-  /** A cheap test, which most messages fail: whether Wharf might answer one of these requests itself. */
-  #mayAnswerItself({ messages }: Asked): boolean {
-    const { methods, tools } = this.#deps;
-    return messages.requests.some((request) =>
-      request.method === 'tools/call'
-        ? tools.mayHave(calledName(request))
-        : methods.has(request.method) || concernsResources(request.method),
-    );
-  }
-
-  /** Answers methods of the dialects and calls of Wharf's own tools, without the server. */
-  async #answersItself(asked: Asked): Promise<boolean> {
-    const { exchange, messages } = asked;
-    const request = onlyRequest(messages);
-    if (!request) {
-      for (const candidate of messages.requests) {
-        if (!(await this.#ownWork(candidate, asked))) continue;
-        const reason = `${candidate.method} of Wharf's own cannot be in a batch`;
-        throw new GatewayError('request_invalid', { reason });
-      }
-      return false;
-    }
-    const work = (await this.#ownWork(request, asked)) ?? (await this.#absence(request, asked));
-    if (!work) return false;
-    const answer = await work().catch((error): LocalAnswer => {
-      noteRefused(this.#deps, error, exchange, request.method);
-      return errorOf(error);
-    });
-    answerLocally(exchange, messages, answer);
-    return true;
-  }
-
-  /** How a request is answered without the server, if it is. @throws GatewayError */
-  async #ownWork(request: PendingRequest, asked: Asked): Promise<(() => Promise<LocalAnswer>) | undefined> {
-    const { methods, resources, limits } = this.#deps;
-    const { client, exchange } = asked;
-    const { principal, signal } = exchange;
-    const { method, params } = request;
-    if (methods.has(method)) {
-      await letServerJudge(asked, this.#deps, this.#transports.overHttp);
-      const read = this.#inquire(asked) && ((uri: string) => this.#streams.asFile(uri, asked));
-      const refused = (error: GatewayError) => tellError(this.#deps, error, exchange);
-      return () => methods.answer(method, params, { client, principal, read, signal, refused });
-    }
-    const own = await resources.answerTo(request, { principal, client, signal });
-    if (own) return own;
-    const tool = await this.#ownTool(request, asked);
-    if (!tool) return undefined;
-    await letServerJudge(asked, this.#deps, this.#transports.overHttp);
-    if (request.tooLong) throw tooLongError(request.tooLong, limits);
-    if (request.heavyArguments)
-      throw invalid(`more than limits.values = ${limits.values} values in the arguments of ${tool.name}`);
-    const args = isObject(params.arguments) ? params.arguments : {};
-    return async () => ({ result: await callLocally(tool, args, exchange.identity, client) });
-  }
-
-  /** How a request for resources is answered if the server has none. */
-  async #absence(request: PendingRequest, asked: Asked): Promise<(() => Promise<LocalAnswer>) | undefined> {
-    const answer = await answerWithoutResources(request, asked, this.#abilities);
-    return answer && (async () => answer);
-  }
-
-  /** The called tool of Wharf's own. All names of the server's tools must be known, because they take precedence. */
-  async #ownTool(request: PendingRequest, asked: Asked): Promise<LocalTool | undefined> {
-    const { tools, catalog, offered } = this.#deps;
-    const name = calledName(request);
-    if (request.method !== 'tools/call' || !tools.mayHave(name)) return undefined;
-    const view = viewOf(asked.client.protocolVersion, asked.exchange.principal);
-    const inquire = this.#inquire(asked);
-    if (inquire) await catalog.load(view, inquire);
-    return tools.named(name, catalog.beside(view, offered.shownTo(asked.exchange.identity)));
   }
 
   get(exchange: Exchange): Promise<void> {
