@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { adapters as shipped } from '../adapters/index.js';
+import { ERROR_TABLE } from '../gateway/errors.js';
+import { LIMITS, TIMEOUTS } from '../gateway/policy/limits.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -657,5 +659,35 @@ describe("ARCHITECTURE.md's tree", () => {
   it('names every folder of test/, and nothing else', () => {
     const [, names = ''] = tree.find((line) => line.startsWith('test/'))?.split(/ {2,}/) ?? [];
     expect(names.split(' ').sort()).toEqual(inside('test').filter((name) => name.endsWith('/')));
+  });
+});
+
+describe('a closed list has nothing on it that no code uses', () => {
+  /** Code besides the lists themselves, what reads the config and what explains them. */
+  const users = product.filter(
+    ({ path }) => !/^gateway\/(?:config|explain|errors)\/|^gateway\/(?:policy\/limits|http\/metrics)\.ts$/.test(path),
+  );
+  const unused = (names: readonly string[], useOf: (name: string) => RegExp, from = users) => {
+    const codes = from.map(({ text }) => withoutComments(text));
+    return names.filter((name) => !codes.some((code) => useOf(name).test(code)));
+  };
+  const asMember = (name: string) => new RegExp(`\\.${name}\\b|[{,]\\s*${name}\\s*[,}:=]`);
+  const asText = (name: string) => new RegExp(`'${name}'`);
+
+  it('of limits and time-outs', () => {
+    expect(unused(Object.keys({ ...LIMITS, ...TIMEOUTS }), asMember)).toEqual([]);
+  });
+
+  it('of metrics', () => {
+    const port = product.find(({ path }) => path === 'gateway/ports/metrics.ts');
+    const names = [...(port?.text ?? '').matchAll(/'(wharf_\w+)'/g)].map(([, name]) => String(name));
+    expect(names.length).toBeGreaterThan(30);
+    const others = users.filter((file) => file !== port);
+    expect(unused(names, (name) => new RegExp(`'${name}`), others)).toEqual([]);
+  });
+
+  it('of errors', () => {
+    const makers = product.filter(({ path }) => !path.startsWith('gateway/explain/'));
+    expect(unused(Object.keys(ERROR_TABLE), asText, makers)).toEqual([]);
   });
 });

@@ -1,8 +1,14 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { create } from '../../../adapters/audit/none.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { type Exchange, noFacts } from '../../../gateway/relay/exchange.js';
 import { logExchange, noteFailure, noteRefused, tellError } from '../../../gateway/relay/exchange-log.js';
 import { silentLog } from '../../helpers/silent-log.js';
+import { ROOT } from '../../helpers/tree-copy.js';
+
+const NO_AUDIT = create({});
 
 describe('a request that Wharf itself could not answer', () => {
   const refusal = (signal: AbortSignal) => {
@@ -76,15 +82,25 @@ it.each([
   (verb, status, outcome) => {
     const counted: unknown[] = [];
     const metrics = { count: (...given: unknown[]) => void counted.push(given), gauge() {}, observe() {} };
-    const audit = { isOn: false, record: async () => undefined, note() {} };
     const exchange: Partial<Exchange> = { facts: noFacts(), principal: '', body: Buffer.alloc(0) };
-    const tellers = { log: silentLog, metrics, clock: { ticks: () => 0 }, audit };
-    logExchange(tellers as unknown as Parameters<typeof logExchange>[0], exchange as Exchange, {
-      server: 'docs',
-      verb,
-      status,
-      startedAt: 0,
-    });
+    const tellers = { log: silentLog, metrics, clock: { ticks: () => 0 }, audit: NO_AUDIT };
+    logExchange(tellers, exchange as Exchange, { server: 'docs', verb, status, startedAt: 0 });
     expect(counted).toEqual([['wharf_exchanges_total', { server: 'docs', outcome }]]);
   },
 );
+
+it('puts nothing into the line of an exchange that OPERATIONS.md does not explain', async () => {
+  const lines: object[] = [];
+  const log = { ...silentLog, info: (fields: object) => void lines.push(fields) };
+  const tellers = {
+    log,
+    metrics: { count() {}, observe() {}, gauge() {} },
+    clock: { ticks: () => 0 },
+    audit: NO_AUDIT,
+  };
+  const exchange: Partial<Exchange> = { facts: noFacts(), principal: 'ann', body: Buffer.alloc(0) };
+  logExchange(tellers, exchange as Exchange, { server: 'docs', verb: 'POST', status: 200, startedAt: 0 });
+  const page = await readFile(join(ROOT, 'OPERATIONS.md'), 'utf8');
+  const [row = ''] = /^\| `exchange`: .*$/m.exec(page) ?? [];
+  expect(Object.keys(lines[0] ?? {}).filter((field) => !row.includes(`\`${field}\``))).toEqual([]);
+});
