@@ -1,9 +1,11 @@
 // A stdio server whose only tool takes the path of a file, and runs as a task where its caller asks for one. A task's result
 // is what its file holds then; `tasks/get` tells the path of the newest file, and that a task is over whose file says so.
+// A call whose file says `late` is answered when its server is asked for its tasks.
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const paths = [];
+const late = [];
 const task = (taskId) => ({ taskId, status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: 60_000 });
 const text = (said) => ({ content: [{ type: 'text', text: said }] });
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : 'it is gone');
@@ -25,6 +27,9 @@ function resultOf({ method, params }) {
       return params.task ? { task: task(`task-${paths.length}`) } : text(params.arguments.file);
     case 'tasks/get':
       return { ...task(params.taskId), status: statusOf(params.taskId), statusMessage: paths.at(-1) };
+    case 'tasks/list':
+      for (const message of late.splice(0)) answer(message);
+      return { tasks: [] };
     case 'tasks/result':
       return text(read(pathOf(params.taskId)));
     default:
@@ -32,10 +37,16 @@ function resultOf({ method, params }) {
   }
 }
 
+const isLate = ({ method, params }) => method === 'tools/call' && read(params.arguments.file) === 'late';
+const answer = (said) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...said })}\n`);
+
 createInterface({ input: process.stdin })
   .on('line', (line) => {
     const message = JSON.parse(line);
     if (message.id === undefined) return;
-    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: resultOf(message) })}\n`);
+    const isHeld = isLate(message);
+    const answered = { id: message.id, result: resultOf(message) };
+    if (isHeld) late.push(answered);
+    else answer(answered);
   })
   .on('close', () => process.exit(0));

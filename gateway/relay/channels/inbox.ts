@@ -17,6 +17,7 @@ import type { OwnRequests } from '../upstream/own-channel.js';
 import { pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
 import { BeforeSession, STREAM_WAIT_MS } from './before-session.js';
+import type { CallTasks } from './calls/call-tasks.js';
 import { CHANNEL_TREES, isNoMessage, isRequest, isRpc } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import type { GetStream } from './get-stream.js';
@@ -49,6 +50,7 @@ interface InboxParts {
   streams: ChannelStreams;
   names: ChannelNames;
   own: OwnRequests;
+  tasks: CallTasks;
   /** The POSTs whose answers open the session. */
   opened: ReadonlyMap<PostStream, OpenShared>;
   signal: AbortSignal;
@@ -242,6 +244,7 @@ export class ChannelInbox {
     if (message.malformed) cuts.fail(new GatewayError('upstream_invalid', { reason: message.malformed.reason }));
     const target = await this.#targetOf(message, readAt);
     if (!target || target.gone) {
+      if (!cuts.failure) this.#noteTasks(message);
       await dismiss(cuts);
       await this.#undelivered(message, target);
       return;
@@ -324,6 +327,15 @@ export class ChannelInbox {
     // the answer to other messages may open a stream, so reading continues
     if (left > 0) await this.meanwhile(() => streams.arrival(left, signal));
     return streams.targetOf(message);
+  }
+
+  /** An answer that its client will not get may create a task, which needs the files of its call. */
+  #noteTasks(message: HeldMessage): void {
+    const { streams, tasks } = this.#parts;
+    for (const { id, base } of answersIn(message)) {
+      const files = streams.filesOf(streams.idOf(id));
+      if (files) tasks.missed(message, base, { files, principal: this.#options.principal });
+    }
   }
 
   /** A message found no stream: refuses a request, keeps the change of a list for the next stream, counts all else. */

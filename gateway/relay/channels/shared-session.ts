@@ -88,6 +88,7 @@ export class SharedSession {
       streams: this.#streams,
       names: this.#names,
       own: this.#own,
+      tasks: this.#tasks,
       opened: this.#opened,
       signal: this.#abort.signal,
     });

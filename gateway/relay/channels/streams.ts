@@ -6,6 +6,7 @@ import { answersIn, knownId } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { PendingRequest } from '../pending-request.js';
 import { AbandonedCalls, type AbandonedOptions } from './calls/abandoned-calls.js';
+import type { CallFiles } from './calls/call-files.js';
 import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';
 
@@ -96,6 +97,11 @@ export class ChannelStreams {
   /** The stream of an unanswered request, while its exchange continues. */
   of(id: string): PostStream | undefined {
     return this.#byId.get(id);
+  }
+
+  /** What exists only for the call of an unanswered request, whether or not its client still waits. */
+  filesOf(id: string): CallFiles | undefined {
+    return this.#byId.get(id)?.files ?? this.#abandoned.filesOf(id);
   }
 
   /** The request is answered, or its answer is no longer wanted. */

@@ -182,4 +182,41 @@ describe('a task of a stdio server, which takes the path of a file', () => {
   it('is told from a call that is over at once', async () => {
     await isGone(textOf(await client.call('read', { file: 'data:,x' })));
   });
+
+  describe('when its client leaves before the answer', () => {
+    /** Sends calls that are answered late, and leaves once their server has them all. @returns where the last file is */
+    async function leave(messages: readonly Json[], cancelled?: string): Promise<string> {
+      const gone = new AbortController();
+      const body = JSON.stringify(messages.length === 1 ? messages[0] : messages);
+      const headers = { ...client.headers(), 'content-type': 'application/json' };
+      const sent = fetch(wharf.mcp, { method: 'POST', headers, body, signal: gone.signal }).catch(() => undefined);
+      await until(async () => (await fetched(`task-${messages.length}`)) === 'late');
+      if (cancelled !== undefined) {
+        const params = { requestId: cancelled };
+        await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+      }
+      gone.abort();
+      await sent;
+      return String((await client.request('tasks/get', { taskId: 'task-1' })).result?.statusMessage);
+    }
+    const late = (id: string, more: Json = {}) => {
+      const params = { name: 'read', arguments: { file: 'data:,late' }, ...more };
+      return { jsonrpc: '2.0', id, method: 'tools/call', params };
+    };
+
+    it('has it until its server answers, with a task too', async () => {
+      const path = await leave([late('a', { task: {} })]);
+      await client.request('tasks/list');
+      expect(await fetched('task-1')).toBe('late');
+      await isGone(path);
+    });
+
+    it('has it no longer when it is a call, whatever became of the other calls of its batch', async () => {
+      client = await RawClient.connect(wharf.mcp, '2025-03-26');
+      const path = await leave([late('a'), late('b')], 'a');
+      expect(existsSync(path)).toBe(true);
+      await client.request('tasks/list');
+      await isGone(path);
+    });
+  });
 });

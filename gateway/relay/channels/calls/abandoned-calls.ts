@@ -54,6 +54,11 @@ export class AbandonedCalls {
     return this.#byId.has(id);
   }
 
+  /** What exists only for the call of a request, if the call is one of them. */
+  filesOf(id: string): CallFiles | undefined {
+    return this.#byId.get(id)?.files;
+  }
+
   /** True when progress with this token belongs to one of them. */
   hasToken(token: string): boolean {
     return this.#tokens.has(token);

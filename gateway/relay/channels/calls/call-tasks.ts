@@ -1,7 +1,10 @@
 import { lightValue } from '../../../json/light-value.js';
 import { isObject } from '../../../json/value.js';
 import { RANGE, rangeAt } from '../../../mcp/ranges.js';
+import type { JsonPath } from '../../../ports/json.js';
+import type { HeldMessage } from '../../../wire/json/reader.js';
 import type { EditableAnswer, PendingRequest } from '../../pending-request.js';
+import { taskBegunIn } from '../../results/tool/tool-of-task.js';
 import type { ChannelDeps } from '../deps.js';
 import { AbandonedCalls } from './abandoned-calls.js';
 import type { CallFiles } from './call-files.js';
@@ -55,6 +58,15 @@ export class CallTasks {
       }
       return files ? { ...request, becameTask: (id) => this.#began(keyOf(principal, id), files) } : request;
     });
+  }
+
+  /**
+   * The answer to a call whose client has gone. If it creates a task, the client still finds that in the server's list.
+   * @param files what exists only for the call
+   */
+  missed(message: HeldMessage, base: JsonPath, { files, principal }: { files: CallFiles; principal: string }): void {
+    const id = taskBegunIn(message, base, this.#deps.limits);
+    if (id !== undefined) this.#began(keyOf(principal, id), files);
   }
 
   /** A request has its answer. */

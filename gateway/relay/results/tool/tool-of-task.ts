@@ -59,12 +59,8 @@ export class TaskTools {
     owner: TaskOwner,
     limits: Pick<Limits, 'values'>,
   ): Promise<void> {
-    if (!mayBecomeTask(request) || request.subject === undefined || message.malformed) return;
-    if (request.subject.length > MAX_SUBJECT) return;
-    const range = rangeAt(message, RANGE.result, [...base, 'result']);
-    if (!range || !mayNameTask(message.slice(range.start, range.end))) return;
-    // an answer that creates a task is small
-    const taskId = taskIn(lightValue(message, range, limits));
+    if (!mayBecomeTask(request) || request.subject === undefined || request.subject.length > MAX_SUBJECT) return;
+    const taskId = taskBegunIn(message, base, limits);
     if (taskId === undefined) return;
     request.becameTask?.(taskId);
     const { state, keys, keptMs, log } = this.#deps;
@@ -118,6 +114,17 @@ export function mayBecomeTask({ method, params }: PendingRequest): boolean {
 /** A cheap test of an answer. */
 export function mayNameTask(json: Buffer): boolean {
   return json.includes(MARK);
+}
+
+/** The task that an answer creates. One that creates a task is small. */
+export function taskBegunIn(
+  message: HeldMessage,
+  base: readonly (string | number)[],
+  limits: Pick<Limits, 'values'>,
+): string | undefined {
+  const range = message.malformed ? undefined : rangeAt(message, RANGE.result, [...base, 'result']);
+  if (!range || !mayNameTask(message.slice(range.start, range.end))) return undefined;
+  return taskIn(lightValue(message, range, limits));
 }
 
 /**
