@@ -82,62 +82,104 @@ export async function remoteEdits(
   fetched: readonly FetchedFile[],
   context: RemoteEditContext,
 ): Promise<RemoteEdits> {
-  const writer = writerFor(context.client, context.dialects);
   const located = await locateAll(message, fetched);
   context.edits.know(located);
   const done: RemoteEdits = { replacements: [], values: [], failures: [] };
   const texts = new TextRenames(located, context.room);
   for (const result of new Set(fetched.map((one) => one.result))) {
-    const own = fetched.filter((one) => one.result === result);
-    const blocks: JsonObject[] = [];
-    const names = new Map<string, string>();
-    const shown = new Set<string>();
-    let failed: RemoteFailure | undefined;
-    for (const one of own.toSorted((a, b) => Number(a.remote.kind === 'value') - Number(b.remote.kind === 'value'))) {
+    const edited: EditedResult = { blocks: [], names: new Map(), shown: new Set() };
+    for (const one of valuesLast(fetched.filter((candidate) => candidate.result === result))) {
       await breathe();
-      const { outcome, remote, path, holder, dialect } = one;
-      const range = located.at(path);
-      if (!range) continue;
-      if (outcome.kind === 'addressed') {
-        if (remote.kind === 'value' || speaks(context.client, dialect)) continue;
-        const blocks = addressBlocks(remote, holder, context.client);
-        done.replacements.push({ range: { ...range, path }, kind: remote.kind, blocks });
-        continue;
-      }
-      if (outcome.kind === 'failed') {
-        const block = failedBlock(one, outcome, context);
-        failed ??= outcome;
-        if (remote.kind === 'value') blocks.push(block);
-        else done.replacements.push({ range: { ...range, path }, kind: remote.kind, blocks: [block] });
-        continue;
-      }
-      const file = await context.files.add(outcome.record);
-      const isSpoken = speaks(context.client, dialect);
-      names.set(remote.uri, isSpoken ? file.ref.uri : file.ref.link.url);
-      if (remote.kind !== 'value') {
-        const isPlain = remote.kind === 'resource' && writer !== dialect.forClients;
-        const own = isPlain ? await contentOf(file, holder, context) : undefined;
-        const seen = await context.shown.in(result.path, file, remote.kind);
-        const written = own ?? writer.write(PLACES[remote.kind], seen.file, asHolder(remote.kind, holder), seen.client);
-        done.replacements.push({ range: { ...range, path }, kind: remote.kind, blocks: written, file });
-        shown.add(file.ref.uri);
-        continue;
-      }
-      const isRenamed = await renameValue(one, file, context, done);
-      if ((isSpoken && isRenamed) || shown.has(file.ref.uri)) continue;
-      // the client's host shows only content
-      shown.add(file.ref.uri);
-      const seen = await context.shown.in(result.path, file, 'content');
-      addAll(blocks, writer.write(PLACES.content, seen.file, {}, seen.client));
+      const range = located.at(one.path);
+      if (range) await writeFetched({ one, range: { ...range, path: one.path } }, edited, done, context);
     }
+    const { blocks, names, failure } = edited;
     await texts.rename(result, names, context.edits);
     if (blocks.length > 0) append(located, result, blocks, context.edits);
-    if (failed) {
+    if (failure) {
       context.edits.set([...result.path, 'isError'], true);
-      done.failures.push({ result: result.path, facts: { reason: failed.reason } });
+      done.failures.push({ result: result.path, facts: { reason: failure.reason } });
     }
   }
   return done;
+}
+
+/** What is known of one result while its files are written. */
+interface EditedResult {
+  /** What is appended to its content. */
+  blocks: JsonObject[];
+  /** What its files are called from now on, by the server's names. */
+  names: Map<string, string>;
+  /** Files that its content shows. */
+  shown: Set<string>;
+  /** The first of its files that could not be fetched. */
+  failure?: RemoteFailure;
+}
+
+/** A file that was fetched, or not, and the place of the object that names it. */
+interface Placed {
+  one: FetchedFile;
+  range: Replacement['range'];
+}
+
+/** An object in structuredContent is not shown by itself: whether its file is shown by then depends on the others. */
+function valuesLast(own: readonly FetchedFile[]): FetchedFile[] {
+  return own.toSorted((a, b) => Number(a.remote.kind === 'value') - Number(b.remote.kind === 'value'));
+}
+
+async function writeFetched(
+  { one, range }: Placed,
+  edited: EditedResult,
+  done: RemoteEdits,
+  context: RemoteEditContext,
+): Promise<void> {
+  const { outcome, remote, dialect } = one;
+  if (outcome.kind === 'addressed') {
+    if (remote.kind === 'value' || speaks(context.client, dialect)) return;
+    done.replacements.push({ range, kind: remote.kind, blocks: addressBlocks(remote, one.holder, context.client) });
+    return;
+  }
+  if (outcome.kind === 'failed') {
+    const block = failedBlock(one, outcome, context);
+    edited.failure ??= outcome;
+    if (remote.kind === 'value') edited.blocks.push(block);
+    else done.replacements.push({ range, kind: remote.kind, blocks: [block] });
+    return;
+  }
+  const file = await context.files.add(outcome.record);
+  const isSpoken = speaks(context.client, dialect);
+  edited.names.set(remote.uri, isSpoken ? file.ref.uri : file.ref.link.url);
+  if (remote.kind !== 'value') {
+    done.replacements.push({
+      range,
+      kind: remote.kind,
+      blocks: await blocksFor(one, remote.kind, file, context),
+      file,
+    });
+    edited.shown.add(file.ref.uri);
+    return;
+  }
+  const isRenamed = await renameValue(one, file, context, done);
+  if ((isSpoken && isRenamed) || edited.shown.has(file.ref.uri)) return;
+  // the client's host shows only content
+  edited.shown.add(file.ref.uri);
+  const seen = await context.shown.in(one.result.path, file, 'content');
+  const writer = writerFor(context.client, context.dialects);
+  addAll(edited.blocks, writer.write(PLACES.content, seen.file, {}, seen.client));
+}
+
+/** What replaces an object that names a file. */
+async function blocksFor(
+  { dialect, holder, result }: FetchedFile,
+  kind: HolderKind,
+  file: OutgoingFile,
+  context: RemoteEditContext,
+): Promise<JsonObject[]> {
+  const writer = writerFor(context.client, context.dialects);
+  const isPlain = kind === 'resource' && writer !== dialect.forClients;
+  const plain = isPlain ? await contentOf(file, holder, context) : undefined;
+  const seen = await context.shown.in(result.path, file, kind);
+  return plain ?? writer.write(PLACES[kind], seen.file, asHolder(kind, holder), seen.client);
 }
 
 /** Every place that may have to be found. */
