@@ -16,7 +16,7 @@ import { maxSizeOf } from './max-size.js';
 import type { Reader } from './reader.js';
 
 /** The server of a tool, and the limits for its files. */
-interface ShowContext {
+export interface ShowContext {
   server: string;
   limits: Limits;
   accepts: number;

@@ -8,17 +8,17 @@ import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { Identity } from '../../ports/identity.js';
-import type { JsonPath } from '../../ports/json.js';
-import type { ToolFacts } from '../../tools/tool.js';
+import type { JsonPatch, JsonPath } from '../../ports/json.js';
+import type { Tool, ToolFacts } from '../../tools/tool.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
 import type { Beside, ListedFacts } from './catalog.js';
 import type { ToolDeps } from './deps.js';
-import { toolIn, toolRanges, toolTexts } from './listed-tools.js';
+import { type ToolText, toolIn, toolRanges, toolTexts } from './listed-tools.js';
 import type { Shown } from './offered-tools.js';
-import { plainReader, readerOf } from './reader.js';
-import { show } from './show.js';
+import { plainReader, type Reader, readerOf } from './reader.js';
+import { type ShowContext, show } from './show.js';
 
 /** A file argument adds at least this many bytes to a tool: with less room no tool is edited. */
 const LEAST_ROOM = 256;
@@ -87,30 +87,46 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
     if (known?.staysFor(kind)) continue;
     const declared = await toolIn(listed);
     if (!declared) continue;
+    hasFiles ||= read.facts.slots.length > 0;
     const tool = { ...read, declared: patchValue(declared, given) };
     await breathe();
-    const limits = deps.toolLimits.lower(deps.limits, [read.name]);
-    const context = { ...shared, limits };
-    const patches = [...given, ...show(tool, reader, context)];
-    await breathe();
-    hasFiles ||= read.facts.slots.length > 0;
-    // what is unchanged for one client may be changed for all others
-    const isOwn =
-      !reader.isPlain && !isDeepStrictEqual(patches, [...given, ...show(tool, plainReader(reader, dialects), context)]);
-    isPersonal ||= isOwn;
-    if (patches.length === 0) {
-      if (!isOwn) known?.stays(kind);
-      continue;
-    }
-    await breathe();
-    const bytes = patchText(text, patches);
-    if (room.take(bytes.length - text.length)) edits.replace(range, bytes);
-    else if (given.length > 0) edits.replace(range, patchText(text, given));
+    const own = await patchesFor(tool, reader, { ...shared, limits: deps.toolLimits.lower(deps.limits, [read.name]) });
+    isPersonal ||= own.isPersonal;
+    const patches = [...given, ...own.patches];
+    if (patches.length > 0) await writeTool({ listed, patches, given }, list);
+    else if (!own.isPersonal) known?.stays(kind);
   }
   // capabilities come with each request, and caches ignore them
   const { hasCacheFields } = eraOf(client.protocolVersion);
   if (hasCacheFields && (isPersonal || hasFiles)) keepFromCaches(message, at, isPersonal, edits);
   else if (hasCacheFields && shown) keepPrivate(edits, at);
+}
+
+/**
+ * What a client sees in another way than the server declares it.
+ * @returns with it, whether other clients see it otherwise: what is unchanged for one may be changed for all others
+ */
+async function patchesFor(
+  tool: Tool,
+  reader: Reader,
+  context: ShowContext,
+): Promise<{ patches: readonly JsonPatch[]; isPersonal: boolean }> {
+  const patches = show(tool, reader, context);
+  await breathe();
+  const isPersonal =
+    !reader.isPlain && !isDeepStrictEqual(patches, show(tool, plainReader(reader, context.dialects), context));
+  return { patches, isPersonal };
+}
+
+/** Writes a tool as the client sees it, or, where that is too long for the message, under its name at least. */
+async function writeTool(
+  { listed: { range, text }, patches, given }: { listed: ToolText; patches: JsonPatch[]; given: readonly JsonPatch[] },
+  { room, edits }: ToolList,
+): Promise<void> {
+  await breathe();
+  const bytes = patchText(text, patches);
+  if (room.take(bytes.length - text.length)) edits.replace(range, bytes);
+  else if (given.length > 0) edits.replace(range, patchText(text, given));
 }
 
 /** Records all tools, because the names of Wharf's own depend on them. */
