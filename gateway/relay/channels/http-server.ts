@@ -24,7 +24,7 @@ import { noteCancelled, unlessCancelled } from './calls/preparing.js';
 import type { ChannelDeps } from './deps.js';
 import { AnswerRelay } from './http-answer.js';
 import { openSession } from './open-session.js';
-import { mayNeedWork, mustBeRead, shortAnswer, shortLimit } from './short-answer.js';
+import { mayLackAnswer, mayNeedWork, mustBeRead, shortAnswer, shortLimit } from './short-answer.js';
 
 /** Time-out for telling a server that a session is over. */
 const FAREWELL_MS = 10_000;
@@ -236,7 +236,7 @@ export class HttpServer {
     const { reply } = exchange;
     // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees; so is a stream
     // that ends without an answer, for which its client would wait until it gives up
-    const mayOwe = answer.kind === 'sse' && requests.length > 0;
+    const mayOwe = answer.kind === 'sse' && mayLackAnswer(body, requests);
     const isWhole = reply.takesBodies && !mayOwe && answer.headers['content-length'] !== undefined;
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { shortAnswer } from '../../../../gateway/relay/channels/short-answer.js';
+import { mayLackAnswer, shortAnswer } from '../../../../gateway/relay/channels/short-answer.js';
 import { call } from '../relay-lab.js';
 
 const ANSWER = '{"result":{"content":[]},"jsonrpc":"2.0","id":1}';
@@ -38,5 +38,29 @@ describe('a short body is not taken for one answer', () => {
 
   it('when several requests wait', () => {
     expect(read(ANSWER, 'json', [call('1'), call('2')])).toBeUndefined();
+  });
+});
+
+describe('a short body may lack the answer', () => {
+  const lacks = (text: string, requests = [call('1')]) => mayLackAnswer(Buffer.from(text), requests);
+
+  it.each([
+    ['where it has none', ': nothing\n\n'],
+    ['where only a text speaks of one', 'data: {"method":"n","params":{"data":"\\"result\\""}}\n\n'],
+    ['where the member is spelled with escapes', `data: ${ANSWER.replace('"result"', '"\\u0072esult"')}\n\n`],
+  ])('%s', (_, text) => {
+    expect(lacks(text)).toBe(true);
+  });
+
+  it('where several requests wait', () => {
+    expect(lacks(`data: ${ANSWER}\n\n`, [call('1'), call('2')])).toBe(true);
+  });
+
+  it.each([ANSWER, '{"error":{"code":1,"message":""},"id":1}'])('but not where it is %s', (text) => {
+    expect(lacks(`data: ${text}\n\n`)).toBe(false);
+  });
+
+  it('but not where nothing is awaited', () => {
+    expect(lacks(': nothing\n\n', [])).toBe(false);
   });
 });
