@@ -287,7 +287,7 @@ function leaveWrongDatabase(client: Redis): void {
 /**
  * Logs one line when the connection is lost and one when it is back, however many attempts lie between. A Redis that ends
  * each connection soon after it was made would fill the log: such losses are logged once a minute.
- * @param advice what follows the reason why there is no connection; `wasReady`: there was one before
+ * @param advice is added to the reason for a missing connection; `wasReady`: there was one before
  * @returns `notReady` gives the reason why the connection is missing. `because` notes why Wharf itself ends the connection.
  * `end` is called before closing on purpose, which is not logged as a loss
  */

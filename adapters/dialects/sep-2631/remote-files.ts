@@ -39,7 +39,7 @@ export function remoteFiles({ content, messages, contents, structuredContent }: 
     const { at: _, ...file } = read;
     files.push({ path, kind, ...file, ...(isGuess && { isGuess }) });
   };
-  // clients that know no such object refuse the whole result, whatever its URI
+  // a client that does not know such an object refuses the whole result, with any URI in it
   const addEither = (path: JsonPath, kind: RemoteFile['kind'], find: (read: Read) => ReadFile | undefined): void => {
     const named = find(readFileValue);
     const { at: _, ...file } = named ?? find(readAddress) ?? { at: undefined };

@@ -135,8 +135,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Adds bytes to an upload. A request that is already doing so is stopped, and its bytes count. It goes on where the offset is
-   * one that no client has been told: that may be a request that was sent twice.
+   * Adds bytes to an upload. A request that is already doing so is stopped, and its bytes count. It goes on where Wharf
+   * has told the offset to no client: the request may have been sent twice.
    * @throws GatewayError `upload_offset_differs`, `upload_taken_over`, or the errors of `Append`
    */
   async append({ admission, noted: { progress } }: UnderWay, offset: number, receive: Receive): Promise<AppendResult> {

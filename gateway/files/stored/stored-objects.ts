@@ -83,15 +83,19 @@ export class StoredObjects {
   #look({ key, size, digest }: StoredObject, signal: AbortSignal): Promise<void> {
     return this.#looks.run(key, signal, async (shared) => {
       const read = await this.#objects.get(key, { signal: shared });
-      const mark = read.kind === 'found' ? read.stat.mark : undefined;
-      // it has gone, or its store tells no mark now: the next look at its head says so
-      if (read.kind !== 'found' || mark === undefined) return;
+      if (read.kind !== 'found') return;
+      const { mark } = read.stat;
+      // it has changed once more, or its store tells no mark now: the next look says what it is then
+      if (mark === undefined || read.stat.size !== size) {
+        read.body.destroy();
+        return;
+      }
       const hash = createHash('sha256');
       for await (const chunk of read.body as AsyncIterable<Buffer>) {
         hash.update(chunk);
         read.release?.(chunk);
       }
-      const isSame = read.stat.size === size && hash.digest('base64url') === digest;
+      const isSame = hash.digest('base64url') === digest;
       this.#judged.set(key, { mark, isSame });
       if (isSame) this.#log.info({ key }, 'a stored file has another mark in its store, and the same bytes');
       else this.#log.warn({ key }, 'a stored file was changed outside Wharf and is no longer served');

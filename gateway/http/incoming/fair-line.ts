@@ -16,7 +16,7 @@ export interface FairPlace<T> {
 }
 
 /**
- * A line in which the owners of values take turns, whatever number each of them has there. The values of one owner come in order
+ * A line in which the owners of values take turns, however many values each of them has there. The values of one owner come in order
  * of arrival. Those whose owner is not known have every second turn together: they may be of one owner or of a thousand.
  * Every step has a constant cost.
  */

@@ -94,6 +94,33 @@ describe('a stored object', () => {
     expect(await stored.isThere(file)).toBe(false);
   });
 
+  it.each([
+    ['tells no mark when it is read again', (size: number) => ({ key: KEY, modifiedAt: 0, size })],
+    [
+      'is of another length when it is read again',
+      () => ({ key: KEY, modifiedAt: 0, size: 1_000_000_000, mark: 'third' }),
+    ],
+  ])('that %s leaves no body open', async (_, second) => {
+    await store(objects, KEY, BYTES);
+    const bodies: { destroyed: boolean }[] = [];
+    const changing = new StoredObjects({
+      objects: {
+        head: (key) => objects.head(key),
+        get: async (key, options) => {
+          const found = await objects.get(key, options);
+          if (found.kind !== 'found') return found;
+          bodies.push(found.body);
+          return bodies.length === 2 ? { ...found, stat: second(found.stat.size) } : found;
+        },
+      },
+      log: silentLog,
+    });
+    const found = await changing.read(file, NEVER);
+    expect(found.kind === 'found' && String(await buffer(found.body))).toBe(String(BYTES));
+    expect(bodies.map(({ destroyed }) => destroyed)).not.toContain(false);
+    expect(bodies.length).toBeGreaterThan(3);
+  });
+
   it('whose mark was not kept when it was stored is taken as it is', async () => {
     const { mark: _, ...older } = file;
     await store(objects, KEY, OTHERS);

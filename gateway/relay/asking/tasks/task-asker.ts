@@ -42,8 +42,9 @@ interface Told {
 }
 
 /**
- * Asks the client of a task for the files that its server wants, and brings them to the server. Whatever request or replica
- * finds an answer complete, one of them brings it, by a request of Wharf's own: no request of the client's waits for that.
+ * Asks the client of a task for the files that its server wants, and brings them to the server. Several
+ * requests and replicas may find an answer complete: one of them brings it, by a request of Wharf's own, and no request of the
+ * client waits for that.
  */
 export class TaskAsker {
   readonly #deps: AskingDeps;
