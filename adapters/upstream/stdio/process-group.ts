@@ -11,12 +11,19 @@ export function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** State and process group from /proc/<pid>/stat, where the name in brackets may contain anything. */
+/** Where proc_pid_stat(5) has these, counted from behind the name, which is in brackets and may contain anything. */
+const STATE = 0;
+const PROCESS_GROUP = 2;
+const THREADS = 17;
+
+/** The state is that of the first thread, which may be a zombie while others still run. */
 async function livesIn(group: number, pid: string): Promise<boolean> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return Number(pgrp) === group && state !== 'Z' && state !== 'X';
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (Number(fields[PROCESS_GROUP]) !== group) return false;
+    const isDead = fields[STATE] === 'Z' || fields[STATE] === 'X';
+    return !isDead || Number(fields[THREADS]) > 1;
   } catch {
     return false;
   }

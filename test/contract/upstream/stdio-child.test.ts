@@ -1,21 +1,27 @@
+import { spawn } from 'node:child_process';
 import { expect, it } from '@jest/globals';
-import { startChild } from '../../../adapters/upstream/stdio/child.js';
+import { Child, startChild } from '../../../adapters/upstream/stdio/child.js';
 import { until } from '../../helpers/wait.js';
 import { recordingLog } from './subject.js';
 
 const SILENT = /^The server has written nothing since it started.* only HOME, LANG, PATH, TMPDIR and USER/;
 
-async function start(script: string, silentMs: number) {
+function optionsFor(script: string) {
   const log = recordingLog();
   log.child = () => log;
-  const options = {
+  return {
     name: 's',
     command: [process.execPath, '-e', script],
     env: {},
     withheld: new Set<string>(),
     cwd: undefined,
     takeMs: 1000,
+    log,
   };
+}
+
+async function start(script: string, silentMs: number) {
+  const { log, ...options } = optionsFor(script);
   const child = await startChild({ ...options, silentMs, log }, () => undefined);
   const told = () => log.lines.filter(({ text }) => SILENT.test(text));
   return { child, told };
@@ -37,4 +43,21 @@ it('says nothing of a server that has written, or has ended', async () => {
   await until(() => silent.told().length > 0);
   expect([talking.told(), ended.told()]).toEqual([[], []]);
   await Promise.all([talking, ended, silent].map(({ child }) => child.close()));
+});
+
+it('counts a process as gone only when it is known how it ended, however much later that is told', async () => {
+  const ended = spawn(process.execPath, ['-e', 'process.exit(4)'], { detached: true });
+  const emit = ended.emit.bind(ended) as (name: string, ...values: unknown[]) => boolean;
+  ended.emit = (name: string, ...values: unknown[]) => {
+    if (name !== 'exit') return emit(name, ...values);
+    setTimeout(() => emit(name, ...values), 200);
+    return true;
+  };
+  let goneWith: string | undefined;
+  const child: Child = new Child(ended, Number(ended.pid), optionsFor(''), () => {
+    goneWith = child.silentEnd ?? 'nothing known';
+  });
+  child.body.on('error', () => undefined).resume();
+  await until(() => goneWith !== undefined);
+  expect(goneWith).toBe('exit code 4');
 });
