@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { collector } from './collector.js';
+import { collector, stirPagePool } from './collector.js';
 import { mallocTrim } from './native-memory.js';
 import { beginCollection } from './stepwise-collection.js';
 
@@ -15,10 +15,11 @@ const CALLS_MS = 1000;
 /** How long V8's threads take to collect and to free the buffers of what was collected: half a second left 11 of 43 MiB. */
 const COLLECTED_MS = 2000;
 /**
- * How often the young generation is collected at most, until it has shrunk. V8 shrinks it only in a collection before which
- * little was allocated: after 1000 streams had been opened, the first one left 50 MiB in two of four runs.
+ * How often the young generation is collected. V8 shrinks it only in a collection before which little was allocated: after
+ * 1000 streams had been opened, the first one left 50 MiB in two of four runs. And the 12 seconds of V8's pool of pages must
+ * have passed after what came late: 1 to 2 ms each, until 20 seconds are over.
  */
-const MOST_SHRINKS = 5;
+const YOUNG_COLLECTIONS = 10;
 /** Bytes of a young generation that has not shrunk; one that has takes 0.5 to 1.5 MiB. */
 const LARGE_YOUNG = 4 * 1024 * 1024;
 
@@ -77,18 +78,19 @@ export function giveBackWhenQuiet(): void {
   const giveBack = (left: Left) => {
     const endCollection = left === 'by calls' ? beginCollection() : undefined;
     if (left === 'by the start') collect({ type: 'major', flavor: 'last-resort' });
-    const shrink = (more: number): void => {
+    const collectYoung = (times: number): void => {
       setTimeout(() => {
         endCollection?.();
+        const trims = times === YOUNG_COLLECTIONS || youngBytes() > LARGE_YOUNG;
         // shrinks the young generation, which load has grown to as much as 64 MiB
-        collect({ type: 'minor' });
+        stirPagePool(collect);
         // not left until the young generation has shrunk: beside metrics read each second, 140 of 340 MiB waited for that
         trim ??= mallocTrim();
-        trim?.();
-        if (more > 0 && youngBytes() > LARGE_YOUNG) shrink(more - 1);
+        if (trims) trim?.();
+        if (times > 1) collectYoung(times - 1);
       }, COLLECTED_MS).unref();
     };
-    shrink(MOST_SHRINKS - 1);
+    collectYoung(YOUNG_COLLECTIONS);
   };
   const memory = new QuietMemory({ spent, giveBack });
   setInterval(() => memory.look(), LOOK_MS).unref();
