@@ -150,7 +150,7 @@ describe('a session over stdio', () => {
 
   it('reads no more of them than it may keep, and forgets them with the session', async () => {
     const client = await RawClient.connect(wharf.mcp);
-    await client.call('ask-often-later', { times: 200_000 });
+    await client.call('ask-often-later', { times: 40_000 });
     const held = () => gauge(wharf.adminUrl, 'wharf_held_bytes');
     await until(async () => (await held()) > 0);
     await new Promise((resolve) => setTimeout(resolve, 1500));
