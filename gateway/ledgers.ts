@@ -37,6 +37,7 @@ const UNITS = {
   shortFiles: () => 2 * SHORT_BYTES,
   sessions: () => LARGEST_SESSION,
   downloads: () => 1,
+  comparisons: () => 1,
   questions: () => 1,
   // the longest list of a server
   catalog: ({ limits }) => limits.response,

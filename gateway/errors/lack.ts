@@ -110,6 +110,13 @@ export const ERRORS_OF_LACK = {
       shareText(f, 'downloads under way', String(f.allowed)) ??
       `${allOf(f, 'download')} that can be under way here at once ${areOf(f)}. Try again later.`,
   },
+  comparisons_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'files being compared with what was stored', `waited ${timeText(Number(f.waited))}`) ??
+      `Too many files are being compared with what was stored; waited ${timeText(Number(f.waited))} for a place. Try again.`,
+  },
   questions_full: {
     http: 503,
     jsonRpc: INTERNAL,

@@ -51,6 +51,11 @@ export const OF_LACK = {
     todo: 'Try again. An operator can raise `limits.downloads`; with S3, `links.style: presigned` takes downloads off Wharf.',
     facts: { allowed: 500 },
   },
+  comparisons_full: {
+    why: 'The store shows the file as changed since it was stored, as it does after a bucket was copied. Wharf reads such a file once to compare it, and as many are being read as allowed.',
+    todo: 'Try again. An operator can raise `limits.comparisons`.',
+    facts: { allowed: 8, waited: 30_000 },
+  },
   questions_full: {
     why: 'As many calls wait for a file of a user as allowed.',
     todo: 'Try again. An operator can raise `limits.questions` or lower `timeouts.elicitation`.',

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { GatewayError } from '../errors.js';
 import type { ByteRange } from '../ports/object-store.js';
-import type { FileRecord, StoredObject } from './file.js';
+import type { FileRecord, OwnedObject } from './file.js';
 import { attachment, inline } from './names/content-disposition.js';
 import { safeMediaType, shownMediaType } from './names/media-type.js';
 import { decideRange } from './range.js';
@@ -116,8 +116,12 @@ export function asksByTag({ digest }: Pick<FileRecord, 'digest'>, request: Downl
  * Looks whether a file is there, before a client is sent to the store for it: the store's own answer is nothing for people.
  * @throws GatewayError `file_gone`, or the store's error
  */
-export async function expectStored(stored: Pick<StoredObjects, 'isThere'>, record: StoredObject): Promise<void> {
-  if (!(await stored.isThere(record))) throw new GatewayError('file_gone');
+export async function expectStored(
+  stored: Pick<StoredObjects, 'isThere'>,
+  record: OwnedObject,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!(await stored.isThere(record, signal))) throw new GatewayError('file_gone');
 }
 
 /** RFC 9530: lets a program verify the whole file, whichever part this response holds. */
@@ -140,7 +144,7 @@ function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): 
  */
 export async function openDownload(
   stored: Pick<StoredObjects, 'read'>,
-  record: StoredObject,
+  record: OwnedObject,
   { range }: { range?: ByteRange },
   signal: AbortSignal,
 ): Promise<Readable> {

@@ -1,4 +1,5 @@
 import { keptIn, type Shape } from '../errors/kept.js';
+import type { Owner } from '../ports/owner.js';
 
 /** A stored file as the state store keeps it, as JSON under `recordKey`. */
 export interface FileRecord {
@@ -73,6 +74,9 @@ export type FileFacts = Pick<
 
 /** An object, with how many bytes it was stored, and what else is known of them. */
 export type StoredObject = Pick<FileRecord, 'key' | 'size'> & Partial<Pick<FileRecord, 'digest' | 'mark'>>;
+
+/** An object, and whom it counts for while it is read, as far as that is known. */
+export type OwnedObject = StoredObject & Owner;
 
 /** The key of a file's record in the state store. */
 export function recordKey(id: string): string {

@@ -11,7 +11,7 @@ import type { CleanUps } from './clean-ups.js';
 import { lifetimeOf } from './control/lifetime.js';
 import { type FileCause, recordFile } from './control/recorded-file.js';
 import type { Expiry } from './expiry.js';
-import type { CountedFile, DescribedFile, FileAccount, FileFacts, FileRecord, StoredObject } from './file.js';
+import type { CountedFile, DescribedFile, FileAccount, FileFacts, FileRecord, OwnedObject } from './file.js';
 import { NO_RECORD, ownerOf, recordIn, recordKey } from './file.js';
 import type { Origins } from './flow/origins.js';
 import { handleOf, readHandle } from './handle.js';
@@ -22,10 +22,10 @@ import { type LinkDeps, type LinkReading, Links } from './links.js';
 import type { Seal } from './seal.js';
 import { SharedWork } from './shared-work.js';
 import { type ShownResource, ShownResources } from './shown-resources.js';
-import { StoredObjects } from './stored/stored-objects.js';
+import { StoredObjects, type StoredObjectsDeps } from './stored/stored-objects.js';
 import type { FileLabel } from './ticket.js';
 
-export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
+export interface LibraryDeps extends Omit<LinkDeps, 'settings'>, Pick<StoredObjectsDeps, 'comparisons'> {
   objects: ObjectStore;
   state: StateStore;
   /** Seals texts that the state store keeps but has no use for. */
@@ -43,10 +43,11 @@ export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
   leftOut?: BundlesDeps['leftOut'];
   /** Reads a file that a server has only named. @throws GatewayError */
   readLazy: (lazy: LazyFile, signal: AbortSignal) => Promise<FileRecord>;
-  settings: LinkDeps['settings'] & {
-    /** How long a file lives after the last use that Wharf sees. */
-    retentionMs: number;
-  };
+  settings: LinkDeps['settings'] &
+    StoredObjectsDeps['settings'] & {
+      /** How long a file lives after the last use that Wharf sees. */
+      retentionMs: number;
+    };
 }
 
 /** What a handle means to one principal: another principal's file looks the same as one that never existed. */
@@ -207,7 +208,7 @@ export class Library {
     const found = await this.resolve(handle, principal);
     if (found.kind === 'lazy') return { kind: 'ready', record: await found.read(signal) };
     // objects may go before their records: by a lifecycle rule of the store, or by hand
-    return found.kind === 'ready' && !(await this.stored.isThere(found.record)) ? { kind: 'expired' } : found;
+    return found.kind === 'ready' && !(await this.stored.isThere(found.record, signal)) ? { kind: 'expired' } : found;
   }
 
   async #resolveLazy(id: string, lazy: LazyFile): Promise<Resolved> {
@@ -283,8 +284,8 @@ export class Library {
     const twin = await this.find(id);
     if (!twin || !(isNameless || twin.name === about.name) || twin.mimeType !== about.mimeType) return undefined;
     if (twin.resource !== about.resource || twin.scan !== about.scan) return undefined;
-    // the new object certainly exists, so a store that cannot check the old one does no harm
-    if (!(await this.stored.isThere(twin).catch(() => false))) return undefined;
+    // the new object certainly exists, so a store that cannot check the old one does no harm, nor one that was copied
+    if (!(await this.stored.isUntouched(twin).catch(() => false))) return undefined;
     const shared = await this.#share(twin);
     if (shared) await state.extend(digestKey, settings.retentionMs);
     return shared;
@@ -373,7 +374,7 @@ export class Library {
   }
 
   /** Reads stored bytes back, as `StoredObjects.read`. */
-  read(file: StoredObject, signal: AbortSignal, range?: ByteRange): Promise<ObjectRead> {
+  read(file: OwnedObject, signal: AbortSignal, range?: ByteRange): Promise<ObjectRead> {
     return this.stored.read(file, signal, range);
   }
 

@@ -25,7 +25,7 @@ import type { Log } from '../ports/log.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 
-interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'expiry' | 'readLazy'> {
+interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'comparisons' | 'expiry' | 'readLazy'> {
   objects: ObjectStore;
   state: StateStore;
   keys: StateKeys;

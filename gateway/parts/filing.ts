@@ -20,6 +20,7 @@ export function openFiling(shared: ProcessParts, readLazy: LibraryDeps['readLazy
     ...shared,
     ...accounts,
     short: shared.ledgers.shortFiles,
+    comparisons: shared.ledgers.comparisons,
     expiry,
     antivirus,
     flow,
@@ -36,6 +37,7 @@ export function openFiling(shared: ProcessParts, readLazy: LibraryDeps['readLazy
       retentionMs: config.retention,
       fileLimit: () => limits.file,
       uploadMs: timeouts.upload,
+      queueMs: timeouts.queue,
       // without auth all callers are one
       asksCodes:
         config.elicitation.identity === 'code' ||

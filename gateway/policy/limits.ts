@@ -218,6 +218,14 @@ export const LIMITS = {
     text: 'Downloads that Wharf streams at one time, in the whole process; one to a slow client holds up to 512 KiB. Downloads redirected to the store do not count.',
     processWide: true,
   },
+  comparisons: {
+    kind: 'count',
+    default: 8,
+    min: 1,
+    max: 10_000,
+    text: 'Stored files that Wharf reads as a whole at one time, in the whole process, to compare them with what was stored. That happens once with a file that its store shows as changed, as all are after a bucket was copied.',
+    processWide: true,
+  },
   catalog: {
     kind: 'size',
     default: 64 * MIB,

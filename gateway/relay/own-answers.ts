@@ -98,7 +98,8 @@ export class OwnAnswers {
     if (request.heavyArguments)
       throw invalid(`more than limits.values = ${limits.values} values in the arguments of ${tool.name}`);
     const args = isObject(params.arguments) ? params.arguments : {};
-    return async () => ({ result: await callLocally(tool, args, exchange.identity, client) });
+    const caller = { ...exchange.identity, signal: exchange.signal };
+    return async () => ({ result: await callLocally(tool, args, caller, client) });
   }
 
   /** How a request for resources is answered if the server has none. */

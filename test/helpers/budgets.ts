@@ -12,6 +12,11 @@ export function shortLedger(total: number): Ledger {
   return new Ledger({ limit: 'limits.shortFiles', total, sharing: UNSHARED });
 }
 
+/** What counts objects that are compared with their digest. */
+export function comparisonLedger(total = 8, sharing: Sharing = UNSHARED): Ledger {
+  return new Ledger({ limit: 'limits.comparisons', total, sharing });
+}
+
 /** A budget of part buffers, for one owner unless `sharing` says otherwise. */
 export function partBudget(total: number, waitMs: number, sharing: Sharing = UNSHARED): PartBudget {
   return new PartBudget(new Ledger({ limit: 'limits.partMemory', total, sharing }), waitMs);

@@ -9,7 +9,7 @@ import { StateKeys } from '../../gateway/files/state-keys.js';
 import { createFileParts } from '../../gateway/parts/files.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
-import { heldBudget, partBudget, shortLedger } from './budgets.js';
+import { comparisonLedger, heldBudget, partBudget, shortLedger } from './budgets.js';
 import { freshName, redisUrl, s3Config } from './services.js';
 import { silentLog } from './silent-log.js';
 import type { Stores } from './wharf.js';
@@ -71,6 +71,7 @@ export async function openFileParts(options: FilePartsOptions) {
     held,
     budget,
     short: shortLedger(DEFAULT_LIMITS.shortFiles),
+    comparisons: comparisonLedger(),
     clock,
     log,
     expiry: { watch() {} },
@@ -80,6 +81,7 @@ export async function openFileParts(options: FilePartsOptions) {
       publicUrl,
       links: { style: 'gateway', ttlMs: linkMs },
       retentionMs: RETENTION_MS,
+      queueMs: TIMEOUTS.queue,
       fileLimit: () => fileLimit,
       uploadMs: TIMEOUTS.upload,
       asksCodes: true,

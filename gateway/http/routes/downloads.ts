@@ -93,6 +93,10 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
     try {
       return await hand(visit, c.req.param('ticket'), course);
     } catch (thrown) {
+      if (visit.gone.aborted && thrown === visit.gone.reason) {
+        course.outcome = 'aborted';
+        return RESPONSE_ALREADY_SENT;
+      }
       return failed(visit, asGatewayError(thrown), course);
     } finally {
       note(course);
@@ -135,7 +139,7 @@ async function hand(visit: Visit, ticket: string, course: Course): Promise<Respo
 
 /** The store's own address of the file; undefined where Wharf sends the bytes by itself. */
 async function presigned(
-  { c, deps }: Visit,
+  { c, deps, gone }: Visit,
   asked: DownloadRequest,
   { record, expiresAt }: { record: FileRecord; expiresAt: number },
 ): Promise<string | undefined> {
@@ -144,7 +148,7 @@ async function presigned(
   const isOfPage = c.env.incoming.headers.origin !== undefined;
   const mayRedirect = deps.redirect && asked.method === 'GET' && seconds >= 1 && !isOfPage && !asksByTag(record, asked);
   if (!mayRedirect || deps.presign === undefined) return undefined;
-  await expectStored(deps.stored, record);
+  await expectStored(deps.stored, record, gone);
   return deps.presign(record.key, { ttlSeconds: seconds, ...servedAs(record, asked.isSaved) });
 }
 

@@ -47,7 +47,7 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
       outputSchema: OUTPUT,
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    call: async ({ handle }, { principal }) => {
+    call: async ({ handle }, { principal, signal }) => {
       const uri = typeof handle === 'string' ? HANDLE.exec(handle)?.[0] : undefined;
       if (uri === undefined) {
         const where =
@@ -57,7 +57,7 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
           argument: 'handle',
         });
       }
-      const found = await library.open(uri, principal, new AbortController().signal);
+      const found = await library.open(uri, principal, signal);
       if (found.kind !== 'ready') {
         const [reason, words] = REFUSALS[found.kind];
         return failedCall(`The argument 'handle' is ${uri}: ${words}`, { reason, argument: 'handle' });

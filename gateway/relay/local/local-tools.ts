@@ -6,13 +6,19 @@ import type { Identity } from '../../ports/identity.js';
 import { OWN_TOOL_META_KEY } from '../cut/places.js';
 import type { Beside } from '../tools/catalog.js';
 
+/** Who calls a tool of Wharf's own. */
+export interface ToolCaller extends Identity {
+  /** Aborts when the caller has gone. */
+  signal: AbortSignal;
+}
+
 /** A tool of Wharf's own, shown among a server's. */
 export interface LocalTool {
   name: string;
   /** As in tools/list, without its name. */
   definition: JsonObject;
   /** The result of a call. A failure that the model can correct is a result with `isError`. */
-  call(args: JsonObject, caller: Identity, client: ClientFacts): Promise<JsonObject>;
+  call(args: JsonObject, caller: ToolCaller, client: ClientFacts): Promise<JsonObject>;
 }
 
 /** Prefix when the server has a tool of the same name: Wharf never hides a server's tool. */
@@ -90,7 +96,7 @@ export class LocalTools {
 export async function callLocally(
   tool: LocalTool,
   args: JsonObject,
-  caller: Identity,
+  caller: ToolCaller,
   client: ClientFacts,
 ): Promise<JsonObject> {
   return known(await tool.call(args, caller, client), NEEDED.result, client);

@@ -10,7 +10,7 @@ import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
 import { createFileParts, type FileParts } from '../../../gateway/parts/files.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
-import { heldBudget, partBudget, shortLedger } from '../../helpers/budgets.js';
+import { comparisonLedger, heldBudget, partBudget, shortLedger } from '../../helpers/budgets.js';
 import { PIXEL } from '../../helpers/pixel.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
@@ -49,6 +49,7 @@ export function createLab(options: LabOptions = {}) {
       held,
       budget,
       short: shortLedger(options.short ?? 0),
+      comparisons: comparisonLedger(),
       taps: options.taps ?? [],
       clock,
       log: silentLog,
@@ -59,6 +60,7 @@ export function createLab(options: LabOptions = {}) {
         publicUrl: () => 'http://gw.example',
         links: { style: 'gateway', ttlMs: TTL },
         retentionMs: RETENTION,
+        queueMs: 1000,
         fileLimit: () => FILE_LIMIT,
         uploadMs: 3 * TTL,
         asksCodes: false,

@@ -18,6 +18,7 @@ import { guardSettings } from '../../../gateway/http/origin/guard.js';
 import { SafeResponse } from '../../../gateway/http/response.js';
 import { type DownloadDeps, downloads, type TicketAnswer } from '../../../gateway/http/routes/downloads.js';
 import type { ObjectRead } from '../../../gateway/ports/object-store.js';
+import { comparisonLedger } from '../../helpers/budgets.js';
 import { runs } from '../../helpers/effort.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { until } from '../../helpers/wait.js';
@@ -43,6 +44,8 @@ interface World {
   ticket: TicketAnswer | Error;
   bytes: Buffer | undefined;
   redirect: boolean;
+  /** Of its object in the store. */
+  mark?: string;
   body: (bytes: Buffer) => Readable;
   presigned: unknown[];
   outcomes: string[];
@@ -66,6 +69,13 @@ const fresh = (): World => ({
 });
 let world = fresh();
 
+const stat = (key: string, { length: size }: Buffer) => ({
+  ...{ key, size, modifiedAt: NOW },
+  ...(world.mark !== undefined && { mark: world.mark }),
+});
+
+const comparisons = comparisonLedger();
+
 const deps: DownloadDeps = {
   audit: noAudit({}),
   async resolveTicket(ticket) {
@@ -76,6 +86,8 @@ const deps: DownloadDeps = {
   },
   stored: new StoredObjects({
     log: silentLog,
+    comparisons,
+    settings: { queueMs: 1000 },
     objects: {
       async get(key, { range, signal }): Promise<ObjectRead> {
         world.signal = signal;
@@ -83,10 +95,10 @@ const deps: DownloadDeps = {
         await world.wait?.('its file is opened');
         if (world.bytes === undefined) return { kind: 'missing' };
         const part = range === undefined ? world.bytes : world.bytes.subarray(range.start, range.end + 1);
-        return { kind: 'found', stat: { key, size: world.bytes.length, modifiedAt: NOW }, body: world.body(part) };
+        return { kind: 'found', stat: stat(key, world.bytes), body: world.body(part) };
       },
       async head(key) {
-        return world.bytes && { key, size: world.bytes.length, modifiedAt: NOW };
+        return world.bytes && stat(key, world.bytes);
       },
     },
   }),
@@ -465,6 +477,21 @@ describe('a download that breaks off', () => {
       expect(deps.openDownloads.used).toBe(0);
     },
   );
+
+  it('compares no file with what was stored when the client that is to be redirected to it has gone', async () => {
+    const body = new Readable({ read() {} });
+    const record = { ...RECORD, mark: 'when it was stored' };
+    Object.assign(world, { redirect: true, mark: 'of a copy', body: () => body });
+    world.ticket = { kind: 'ok', record, expiresAt: NOW + 3_600_000 };
+    world.wait = async (at) => {
+      if (at === 'its file is opened') client.resetAndDestroy();
+    };
+    const client = connect(port, '127.0.0.1', () => client.write('GET /d/ticket HTTP/1.1\r\nHost: a\r\n\r\n'));
+    expect(await outcome()).toBe('aborted');
+    expect(world.signal?.aborted).toBe(true);
+    expect([world.presigned, world.errors]).toEqual([[], []]);
+    await until(() => body.destroyed && comparisons.used === 0);
+  });
 
   it('has no more listeners than node takes for no leak, on the port that clients reach', async () => {
     const face = await listen({

@@ -40,7 +40,7 @@ import { FileTakers } from '../../../gateway/relay/tools/file-takers.js';
 import { OfferedTools } from '../../../gateway/relay/tools/offered-tools.js';
 import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
 import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
-import { heldBudget, partBudget } from '../../helpers/budgets.js';
+import { comparisonLedger, heldBudget, partBudget } from '../../helpers/budgets.js';
 import { catalogOptions } from '../../helpers/catalog.js';
 import { chunkSize } from '../../helpers/effort.js';
 import { silentLog } from '../../helpers/silent-log.js';
@@ -142,12 +142,14 @@ export class RelayLab {
       log: silentLog,
       cleanUps: this.#cleanUps,
       expiry: { watch: () => {} },
+      comparisons: comparisonLedger(),
       readLazy: () => Promise.reject(new Error('not here')),
       settings: {
         gatewayId: 'lab',
         publicUrl: () => HOST,
         links: { style: 'gateway', ttlMs: 60_000 },
         retentionMs: 60_000,
+        queueMs: 1000,
       },
     });
     this.deps = {

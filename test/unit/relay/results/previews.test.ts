@@ -7,6 +7,7 @@ import { createPreviews, type Previews } from '../../../../gateway/parts/preview
 import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
 import type { ObjectStore } from '../../../../gateway/ports/object-store.js';
 import type { Previewer } from '../../../../gateway/ports/previewer.js';
+import { comparisonLedger } from '../../../helpers/budgets.js';
 import { silentLog } from '../../../helpers/silent-log.js';
 import { NO_LEAKS, RelayLab } from '../relay-lab.js';
 
@@ -56,7 +57,12 @@ function lab(previewMemory: number): Lab {
   const ledgers = createLedgers({ limits, servers: [], partSize: 0 }, UNSHARED);
   const previews: Previews = createPreviews({
     previewer,
-    stored: new StoredObjects({ objects: store, log: silentLog }),
+    stored: new StoredObjects({
+      objects: store,
+      log: silentLog,
+      comparisons: comparisonLedger(),
+      settings: { queueMs: 1000 },
+    }),
     ledgers,
     log: silentLog,
     metrics,
