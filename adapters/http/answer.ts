@@ -38,6 +38,12 @@ export class AnswerBody extends Readable {
   }
 }
 
+/** A connection, as its answers know it. */
+export interface Origin {
+  /** @param body of the answer that says so, where it comes while it is read */
+  distrust(body: Readable | undefined): void;
+}
+
 /** The head of an answer, with its body: whole where it came in one packet with the head, otherwise as a stream. */
 export class Answer {
   readonly statusCode: number;
@@ -45,8 +51,10 @@ export class Answer {
   /** All of the body; its connection is free already. */
   readonly whole: Buffer | undefined;
   #body: Readable | undefined;
+  readonly #from: Origin;
 
-  constructor({ status, headers }: AnswerHead, body: Buffer | AnswerBody) {
+  constructor({ status, headers }: AnswerHead, body: Buffer | AnswerBody, from: Origin) {
+    this.#from = from;
     this.statusCode = status;
     this.headers = headers;
     this.whole = Buffer.isBuffer(body) ? body : undefined;
@@ -68,6 +76,11 @@ export class Answer {
   /** The connection that the body still comes from. */
   get socket(): Socket | undefined {
     return this.#body instanceof AnswerBody ? this.#body.socket : undefined;
+  }
+
+  /** It is the answer to another request: its connection is used no more, if only by this body until its end. */
+  distrust(): void {
+    this.#from.distrust(this.#body);
   }
 
   /** Gives the rest of the body up. */

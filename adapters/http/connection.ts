@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { WireError } from '../../gateway/wire/errors.js';
 import { Chunked } from '../../gateway/wire/http/chunked.js';
 import { type AnswerHead, CHUNKED, parseHead, UNTIL_CLOSE } from '../../gateway/wire/http/head.js';
-import { Answer, AnswerBody, type BodySource } from './answer.js';
+import { Answer, AnswerBody, type BodySource, type Origin } from './answer.js';
 
 /** Most bytes of an answer's head, with the heads of interim answers before it. */
 const HEAD_BYTES = 64 * 1024;
@@ -56,7 +57,7 @@ function closedEarly(): Error {
  * on a short message, undici's 35, this takes 26: no request, answer and stream objects with their listeners for a message
  * that goes out in one write and is answered in one packet.
  */
-export class Connection implements BodySource {
+export class Connection implements BodySource, Origin {
   readonly socket: Socket;
   /** True from its second request on. */
   isReused = false;
@@ -148,6 +149,12 @@ export class Connection implements BodySource {
     return true;
   }
 
+  distrust(body: Readable | undefined): void {
+    this.#keepsAlive = false;
+    // what another request waits for would be a wrong answer, too
+    if (this.#body === undefined || this.#body !== body) this.socket.destroy();
+  }
+
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
@@ -222,7 +229,7 @@ export class Connection implements BodySource {
     this.#isDirty = end >= 0 && end < bytes.length;
     if (end >= 0) {
       this.#awaited = 'nothing';
-      exchange.answered(new Answer(head, data));
+      exchange.answered(new Answer(head, data, this));
       this.#free();
       return;
     }
@@ -231,7 +238,7 @@ export class Connection implements BodySource {
     // its reader may come later than a fault in the same packet
     body.on('error', ignore);
     this.#body = body;
-    exchange.answered(new Answer(head, body));
+    exchange.answered(new Answer(head, body, this));
     if (data.length > 0) exchange.inContext(() => this.#pass(body, data));
     if (fault) throw fault;
   }

@@ -58,7 +58,7 @@ class WholeAnswer implements UpstreamAnswer {
   readonly kind: BodyKind;
   readonly contentLength: number;
   readonly whole: Buffer;
-  readonly #answer: Answer;
+  readonly connection: Answer;
 
   constructor(answer: Answer, whole: Buffer, kind: BodyKind) {
     this.status = answer.statusCode;
@@ -66,11 +66,11 @@ class WholeAnswer implements UpstreamAnswer {
     this.kind = kind;
     this.contentLength = whole.length;
     this.whole = whole;
-    this.#answer = answer;
+    this.connection = answer;
   }
 
   get body(): Readable {
-    return this.#answer.body;
+    return this.connection.body;
   }
 }
 
@@ -158,12 +158,12 @@ class StreamableHttp implements ExchangeUpstream {
       return { status, headers, kind, body: Readable.from([]) };
     }
     if (coding !== undefined)
-      return { status, headers, kind, body: decodeBody(this.#name, answer, coding, this.#ratio) };
+      return { status, headers, kind, body: decodeBody(this.#name, answer, coding, this.#ratio), connection: answer };
     if (answer.whole) return new WholeAnswer(answer, answer.whole, kind);
     const { body } = answer;
     return length === undefined
-      ? { status, headers, kind, body }
-      : { status, headers, kind, body, contentLength: length };
+      ? { status, headers, kind, body, connection: answer }
+      : { status, headers, kind, body, contentLength: length, connection: answer };
   }
 }
 

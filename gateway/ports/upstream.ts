@@ -62,6 +62,8 @@ export interface UpstreamAnswer {
   contentLength?: number;
   /** All of the body, where it has arrived with the head and in no coding: a reader of it need not touch `body`. */
   whole?: Buffer;
+  /** What it came on. `distrust`: it is an answer to another request, and no further one is to come from there. */
+  connection?: { distrust(): void };
 }
 
 /** An upstream that answers each request on a channel of its own (Streamable HTTP). */

@@ -22,6 +22,7 @@ import { pump } from '../upstream/pump.js';
 import { pingIn } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import { EarlyMessages } from './early-messages.js';
+import { withoutStrays } from './stray-answers.js';
 
 /** Opens a session of Wharf's own for the result of an `initialize`; it goes into the head of the answer. */
 type OpenSession = (result: HeldMessage) => Promise<OpenedSession | undefined>;
@@ -126,7 +127,7 @@ export class AnswerRelay {
       this.#kind === 'bytes' ? 'json' : this.#kind,
       this.#context.deps.cut,
       {
-        message: (message, cuts) => this.#onMessage(message, cuts),
+        message: withoutStrays(this.#context, this.#answer, (message, cuts) => this.#onMessage(message, cuts)),
         backlog: () => this.#tail,
         space: (bytes) => this.#space(bytes),
         comment: (bytes) => {
@@ -210,10 +211,8 @@ export class AnswerRelay {
       return;
     }
     const answers = answersIn(message).map(({ id }) => id);
-    const { frame } = message;
-    const asks = elicitationIn(message);
     const facts = message.malformed ? { broken: answers } : { answers };
-    const slow = this.#reply.message(pieces, { ...facts, frame, asks });
+    const slow = this.#reply.message(pieces, { ...facts, frame: message.frame, asks: elicitationIn(message) });
     this.#answered(answers);
     // what a slow client has not read is still held
     if (slow)

@@ -25,6 +25,7 @@ import type { ChannelDeps } from './deps.js';
 import { AnswerRelay } from './http-answer.js';
 import { openSession } from './open-session.js';
 import { mayLackAnswer, mayNeedWork, mustBeRead, shortAnswer, shortLimit } from './short-answer.js';
+import { plainlyAnswers } from './stray-answers.js';
 
 /** Time-out for telling a server that a session is over. */
 const FAREWELL_MS = 10_000;
@@ -237,7 +238,11 @@ export class HttpServer {
     // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees; so is a stream
     // that ends without an answer, for which its client would wait until it gives up
     const mayOwe = answer.kind === 'sse' && mayLackAnswer(body, requests);
-    const isWhole = reply.takesBodies && !mayOwe && answer.headers['content-length'] !== undefined;
+    const [request] = messages?.requests ?? [];
+    // the answer to another request may have come in its place, which its reader sees
+    const mayBeStray =
+      request !== undefined && requests.length === 1 && answer.status < 300 && !plainlyAnswers(body, request.id);
+    const isWhole = reply.takesBodies && !mayOwe && !mayBeStray && answer.headers['content-length'] !== undefined;
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;
     if (!isPassable || mayNeedWork(body, requests, client, this.#deps)) return false;

@@ -171,4 +171,12 @@ export const BEHAVIOUR: readonly Mutant[] = [
     replace: 'return begin.length > 0 || BEGINNINGS.test(',
     suites: ['unit/relay/cut/plain-text'],
   },
+  {
+    name: 'answer-to-another-request',
+    fault: "A client gets the answer to another's request, where a server has answered that twice.",
+    file: 'gateway/relay/channels/stray-answers.ts',
+    find: 'if (!isStray(message, requests)) return take',
+    replace: 'if (requests.length > 0) return take',
+    suites: ['faults/upstream-strays'],
+  },
 ];

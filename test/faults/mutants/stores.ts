@@ -133,4 +133,12 @@ export const STORES: readonly Mutant[] = [
     replace: "hash.digest('base64url').length === digest?.length;",
     suites: ['unit/files/stored-objects'],
   },
+  {
+    name: 'compared-for-none',
+    fault: 'An object is compared with its digest to the end although all who have asked for it have gone.',
+    file: 'gateway/files/stored/stored-objects.ts',
+    find: 'of addAbortSignal(signal, read.body) as',
+    replace: 'of read.body as',
+    suites: ['unit/files/stored-objects'],
+  },
 ];

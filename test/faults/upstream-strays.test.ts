@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type FakeUpstream, type ScriptedAnswer, startFakeUpstream } from '../helpers/fake-upstream.js';
+import { RawClient } from '../helpers/raw-client.js';
+import { until } from '../helpers/wait.js';
+import { startWharf, type Wharf } from '../helpers/wharf.js';
+
+/** A result of some other caller's. */
+const stray = (id: unknown) => JSON.stringify({ result: { prompts: [{ name: 'secret' }] }, jsonrpc: '2.0', id });
+const long = (id: unknown) => JSON.stringify({ result: { note: 'secret'.repeat(20_000) }, jsonrpc: '2.0', id });
+const event = (message: string) => `event: message\ndata: ${message}\n\n`;
+
+const JSON_TYPE = { contentType: 'application/json' };
+const SSE_TYPE = { contentType: 'text/event-stream' };
+
+describe('a server that answers a request with the answer to another one', () => {
+  let fake: FakeUpstream;
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeEach(async () => {
+    fake = await startFakeUpstream();
+    wharf = await startWharf({ servers: { one: { url: fake.url, transport: 'streamable-http' } } });
+    client = await RawClient.connect(wharf.mcp);
+  });
+  afterEach(async () => {
+    await wharf.stop();
+    await fake.close();
+  });
+
+  const ask = (id: unknown) => client.post({ jsonrpc: '2.0', id, method: 'prompts/list' });
+  const last = () => fake.requests.at(-1)?.connection;
+
+  it.each<[string, ScriptedAnswer, string]>([
+    ['JSON', { ...JSON_TYPE, body: stray(6) }, 'upstream_invalid'],
+    [
+      'JSON with its id first',
+      { ...JSON_TYPE, body: '{"jsonrpc":"2.0","id":6,"result":{"a":"secret"}}' },
+      'upstream_invalid',
+    ],
+    [
+      'JSON that comes in parts',
+      { ...JSON_TYPE, body: stray(6), framing: 'chunked', chunk: 30, gapMs: 5 },
+      'upstream_invalid',
+    ],
+    ['long JSON', { ...JSON_TYPE, body: long(6) }, 'upstream_invalid'],
+    ['JSON without a type', { body: stray(6) }, 'upstream_invalid'],
+    ['an event', { ...SSE_TYPE, body: event(stray(6)) }, 'upstream_closed'],
+    [
+      'an event that comes in parts',
+      { ...SSE_TYPE, body: event(stray(6)), framing: 'chunked', chunk: 30, gapMs: 5 },
+      'upstream_closed',
+    ],
+    ['a long event', { ...SSE_TYPE, body: event(long(6)), framing: 'chunked' }, 'upstream_closed'],
+  ])('gives none of it away, and is asked no more on that connection: %s (G13)', async (_, answer, code) => {
+    await ask(5);
+    const before = last();
+    fake.queue.push(answer);
+    const { text, messages } = await ask(7);
+    expect(text).not.toContain('secret');
+    expect(messages).toMatchObject([{ id: 7, error: { data: { code } } }]);
+    expect(last()).toBe(before);
+    // the answers to the following ones would come one too late
+    const { messages: next } = await ask(8);
+    expect(next).toMatchObject([{ id: 8, result: {} }]);
+    expect(last()).not.toBe(before);
+    await until(() => fake.openConnections === 1);
+  });
+
+  it('passes on the right one behind it', async () => {
+    fake.queue.push({ ...SSE_TYPE, body: event(stray(6)) + event('{"jsonrpc":"2.0","id":7,"result":{"own":true}}') });
+    const { text, messages } = await ask(7);
+    expect(text).not.toContain('secret');
+    expect(messages).toEqual([{ jsonrpc: '2.0', id: 7, result: { own: true } }]);
+  });
+
+  it.each([
+    ['an id in the other spelling', 7, '{"jsonrpc":"2.0","id":"7","result":{}}'],
+    ['a number in another spelling', 7, '{"jsonrpc":"2.0","result":{},"id":7.0}'],
+    ['a text in another spelling', 'é', '{"jsonrpc":"2.0","id":"\\u00e9","result":{}}'],
+    ['an id among other members', 7, '{"jsonrpc":"2.0","result":{},"id":7,"x":{"id":6}}'],
+    ['an error without an id', 7, '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}'],
+    [
+      'an error with an id of its own',
+      7,
+      '{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no"}}',
+    ],
+    ['blanks', 7, ' { "jsonrpc" : "2.0" , "result" : {} , "id" : 7 } \n'],
+  ])('is believed where it may be the right one: %s', async (_, id, body) => {
+    for (const answer of [
+      { ...JSON_TYPE, body },
+      { ...SSE_TYPE, body: event(body.trim()) },
+    ]) {
+      fake.queue.push(answer);
+      expect((await ask(id)).text).toContain(body.trim());
+    }
+  });
+});
