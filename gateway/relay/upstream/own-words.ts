@@ -1,5 +1,6 @@
 import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
+import { folded, readInC } from '../../policy/pattern.js';
 import type { JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
@@ -11,7 +12,10 @@ import { OWN_TOOL_META_KEY } from '../cut/places.js';
  */
 const OWN = /^dev\.wharf\//i;
 
-/** Members in which such keys have a meaning: a `_meta` anywhere, and the declared capabilities. */
+/**
+ * Members in which such keys have a meaning: a `_meta` anywhere, and the declared capabilities. Readers that ignore the case
+ * of a member (Go, C#) find them under other letters too, and those in C before a NUL.
+ */
 const HOLDERS: ReadonlySet<string> = new Set(['_meta', 'extensions', 'experimental']);
 
 /**
@@ -110,7 +114,7 @@ export function* blankOwnWords(json: Buffer): Generator<readonly { start: number
         const key = open.at(-1) || end - at <= MAX_KEY ? textOf(json, at, end) : '';
         const isMark = key === OWN_TOOL_META_KEY && isTrueBehind(json, end);
         if (open.at(-1) && OWN.test(key) && !isMark) going = { start: at, depth: open.length };
-        else isHolder = HOLDERS.has(key);
+        else isHolder = HOLDERS.has(key) || HOLDERS.has(folded(readInC(key)));
       }
       at = end - 1;
     } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
@@ -131,8 +135,8 @@ export function* blankOwnWords(json: Buffer): Generator<readonly { start: number
   yield blanked;
 }
 
-/** Longest key of a holder, with each character escaped. */
-const MAX_KEY = 2 + 6 * 'experimental'.length;
+/** Longest key of a holder that is read: with each character escaped, and something behind a NUL. */
+const MAX_KEY = 1024;
 
 function textOf(json: Buffer, start: number, end: number): string {
   return JSON.parse(json.toString('utf8', start, end)) as string;

@@ -98,6 +98,8 @@ const FORGED: Readonly<Record<string, unknown>> = {
   },
   'two beside each other': { content: [], _meta: { 'dev.wharf/a': { '}': ',' }, 'dev.wharf/b': ['"', '\\'], c: 3 } },
   'another case': { content: [], _meta: { 'DEV.Wharf/files': [], d: 4 } },
+  'a holder in another case': { content: [], _Meta: { 'dev.wharf/files': [] }, _META: { 'dev.wharf/a': 1, e: 5 } },
+  'a holder that a program in C reads': { content: [], '_meta\0x': { 'dev.wharf/files': [], f: 6 } },
   'a result in a result': { result: { content: [], _meta: { 'dev.wharf/files': [] } } },
   'a block that becomes a file': {
     content: [
