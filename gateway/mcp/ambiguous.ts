@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.js';
 import { isObject } from '../json/value.js';
-import { readInC } from '../policy/pattern.js';
+import { inOneCase, readInC } from '../policy/pattern.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { type Asked, repeatedKey, type WrittenObject, writtenObjects } from '../wire/json/members.js';
 import { META_CAPABILITIES, META_CLIENT, META_VERSION } from './meta-keys.js';
@@ -75,7 +75,7 @@ export function refuseOtherLetters(key: string, path: readonly string[]): void {
 function refuseKey(key: string, { lengths, keys, folded }: Judged, where: string): void {
   const read = readInC(key);
   if (!lengths.has(read.length) || keys.has(key)) return;
-  const meant = folded.get(fold(read));
+  const meant = folded.get(inOneCase(read));
   if (meant === undefined) return;
   const reason = `${where} has the key ${shown(key)}, which some servers take for "${meant}"`;
   throw new GatewayError('request_invalid', { reason });
@@ -102,14 +102,9 @@ function check(
   }
 }
 
-/** Upper case first, then lower: `ſ` and the Kelvin sign are ASCII letters in another case. */
-function fold(key: string): string {
-  return key.toUpperCase().toLowerCase();
-}
-
 function judged(keys: readonly string[], inner: Judged['inner'] = {}): Judged {
   const lengths = new Set(keys.map(({ length }) => length));
-  return { keys: new Set(keys), lengths, folded: new Map(keys.map((key) => [fold(key), key])), inner };
+  return { keys: new Set(keys), lengths, folded: new Map(keys.map((key) => [inOneCase(key), key])), inner };
 }
 
 function askedIn({ inner }: Judged): Asked[] {

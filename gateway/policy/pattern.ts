@@ -41,6 +41,19 @@ export function readInC(text: string): string {
   return end < 0 ? text : text.slice(0, end);
 }
 
+/** Upper case first, then lower: `ſ` and the Kelvin sign are ASCII letters in another case. */
+export function inOneCase(text: string): string {
+  return text.toUpperCase().toLowerCase();
+}
+
+/** Whether some servers take a key for this name, which it is not: some ignore its case (in Go, C#), or what is behind a NUL (in C). */
+export function isTakenFor(key: string, name: string): boolean {
+  if (key === name) return false;
+  const read = readInC(key);
+  // another case has the same length, and most keys have not
+  return read.length === name.length && inOneCase(read) === inOneCase(name);
+}
+
 /**
  * A text without case, width and what is not seen. Not every such character is a format character: the Hangul fillers are
  * letters, and what selects a variant of the letter before is a mark. Upper case first, because two small letters may have one

@@ -4,6 +4,7 @@ import { isObject } from '../../json/value.js';
 import type { ParamHeader } from '../../mcp/param-headers.js';
 import { invalid } from '../../mcp/read-message.js';
 import type { Limits } from '../../policy/limits.js';
+import { isTakenFor, readInC } from '../../policy/pattern.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { besidePath, EACH, isEach } from '../../schema/argument-path.js';
 import { isSpecial } from '../../schema/segments.js';
@@ -16,8 +17,15 @@ import type { PendingRequest } from '../pending-request.js';
 /** Bytes read in one step: some milliseconds, whatever their content. */
 const STEP = 64 * 1024;
 
-const WANTED = 'wanted';
+/** Most bytes of a name with quotes in it, beside the arguments that may be files. */
+const LONGEST_KEY = 64 * 1024;
 
+const WANTED = 'wanted';
+/** A member beside those that lead to a wanted one: some servers may take it for one of them. */
+const BESIDE = 'beside';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
@@ -93,6 +101,8 @@ export async function readArguments(
 /** What the reader looks for, by {@link keyOf}. */
 interface Places {
   root: WatchNode;
+  /** Names of the members that lead to wanted ones, by the place of their object. */
+  names: ReadonlyMap<string, ReadonlySet<string>>;
   wanted: ReadonlySet<string>;
   /** Paths where a value that is not a list takes the place of one. */
   lists: ReadonlySet<string>;
@@ -117,14 +127,26 @@ function placesOf(paths: readonly (readonly string[])[]): Places {
   }
   const wanted = new Set(paths.map(keyOf));
   for (const key of wanted) above.delete(key);
-  return { root, wanted, lists, above };
+  return { root, names: namesOn(paths), wanted, lists, above };
+}
+
+function namesOn(paths: readonly (readonly string[])[]): Map<string, Set<string>> {
+  const names = new Map<string, Set<string>>();
+  for (const path of paths) {
+    for (const [at, name] of path.entries()) {
+      if (name === EACH) continue;
+      const parent = keyOf(path.slice(0, at));
+      names.set(parent, (names.get(parent) ?? new Set()).add(name));
+    }
+  }
+  return names;
 }
 
 /** Puts what the reader finds into the arguments, and counts it. */
 function taker(
   text: Buffer,
   args: JsonObject,
-  { wanted, lists, above }: Places,
+  { names, wanted, lists, above }: Places,
   most: number,
 ): (range: WatchRange) => void {
   let count = 0;
@@ -132,7 +154,21 @@ function taker(
     count += 1;
     if (count > most) throw tooMany(most);
   };
+  const lengths = new Set([...names.values()].flatMap((some) => [...some].map(({ length }) => length)));
+  const takeBeside = ({ path, start, end, values }: WatchRange) => {
+    const key = keyBefore(text, start);
+    // of a million members, few have such a length
+    if (!lengths.has(readInC(key).length)) return;
+    const parent = path.slice(0, -1);
+    const meant = names.get(keyOf(parent)) ?? [];
+    if (![...meant].some((name) => isTakenFor(key, name))) return;
+    countOne();
+    // what was left of it could not be judged
+    if (values > most) throw tooMany(most);
+    place(args, [...parent, key], parseJson(text.toString('utf8', start, end)) as JsonValue, true);
+  };
   return (range) => {
+    if (range.name === BESIDE) return takeBeside(range);
     const bytes = text.subarray(range.start, range.end);
     const key = keyOf(range.path);
     const isList = bytes[0] === OPEN_ARRAY && lists.has(key);
@@ -150,13 +186,36 @@ function taker(
   };
 }
 
+/**
+ * The key of the member whose value begins there: the reader, which keeps no bytes, does not know it.
+ * @throws GatewayError `request_invalid` for one that would take long to read
+ */
+function keyBefore(text: Buffer, start: number): string {
+  const end = text.lastIndexOf(QUOTE, start - 1);
+  let begin = text.lastIndexOf(QUOTE, end - 1);
+  while (isEscaped(text, begin)) {
+    if (end - begin > LONGEST_KEY) throw invalid(`a name in its arguments has more than ${LONGEST_KEY} bytes`);
+    begin = text.lastIndexOf(QUOTE, begin - 1);
+  }
+  return parseJson(text.toString('utf8', begin, end + 1)) as string;
+}
+
+function isEscaped(text: Buffer, at: number): boolean {
+  let before = at;
+  while (text[before - 1] === BACKSLASH) before -= 1;
+  return (at - before) % 2 === 1;
+}
+
 function tooMany(most: number): GatewayError {
   return invalid(`more than limits.values = ${most} values in its arguments may be files`);
 }
 
 function watch(root: WatchNode, path: readonly string[]): void {
   let node = root;
-  for (const segment of path) node = nodeBelow(node, segment === EACH ? undefined : segment);
+  for (const segment of path) {
+    if (segment !== EACH) node.others ??= { watch: BESIDE };
+    node = nodeBelow(node, segment === EACH ? undefined : segment);
+  }
   if (path.length > 0) node.watch = WANTED;
 }
 

@@ -1,6 +1,7 @@
-import { own } from '../../json/value.js';
+import { isObject, own } from '../../json/value.js';
+import { isTakenFor } from '../../policy/pattern.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { argumentOf, isEach } from '../../schema/argument-path.js';
+import { argumentOf, EACH, isEach } from '../../schema/argument-path.js';
 import { isSpecial } from '../../schema/segments.js';
 import { patternsOfCall, stepsOf } from '../../schema/steps.js';
 import type { ToolSlot } from '../../tools/tool.js';
@@ -68,7 +69,10 @@ export interface Stray {
   isDoubtful: boolean;
 }
 
-/** What stands in a call on the way to a slot in place of the object or the list that the way has, or has a doubtful name. */
+/**
+ * What stands in a call on the way to a slot in place of the object or the list that the way has, or has a doubtful name, or its
+ * name in other letters.
+ */
 export function* strayIn(args: JsonObject, slot: ToolSlot): Generator<Stray> {
   const steps = stepsOf(slot.path);
   // one file in place of the list is not stray
@@ -78,10 +82,19 @@ export function* strayIn(args: JsonObject, slot: ToolSlot): Generator<Stray> {
     const step = steps[at];
     if (value === undefined || value === null || step === undefined) return;
     if (at < end && !step.fits(value)) yield { path, value, isDoubtful: false };
+    yield* inOtherLetters(value, slot.path[at], path);
     for (const [key, inner, isDoubtful] of step.in(value, names)) {
       if (isDoubtful) yield { path: [...path, key], value: inner, isDoubtful };
       else yield* walk(inner, at + 1, [...path, key]);
     }
   }
   yield* walk(args, 0, []);
+}
+
+/** Members that some servers take for the one of this name. */
+function* inOtherLetters(value: JsonValue, name: string | undefined, path: JsonPath): Generator<Stray> {
+  if (name === undefined || name === EACH || isSpecial(name) || !isObject(value)) return;
+  for (const key in value) {
+    if (isTakenFor(key, name)) yield { path: [...path, key], value: value[key] ?? null, isDoubtful: false };
+  }
 }

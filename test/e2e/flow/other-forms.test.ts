@@ -33,7 +33,17 @@ const HIDDEN: [tool: string, args: object][] = [
   ['bind', { book: { pages: { scan: DATA } } }],
   ['bind', { book: JSON.stringify(JSON.stringify({ pages: [{ scan: DATA }] })) }],
   ['bind', { book: { pages: [DATA] } }],
+  // some servers, in Go say, ignore the case of a member, and some in C what is behind a NUL
+  ['take', { File: DATA }],
+  ['take', { file: null, FILE: DATA }],
+  ['take', { 'file\0': DATA }],
+  ['list', { fileſ: [DATA] }],
+  ['bind', { book: { Pages: [{ scan: DATA }] } }],
+  ['bind', { book: { pages: [{ scan: null }, { SCAN: DATA }] } }],
 ];
+
+/** More values than are parsed of one call. */
+const LONG = Array(100_001).fill(0);
 
 const MANY = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`${'n'.repeat(1000)}${index}`, 'short']));
 
@@ -54,6 +64,7 @@ const HARMLESS: typeof HIDDEN = [
   ],
   ['bind', { book: 'https://shop.example/a-picture-with-a-long-name/and-a-long-path/of-more-than-64-letters.png' }],
   ['bind', { book: JSON.stringify({ pages: [] }) }],
+  ['bind', { Book: { Pages: [{ Scan: 'a word' }] }, books: DATA }],
   ['bind', { book: 'A book about the sea, of many pages, which nobody has read to its end so far, they say.' }],
 ];
 
@@ -116,6 +127,15 @@ describe('A file argument in another form than its tool has', () => {
   it.each(HIDDEN)('is kept from a server from which rules keep files: %s %j', async (tool, args) => {
     expect(await isSent('web', tool, args)).toBe(false);
     expect(await isSent('archive', tool, args)).toBe(true);
+  });
+
+  it.each(HIDDEN.slice(-6))('is kept from it among very many values: %s %j', async (tool, args) => {
+    expect(await isSent('web', tool, { ...args, long: LONG })).toBe(false);
+    expect(await isSent('archive', tool, { ...args, long: LONG })).toBe(true);
+  });
+
+  it('passes among very many values where no file can be in it', async () => {
+    expect(await isSent('web', 'take', { File: 'a word', long: LONG, LONG: DATA })).toBe(true);
   });
 
   it.each(HARMLESS)('passes where no file can be in it: %s %j', async (tool, args) => {
