@@ -71,6 +71,11 @@ function isTextEnding(text: string): boolean {
   return PLAIN.has(text) || SOURCES.has(text) || isTextual(typeForExtension(ENDINGS[text] ?? text) ?? '');
 }
 
+/** True for the ending of a file name, without the dot: `jpeg`. */
+export function isFileEnding(ending: string): boolean {
+  return isEnding(ending.toLowerCase());
+}
+
 function isEnding(text: string): boolean {
   return PLAIN.has(text) || typeForExtension(ENDINGS[text] ?? text) !== undefined;
 }

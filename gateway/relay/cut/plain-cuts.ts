@@ -37,6 +37,11 @@ const BEGINNINGS =
 /** Raw characters that are enough to know one. */
 const MOST_BEGIN = 32;
 
+/** True for base64 that begins as a picture, PDF, archive or other known format. */
+export function beginsAsFormat(base64: string): boolean {
+  return BEGINNINGS.test(base64);
+}
+
 interface PlainCutOptions extends TextPartsOptions {
   /** The sink for a text that is a `data:` URI from its beginning. */
   whole: () => SlotSink;
@@ -210,7 +215,7 @@ export class PlainCuts extends TextParts implements SlotSink {
   #beginsFile(rest: Buffer): boolean {
     if (headIn(this.#plain).head > 0) return true;
     const begin = Buffer.concat([this.#word.slice(0, Math.min(this.#word.size, MOST_BEGIN)), rest]);
-    return BEGINNINGS.test(begin.toString('latin1', 0, MOST_BEGIN).replaceAll('\\/', '/'));
+    return beginsAsFormat(begin.toString('latin1', 0, MOST_BEGIN).replaceAll('\\/', '/'));
   }
 
   #openCut(): void {

@@ -10,10 +10,12 @@ import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
+import type { NestedPlace } from '../cut/nested-places.js';
+import { beginsAsFormat } from '../cut/plain-cuts.js';
 import type { NestedCut, TextParts } from '../cut/text-parts.js';
 import { isErrorAt } from './host/shown-file.js';
 import { textLimit } from './host/unshown.js';
-import { markedAs, namedAs } from './nested-marks.js';
+import { isSpokenOfAsFile, markedAs, namedAs } from './nested-marks.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { TranslateContext } from './translate-context.js';
 
@@ -35,6 +37,9 @@ export interface ClaimedNested {
 
 /** In the spelling of a message; it ends what many programs print. */
 const LINE_BREAK = '\\n';
+
+/** Bytes that are enough to know a format by. */
+const BEGIN = 24;
 
 /** The files in text blocks, as `results.text` says. */
 export async function nestedFiles(
@@ -71,7 +76,7 @@ async function claimedIn(
     if (!stored || stays(one.cut)) continue;
     // it was cut by the limit of a tool whose result this is not
     if (stored.size <= limits.inlineOther && !lost) continue;
-    const said = dataUri ?? one.said ?? (place && markedAs(place));
+    const said = dataUri ?? one.said ?? (place && (markedAs(place) ?? begunAs(place, stored.head)));
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
     const isMeant = (one.isInJson && (mode === 'json' || isLong)) || lost || known.has(stored.digest);
     // out of other texts only what begins as a file is taken; of JSON, or alone, a program may want the base64
@@ -79,6 +84,11 @@ async function claimedIn(
     claimed.push({ nested: one, claims: { ...(place && namedAs(place)), ...said } });
   }
   return claimed;
+}
+
+/** Base64 beside the name of a file, and the like, is one if its bytes begin as one. */
+function begunAs(place: NestedPlace, head: Buffer): FileClaims | undefined {
+  return beginsAsFormat(head.toString('base64', 0, BEGIN)) && isSpokenOfAsFile(place) ? {} : undefined;
 }
 
 /** True for a text that the client's host would not show whole, if its base64 were put back. */

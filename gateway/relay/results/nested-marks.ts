@@ -1,4 +1,5 @@
 import { isMediaType } from '../../files/names/media-type.js';
+import { isFileEnding } from '../../files/names/told-name.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { NestedPlace } from '../cut/nested-places.js';
@@ -16,7 +17,24 @@ const TYPE_KEY = /type|mime|format/i;
 const MAX_TYPE = 256;
 
 /** Members in which a writer gives a file's name. */
-const NAMES = ['name', 'filename', 'fileName'];
+const FILE_NAME = /^file[-_]?name$/i;
+
+/** `name`, `path`, `file_path`, `savedPath` …, with a name that ends like one of a file. */
+const NAME_KEY = /(?:name|path)$/i;
+const NAME_ENDING = /[^./\\\s]\.([A-Za-z0-9]{1,5})$/;
+
+/** `format`, `type`, `ext`, `file_type`, `imageFormat` …, of which the value is such an ending. */
+const FORMAT_KEY = /(?:format|type|ext|extension)$/i;
+const FORMAT = /^\.?([A-Za-z0-9]{1,5})$/;
+
+/** `encoding`, `contentEncoding` … */
+const ENCODING_KEY = /encoding$/i;
+
+/** `image_base64`, `contentBase64`, `b64_json` … */
+const BASE64_KEY = /base64|b64/i;
+
+/** Members of an object that are looked at. */
+const MOST_MEMBERS = 64;
 
 /**
  * What the object around a string says of it as a file: it is the `data` of an image or audio block, the `blob` of a
@@ -39,9 +57,31 @@ export function markedAs({ holder, key }: NestedPlace): FileClaims | undefined {
 /** The name that stands beside a string which is a file. */
 export function namedAs({ holder, key }: NestedPlace): Pick<FileClaims, 'name'> {
   if (Array.isArray(holder)) return {};
-  const names = NAMES.filter((member) => member !== key).map((member) => holder[member]);
-  const name = names.find((value) => typeof value === 'string');
-  return typeof name === 'string' ? { name } : {};
+  if (key !== 'name' && typeof holder.name === 'string') return { name: holder.name };
+  const found = Object.entries(holder).find(
+    ([member, value]) => member !== key && typeof value === 'string' && FILE_NAME.test(member),
+  );
+  return found ? { name: String(found[1]) } : {};
+}
+
+/**
+ * Whether an object speaks of one of its strings as of a file: of its encoding, its name or its format. Not enough by itself,
+ * because a hash has a name and an encoding too; bytes that begin as a known format are, then, a file.
+ */
+export function isSpokenOfAsFile({ holder, key }: NestedPlace): boolean {
+  if (Array.isArray(holder) || key === 'text') return false;
+  if (BASE64_KEY.test(String(key))) return true;
+  return Object.entries(holder)
+    .slice(0, MOST_MEMBERS)
+    .some(([member, value]) => member !== key && typeof value === 'string' && speaksOfFile(member, value));
+}
+
+function speaksOfFile(member: string, value: string): boolean {
+  if (ENCODING_KEY.test(member)) return value.toLowerCase() === 'base64';
+  const ending = NAME_KEY.test(member)
+    ? NAME_ENDING.exec(value.slice(-MAX_TYPE))?.[1]
+    : FORMAT_KEY.test(member) && FORMAT.exec(value)?.[1];
+  return ending ? isFileEnding(ending) : false;
 }
 
 /**

@@ -251,6 +251,55 @@ describe('in a text of which the operator says nothing', () => {
     );
   });
 
+  const PICTURE = Buffer.concat([Buffer.from('ffd8ffe000104a46494600010100', 'hex'), randomBytes(1201)]);
+  const AS_PICTURE = PICTURE.toString('base64');
+  const beside = (data: string): [string, unknown][] => [
+    ['an encoding, as forges answer', { file_name: 'a', size: 1, encoding: 'base64', content: data, ref: 'main' }],
+    ['an encoding in other words', { content: data, contentEncoding: 'BASE64' }],
+    ['the name of a file', { filename: 'Plan 9.png', content: data }],
+    ['the path of a file', { rows: [{ savedPath: 'C:\\shots\\é 1.jpeg', bytes: data }] }],
+    ['a format', { format: 'png', imageData: data, note: 'ok' }],
+    ['an ending', { data, ext: '.PNG' }],
+    ['base64 in its own name', { pages: [{ image_base64: data, n: 1 }] }],
+  ];
+  it.each(beside(AS_PICTURE))('base64 of a known format beside %s becomes a link', async (_what, value) => {
+    for (const inner of [JSON.stringify(value), JSON.stringify(value, null, 2).replaceAll('/', '\\/')]) {
+      const written = inner.includes('\\/') ? AS_PICTURE.replaceAll('/', '\\/') : AS_PICTURE;
+      await everyPiece(
+        answer({ content: [textBlock(inner)], n: 1 }),
+        async (relayed, lab) => {
+          const { content, _meta } = resultOf(relayed);
+          const [{ url, mimeType }] = _meta['dev.wharf/files'];
+          expect(mimeType).toBe('image/jpeg');
+          expect(content[0].text).toBe(inner.replace(written, url));
+          expect(await lab.at(url)).toEqual(PICTURE);
+        },
+        { settings: {}, limits: { ...LIMITS, spool: 20_000 } },
+      );
+    }
+  });
+
+  it.each<[string, unknown]>([
+    ...beside(DATA).map(([what, value]): [string, unknown] => [`no format beside ${what}`, value]),
+    ['a known format beside nothing', { id: 7, imageData: AS_PICTURE }],
+    ['a known format in a list', { name: 'a.png', images: [AS_PICTURE] }],
+    ['a known format beside the name of no file', { name: 'v1.2', title: 'a.png', data: AS_PICTURE }],
+    ['a known format beside another encoding', { encoding: 'utf-8', data: AS_PICTURE }],
+    ['a known format beside no format', { type: 'wide', format: 'long', data: AS_PICTURE }],
+    ['the text beside a name', { name: 'a.png', text: AS_PICTURE }],
+    ['a known format below a name', { name: 'a.png', inner: { data: AS_PICTURE } }],
+  ])('base64 of %s stays as it came', async (_what, value) => {
+    const body = answer({ content: [textBlock(value)], n: 1 });
+    await everyPiece(
+      body,
+      async (relayed, lab) => {
+        expect(relayed.text).toBe(body);
+        expect(await lab.keys()).toEqual([]);
+      },
+      { settings: {} },
+    );
+  });
+
   it('wherever the text is cut on its way', async () => {
     const inner = `{"n":1e400,"a":{"mimeType":"image/png","data":"${DATA}"},"b":"${DATA}"}`;
     const body = Buffer.from(answer({ content: [textBlock(inner)] }));
