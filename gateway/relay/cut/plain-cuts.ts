@@ -2,6 +2,7 @@ import type { FileClaims } from '../../ports/file.js';
 import { parseDataUriHead, SCHEME } from '../../wire/data-uri.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { SlotSink } from '../../wire/json/reader.js';
+import { BASE64, Base64Lines, isLineBreak, mayBeLine } from './equal-lines.js';
 import { NOWHERE } from './nested-cuts.js';
 import { type NestedCut, type NestedFile, TextParts, type TextPartsOptions } from './text-parts.js';
 
@@ -9,6 +10,8 @@ const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
 const SLASH = 0x2f;
 const U = 0x75;
+/** What follows the backslash of a line break. */
+const BREAKS: Readonly<Record<number, number>> = { 110: 0x0a, 114: 0x0d };
 const PADDING = 0x3d;
 const COMMA = 0x2c;
 
@@ -20,10 +23,6 @@ const UNICODE_ESCAPE = 6;
 const MOST_HEAD = 512;
 /** What such a head ends with, before the base64. */
 const HEAD_END = 'base64,';
-
-/** The characters of base64 in a `data:` URI. Those of the other alphabet are in names and rulers of a text. */
-const BASE64 = new Uint8Array(256);
-for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=')) BASE64[byte] = 1;
 
 /** Bytes that end a word wherever they are: none of them is part of an escape. */
 const BETWEEN = new Uint8Array(256);
@@ -49,8 +48,9 @@ interface PlainCutOptions extends TextPartsOptions {
 
 /**
  * A text for people that may have files among its words: `![chart](data:image/png;base64,…)`, `<img src="data:…">`, a
- * cell of a table. A word of base64 that is long enough leaves the text while it streams. No writer breaks one into lines
- * within a `data:` URI, and behind a line break the text may go on with what looks like base64: so each line has its own.
+ * cell of a table. A word of base64 that is long enough leaves the text while it streams. Behind a line break the text may go
+ * on with what looks like base64: so each line has its own words, but where base64 that begins as a known format goes on in
+ * lines of equal length, as the command `base64` prints it.
  */
 export class PlainCuts extends TextParts implements SlotSink {
   readonly #options: PlainCutOptions;
@@ -67,6 +67,10 @@ export class PlainCuts extends TextParts implements SlotSink {
   #isFile: boolean | undefined;
   /** The word has come to its padding. */
   #isPadded = false;
+  /** The word goes on in lines. */
+  #lines: Base64Lines | undefined;
+  /** What came behind the last line that is known to belong to the word. */
+  readonly #pending = new ByteStore();
   /** The beginning of an escape that the last chunk broke off in. */
   #escape: Buffer = Buffer.alloc(0);
 
@@ -101,6 +105,7 @@ export class PlainCuts extends TextParts implements SlotSink {
       this.#other.end();
       return;
     }
+    if (this.#lines) this.#endLines(this.#lines.end());
     this.#endWord();
     this.#keep(this.#escape, 0, this.#escape.length);
     this.tell();
@@ -137,6 +142,7 @@ export class PlainCuts extends TextParts implements SlotSink {
     }
     this.#plain.settle();
     this.#word.settle();
+    this.#pending.settle();
     this.tell();
   }
 
@@ -145,7 +151,7 @@ export class PlainCuts extends TextParts implements SlotSink {
    * of a text. @returns where the first one begins that may be longer
    */
   #skip(chunk: Buffer, start: number, end: number): number {
-    if (this.#nested) return start;
+    if (this.#nested || this.#lines) return start;
     let begun = start;
     let least = this.#min - this.#word.size;
     for (;;) {
@@ -165,6 +171,12 @@ export class PlainCuts extends TextParts implements SlotSink {
     if (begun > start) this.#endWord();
     let kept = start;
     let at = begun;
+    const lines = () => {
+      at = this.#readLines(chunk, at, end);
+      kept = at;
+      begun = at;
+    };
+    if (this.#lines) lines();
     const endWord = (behind: number) => {
       if (this.#isLong(at - begun)) {
         this.#keep(chunk, kept, begun);
@@ -178,12 +190,20 @@ export class PlainCuts extends TextParts implements SlotSink {
       const length = byte === BACKSLASH ? escapeAt(chunk, at, end) : 1;
       if (length === 0) break;
       const char = byte === BACKSLASH ? charOf(chunk, at) : byte;
+      if (isLineBreak(char) && this.#beginsLines(chunk, begun, at)) {
+        this.#keep(chunk, kept, begun);
+        this.#pending.append(chunk, begun, at);
+        this.note(at - begun);
+        this.#takeLine();
+        lines();
+        continue;
+      }
       if (BASE64[char] !== 1) endWord(at + length);
       else if (char === PADDING) this.#isPadded = true;
       else if (this.#isPadded) endWord(at);
       at += length;
     }
-    if (this.#other) return;
+    if (this.#other || this.#lines) return;
     this.#keep(chunk, kept, begun);
     if (!this.#isLong(at - begun) || !this.#take(chunk, begun, at)) {
       this.#word.append(chunk, begun, at);
@@ -209,6 +229,71 @@ export class PlainCuts extends TextParts implements SlotSink {
     }
     this.#nested?.cut.write(chunk, start, end);
     return true;
+  }
+
+  /** Whether the word that a line break ends is the first line of a file. @param begun where the rest of it begins */
+  #beginsLines(chunk: Buffer, begun: number, at: number): boolean {
+    if (this.#nested || this.#isPadded || !mayBeLine(this.#word.size + at - begun)) return false;
+    const raw = Buffer.concat([this.#word.slice(0, this.#word.size), chunk.subarray(begun, at)]);
+    const line = raw
+      .toString('latin1')
+      .replaceAll(/\\(?:u(....)|(.))/g, (_all, code: string | undefined, char: string) =>
+        code === undefined ? char : String.fromCharCode(Number.parseInt(code, 16)),
+      );
+    this.#lines = beginsAsFormat(line) ? Base64Lines.behind(line) : undefined;
+    return this.#lines !== undefined;
+  }
+
+  /** Reads lines of base64. @returns where the words of the text go on */
+  #readLines(chunk: Buffer, start: number, end: number): number {
+    const lines = this.#lines;
+    let held = start;
+    let at = start;
+    const hold = () => {
+      this.#pending.append(chunk, held, at);
+      this.note(at - held);
+      held = at;
+    };
+    while (lines && at < end && !this.#other) {
+      const byte = chunk[at] as number;
+      const length = byte === BACKSLASH ? escapeAt(chunk, at, end) : 1;
+      if (length === 0) break;
+      const found = lines.push(byte === BACKSLASH ? charOf(chunk, at) : byte);
+      if (found) hold();
+      if (found === 'line') this.#takeLine();
+      else if (found) {
+        this.#endLines(found === 'last');
+        return at;
+      }
+      at += length;
+    }
+    hold();
+    if (at < end) this.#escape = Buffer.from(chunk.subarray(at, end));
+    return end;
+  }
+
+  /** A line belongs to the word. */
+  #takeLine(): void {
+    for (const piece of this.#pending.pieces()) {
+      if (this.#nested) this.#nested.cut.write(piece, 0, piece.length);
+      else this.#word.append(piece, 0, piece.length);
+    }
+    if (this.#nested) this.note(-this.#pending.size);
+    this.#pending.clear();
+    if (!this.#nested && this.#word.size >= this.#min && this.#options.mayOpen()) this.#openCut();
+  }
+
+  /** @param isLast what is pending is the last line */
+  #endLines(isLast: boolean): void {
+    this.#lines = undefined;
+    if (isLast) this.#takeLine();
+    if (this.#other) return;
+    this.#endWord();
+    const rest = Buffer.concat(this.#pending.pieces());
+    this.note(-rest.length);
+    this.#pending.clear();
+    // the line may be the beginning of a longer word
+    this.#words(rest, 0, rest.length);
   }
 
   /** @param rest of the word, behind what has come of it before */
@@ -263,6 +348,8 @@ export class PlainCuts extends TextParts implements SlotSink {
     this.#first = undefined;
     this.#plain = new ByteStore();
     this.#word.clear();
+    this.#pending.clear();
+    this.#lines = undefined;
   }
 }
 
@@ -280,10 +367,13 @@ function escapeAt(chunk: Buffer, at: number, end: number): number {
   return at + length <= end ? length : 0;
 }
 
-/** The character of an escape, if it may be of base64: PHP escapes slashes, .NET plus signs, and Gson the padding. */
+/**
+ * The character of an escape, if it may be of base64 or ends it: PHP escapes slashes, .NET plus signs, Gson the padding, and
+ * everyone line breaks and quotes.
+ */
 function charOf(chunk: Buffer, at: number): number {
-  const kind = chunk[at + 1];
-  if (kind !== U) return kind === SLASH ? SLASH : BACKSLASH;
+  const kind = chunk[at + 1] as number;
+  if (kind !== U) return kind === SLASH || kind === QUOTE ? kind : (BREAKS[kind] ?? BACKSLASH);
   return Number.parseInt(chunk.toString('latin1', at + ESCAPE, at + UNICODE_ESCAPE), 16);
 }
 
