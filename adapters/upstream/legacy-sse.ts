@@ -133,6 +133,8 @@ class LegacySse implements SharedUpstream {
     const headers = ['Content-Type', 'application/json', 'Accept', 'application/json', ...this.#headers];
     // when the session ends, so do its running messages
     body.on('close', () => life.abort());
+    // a stream that ends with its first event has closed before there was a listener
+    if (body.closed) life.abort();
     return {
       kind: 'sse',
       body,

@@ -37,3 +37,18 @@ export async function warningsDuring(work: () => Promise<unknown>): Promise<Erro
   }
   return warnings;
 }
+
+/** Promises that were rejected, and that nothing awaited, while some work was done: each of them ends a process. */
+export async function unhandledDuring(work: () => Promise<unknown>): Promise<unknown[]> {
+  const unhandled: unknown[] = [];
+  const rejected = (reason: unknown) => unhandled.push(reason);
+  thisProcess.on('unhandledRejection', rejected);
+  try {
+    await work();
+    // Node tells of them once the promises of this turn are settled
+    await new Promise(setImmediate);
+  } finally {
+    thisProcess.removeListener('unhandledRejection', rejected);
+  }
+  return unhandled;
+}

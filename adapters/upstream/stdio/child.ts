@@ -25,6 +25,9 @@ const EXIT_TOLD_MS = 2000;
 /** Text written to stderr just before the exit often arrives just after it. */
 const LAST_STDERR_MS = 100;
 
+/** How long after its end stderr is read on: a process that has left the group can keep it open for ever. */
+const STDERR_MS = 2000;
+
 /** A program that fetches itself first, as npx does, takes some seconds. Clients wait a minute for the first answer. */
 const SILENT_MS = 10_000;
 
@@ -213,9 +216,17 @@ export class Child implements SharedConnection {
     // /proc shows an end earlier than Node reports it: on a busy machine 7 of 200 processes had lost their exit code
     await Promise.race([this.#exiting, wait(EXIT_TOLD_MS, undefined, { ref: false })]);
     groupsToKillAtExit.delete(group);
+    this.#giveUpStderr();
     if (this.#closing) this.body.stop();
     else this.#failSoon();
     this.#gone();
+  }
+
+  #giveUpStderr(): void {
+    const { stderr } = this.#process;
+    const timer = setTimeout(() => stderr.destroy(), STDERR_MS).unref();
+    if (stderr.closed) clearTimeout(timer);
+    else stderr.once('close', () => clearTimeout(timer));
   }
 
   /**

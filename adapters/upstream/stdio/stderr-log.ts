@@ -40,7 +40,11 @@ export class StderrLog {
     stderr.on('data', (chunk: Buffer) => this.#read(chunk));
     stderr.on('end', () => this.#endLine());
     stderr.on('error', () => undefined);
-    stderr.on('close', () => this.#endWindow());
+    stderr.on('close', () => {
+      // it may be closed without an end
+      this.#endLine();
+      this.#endWindow();
+    });
   }
 
   /** The last lines, for the cause of an error. */

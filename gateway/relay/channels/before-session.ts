@@ -33,6 +33,7 @@ interface BeforeSessionOptions {
 export class BeforeSession {
   readonly #options: BeforeSessionOptions;
   readonly #waiting = new Set<Waiting>();
+  #isOver = false;
 
   constructor(options: BeforeSessionOptions) {
     this.#options = options;
@@ -40,6 +41,8 @@ export class BeforeSession {
 
   /** Takes a message that is not an answer. */
   async take(message: HeldMessage, cuts: MessageCuts): Promise<void> {
+    // it was read before the channel ended, and its turn has come after that
+    if (this.#isOver) return dismiss(cuts);
     const ping = pingIn(message);
     if (ping !== undefined) {
       await dismiss(cuts);
@@ -68,6 +71,7 @@ export class BeforeSession {
 
   /** The channel is gone. */
   end(): void {
+    this.#isOver = true;
     for (const waiting of [...this.#waiting]) {
       this.#remove(waiting);
       waiting.cuts.discardFiles();

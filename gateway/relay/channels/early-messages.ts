@@ -12,7 +12,7 @@ const MAX_EARLY = 1000;
 
 /** What waits for the session before the head of an answer may be sent. */
 export class EarlyMessages {
-  #waiting: Early[] = [];
+  readonly #waiting: Early[] = [];
   /** True when the last entry is a blank: further ones are redundant. */
   #isSpaced = false;
 
@@ -29,11 +29,17 @@ export class EarlyMessages {
     this.#push({ forward, drop: async () => {} });
   }
 
-  /** Removes and returns all of them, in order. */
-  take(): Early[] {
-    const taken = this.#waiting;
-    this.#waiting = [];
-    return taken;
+  /** Forwards them in order. Where one cannot be forwarded, those behind it are dropped. */
+  async forward(): Promise<void> {
+    try {
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) await next.forward();
+    } finally {
+      await this.drop();
+    }
+  }
+
+  async drop(): Promise<void> {
+    for (const { drop } of this.#waiting.splice(0)) await drop();
   }
 
   #push(early: Early): void {

@@ -94,7 +94,6 @@ export class AnswerRelay {
 
   async run(): Promise<void> {
     const { deps } = this.#context;
-    const exchange = this.#exchange;
     if (!this.#early && !this.#isUntyped) this.#writeHead();
     this.#bounds = this.#bound();
     try {
@@ -102,7 +101,7 @@ export class AnswerRelay {
         server: deps.server,
         pace: deps.pace,
         due: () => this.#madeReader?.inMessage === true || this.#isUntyped,
-        signal: exchange.signal,
+        signal: this.#exchange.signal,
       });
       await this.#reader.end();
       await this.#tail;
@@ -111,7 +110,7 @@ export class AnswerRelay {
       await (this.#bounds?.isOver ? this.#finish() : this.#fail(thrown));
     } finally {
       this.#bounds?.clear();
-      exchange.facts.bytesOut = this.#reply.written;
+      this.#exchange.facts.bytesOut = this.#reply.written;
     }
   }
 
@@ -156,6 +155,8 @@ export class AnswerRelay {
 
   #take(chunk: Buffer): Promise<unknown> | undefined {
     const fed = this.#reader.feed(chunk);
+    // what is thrown here ends the reading, and nothing awaits it then
+    fed?.catch(() => {});
     // only this answer is wanted on this stream: do not read further what cannot be delivered
     const failure = this.#isOne ? this.#reader.failure : this.#reader.failedAnswer;
     if (failure && this.#pending.size === 1) throw failure;
@@ -286,7 +287,10 @@ export class AnswerRelay {
         this.#early.add({ forward: () => this.#forward(message, cuts), drop: () => dismiss(cuts) });
         return;
       }
-      if (this.#early) await this.#openSession(message);
+      if (this.#early) {
+        this.#head.session = await this.#context.openSession?.(message);
+        await this.#releaseEarly();
+      }
     } catch (error) {
       await dismiss(cuts);
       throw error;
@@ -310,16 +314,11 @@ export class AnswerRelay {
     return answersIn(message).some(({ id }) => this.#pending.has(knownId(this.#pending, id)));
   }
 
-  async #openSession(message: HeldMessage): Promise<void> {
-    this.#head.session = await this.#context.openSession?.(message);
-    await this.#releaseEarly();
-  }
-
   async #releaseEarly(): Promise<void> {
-    const early = this.#early?.take() ?? [];
+    const early = this.#early;
     this.#early = undefined;
     this.#writeHead();
-    for (const { forward } of early) await forward();
+    await early?.forward();
   }
 
   #answered(ids: readonly string[]): void {
@@ -371,7 +370,7 @@ export class AnswerRelay {
     this.#answer.body.destroy();
     this.#madeReader?.abandon();
     await this.#tail?.catch(() => {});
-    for (const { drop } of this.#early?.take() ?? []) await drop();
+    await this.#early?.drop();
     this.#keepUnanswered();
     if (this.#reply.gone || exchange.signal.aborted) return this.#reply.abort();
     const error = asGatewayError(withSource(thrown, deps.limits));

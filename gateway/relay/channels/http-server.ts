@@ -76,6 +76,7 @@ export class HttpServer {
     const outgoing = prepared instanceof Promise ? await unlessCancelled(prepared, asked) : prepared;
     // as a server answers that has stopped: with nothing
     if (!outgoing) return exchange.reply.all({ status: 202, body: 'other' });
+    let answer: UpstreamAnswer | undefined;
     try {
       const isSame = outgoing.requests === messages.requests;
       const sent = isSame ? asked : { ...asked, messages: { ...messages, requests: [...outgoing.requests] } };
@@ -83,13 +84,17 @@ export class HttpServer {
       if (exchange.headersFromBody) Object.assign(headers, await this.#paramHeaders(sent));
       Object.assign(headers, outgoing.headers);
       const request = { method: 'POST', headers, body: outgoing.messages[0], principal, identity } as const;
-      const answer = await this.#upstream.open(request, signal);
+      answer = await this.#upstream.open(request, signal);
       if (probe && (await probe(answer))) return;
       // the client's own message was short: a web framework's page about its length says nothing to it
       const hasGrown = outgoing.messages[0].length > messages.bytes.length;
       if (hasGrown && answer.status === 413 && answer.kind === 'bytes') throw this.#refused(answer);
       const { initialize } = messages;
       await this.#relay(sent, answer, initialize && answer.status === 200 ? initialize : undefined);
+    } catch (error) {
+      // what its client does not get is not read to its end, and would keep its connection
+      answer?.body.destroy();
+      throw error;
     } finally {
       if (outgoing.done) await outgoing.done();
     }
@@ -145,11 +150,16 @@ export class HttpServer {
       return;
     }
     const answer = await this.#send('DELETE', caller);
-    if (answer.status < 300 || answer.status === 404) {
-      await sessions.end(id);
-      sessions.endStreams(id);
+    try {
+      if (answer.status < 300 || answer.status === 404) {
+        await sessions.end(id);
+        sessions.endStreams(id);
+      }
+      await this.#relay(caller, answer);
+    } catch (error) {
+      answer.body.destroy();
+      throw error;
     }
-    await this.#relay(caller, answer);
   }
 
   #send(method: 'GET' | 'DELETE', { exchange, session }: Caller): Promise<UpstreamAnswer> {

@@ -146,6 +146,8 @@ export class SharedSession {
     const outgoing = prepared instanceof Promise ? await unlessCancelled(prepared, given) : prepared;
     if (!outgoing) return exchange.reply.all({ status: 202, body: 'other' });
     try {
+      // nothing reads what the server would answer on a channel that has ended meanwhile
+      if (this.#isOver) throw this.#closed();
       // another POST may have used an id meanwhile
       this.#refuseTaken(outgoing.requests.map(called));
     } catch (error) {
@@ -286,7 +288,7 @@ export class SharedSession {
     this.#options.closed();
     this.#streams.get?.end();
     await this.#options.connection.close();
-    await this.#over(new GatewayError('upstream_closed', { server: this.#options.deps.server }));
+    await this.#over(this.#closed());
   }
 
   /**
@@ -340,11 +342,15 @@ export class SharedSession {
     // a message completed before the end is delivered; requests only it could answer are not awaited
     this.#own.giveUp();
     await this.#inbox.delivered();
-    const error = asGatewayError(reason ?? new GatewayError('upstream_closed', { server: deps.server }));
+    const error = asGatewayError(reason ?? this.#closed());
     // an exchange that waits logs its failure itself, with the same cause
     if (!this.#isClosing && !this.#streams.hasPosts)
       deps.log.warn({ principal: this.principal, code: error.code, err: error.cause }, 'the channel broke off');
     await this.#over(error);
+  }
+
+  #closed(): GatewayError {
+    return new GatewayError('upstream_closed', { server: this.#options.deps.server });
   }
 
   async #over(error: GatewayError): Promise<void> {

@@ -41,7 +41,9 @@ export class OwnRequests {
     client: ClientMessages | undefined,
     read?: ReadHeavy,
   ): Promise<OwnAnswer> {
-    const { connection, declares } = this.#options;
+    const { connection, declares, signal } = this.#options;
+    // what the server still says is not read
+    if (signal.aborted) return undefined;
     const own = ownRequest(method, params, client, declares);
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -60,8 +62,11 @@ export class OwnRequests {
   takes(message: HeldMessage, cuts: MessageCuts): boolean {
     if (this.#waiting.size === 0) return false;
     // a server that logs its input repeats the request, which is not an answer
-    const waiting = this.#waiting.get(answersIn(message)[0]?.id ?? '');
+    const id = answersIn(message)[0]?.id ?? '';
+    const waiting = this.#waiting.get(id);
     if (!waiting) return false;
+    // nothing would await a second answer, and a failure to read it would end the process
+    this.#waiting.delete(id);
     waiting.answered(this.#answer(message, cuts, waiting.read));
     return true;
   }

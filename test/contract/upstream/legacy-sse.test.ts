@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/upstream/legacy-sse.js';
 import type { SharedUpstream } from '../../../gateway/ports/upstream.js';
@@ -297,5 +299,28 @@ describe('legacy-sse', () => {
     const messages = Array.from({ length: 100 }, (_, id) => request(id, 'ping'));
     const warnings = await warningsDuring(() => Promise.all(messages.map((message) => connection.send(message))));
     expect(warnings).toEqual([]);
+  });
+});
+
+describe('a stream that ends with its first event', () => {
+  it('ends its messages, though it has closed before there is a connection', async () => {
+    let posts = 0;
+    const server = createServer((asked, answer) => {
+      if (asked.method === 'POST') posts += 1;
+      else answer.writeHead(200, { 'content-type': 'text/event-stream' }).end('event: endpoint\ndata: /messages\n\n');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const upstream = create(settings.parse({ url: `http://127.0.0.1:${port}/sse` }), upstreamDeps());
+    try {
+      const connection = await upstream.connect(calm());
+      const sent = failureOf(connection.send(Buffer.from('{}'))).then(({ code }) => code);
+      const arrived = until(() => posts > 0).then(() => 'it has arrived, and nothing will answer it');
+      expect(await Promise.race([sent, arrived])).toBe('upstream_closed');
+    } finally {
+      posts += 1;
+      await upstream.close();
+      server.close();
+    }
   });
 });

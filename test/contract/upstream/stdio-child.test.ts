@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { Child, startChild } from '../../../adapters/upstream/stdio/child.js';
+import { isRunning } from '../../helpers/is-running.js';
 import { until } from '../../helpers/wait.js';
 import { recordingLog } from './subject.js';
 
@@ -60,4 +62,22 @@ it('counts a process as gone only when it is known how it ended, however much la
   child.body.on('error', () => undefined).resume();
   await until(() => goneWith !== undefined);
   expect(goneWith).toBe('exit code 4');
+});
+
+it('leaves no pipe open to a process that has left the group of an ended server', async () => {
+  const open = () => readdirSync('/proc/self/fd').length;
+  const before = open();
+  // it has the server's stderr, and a session of its own
+  const script =
+    "require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], " +
+    "{ detached: true, stdio: ['ignore', 'ignore', 'inherit'] }).once('spawn', function () { console.log(this.pid); })";
+  const { child } = await start(`${script}; process.stdin.resume()`, 60_000);
+  const pid = Number(await new Promise((resolve) => child.body.once('data', (line) => resolve(String(line)))));
+  try {
+    await child.close();
+    await until(() => open() <= before);
+    expect(isRunning(pid)).toBe(true);
+  } finally {
+    process.kill(pid, 'SIGKILL');
+  }
 });
