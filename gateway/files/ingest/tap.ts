@@ -59,9 +59,15 @@ export class Taps {
   /** @returns the wait for the slowest of them */
   take(bytes: Buffer): Promise<unknown> | undefined {
     let waits: Promise<void>[] | undefined;
-    for (const tap of this.#taps) {
-      const wait = tap.take(bytes);
-      if (wait) waits = [...(waits ?? []), wait];
+    try {
+      for (const tap of this.#taps) {
+        const wait = tap.take(bytes);
+        if (wait) waits = [...(waits ?? []), wait];
+      }
+    } catch (error) {
+      // nothing awaits the others then, and one that refuses the file too would end the process
+      for (const wait of waits ?? []) wait.catch(() => undefined);
+      throw error;
     }
     return waits && Promise.all(waits);
   }

@@ -4,6 +4,8 @@ import { fill } from '../../../gateway/files/ingest/fill.js';
 import { Ingest } from '../../../gateway/files/ingest/ingest.js';
 import type { OpenTap, Tap } from '../../../gateway/files/ingest/tap.js';
 import { inPieces } from '../../helpers/chunked.js';
+import { gate } from '../../helpers/gate.js';
+import { unhandledDuring } from '../../helpers/this-process.js';
 import { createLab, HELLO, type Lab, NEVER } from './upload-lab.js';
 
 const LIMIT = { name: 'limits.file', bytes: 10_000_000, path: 'the file' };
@@ -120,5 +122,23 @@ describe('a tap on a file', () => {
     ingest.abort();
     ingest.abort();
     expect(tap.calls).toEqual(['abort']);
+  });
+
+  it('refuses the file alone, where another one would refuse it a moment later', async () => {
+    const later = gate();
+    const lab = createLab({ taps: [() => keeping({ take: () => later.opened.then(() => Promise.reject(REFUSED)) })] });
+    const full = new GatewayError('storage_full');
+    const throwing = keeping({
+      take: () => {
+        throw full;
+      },
+    });
+    const unhandled = await unhandledDuring(async () => {
+      const ingest = fileOf(lab, [() => throwing]);
+      await expect(fill(ingest, inPieces(HELLO, 5))).rejects.toBe(full);
+      ingest.abort();
+      later.open();
+    });
+    expect(unhandled).toEqual([]);
   });
 });
