@@ -46,6 +46,21 @@ export function takePrinted(log: Pick<Log, 'warn'>, printer: Pick<Console, (type
       log.warn({ printed: format(...words).slice(0, MOST_PRINTED) }, 'A library has printed a text.');
 }
 
+/**
+ * Makes what no code has caught a line of the log: Node would print it as it is, with all that it quotes. After a promise that
+ * nothing awaited, Wharf goes on. What the promise was about is lost, but the end of the process would be that of every other
+ * call, and of every stdio server. After an error outside of all promises the process ends, for nothing is certain then.
+ */
+export function takeUncaught(log: Pick<Log, 'error'>, here: Pick<NodeJS.Process, 'on' | 'exit'> = process): void {
+  here.on('unhandledRejection', (err) =>
+    log.error({ err }, 'A fault of Wharf: nothing has handled an error. It goes on.'),
+  );
+  here.on('uncaughtException', (err) => {
+    log.error({ err }, 'A fault of Wharf: nothing has caught an error. The process ends.');
+    here.exit(1);
+  });
+}
+
 /** Lines on their way to a target, gathered for at most 100 ms. */
 export class GatheredLines {
   readonly #sink: LogTarget;

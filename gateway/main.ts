@@ -12,7 +12,7 @@ import type { Config } from './config/config.js';
 import { type LoadResult, loadConfig } from './config/load.js';
 import { configMarkdown } from './config/reference/markdown.js';
 import { configJsonSchema } from './config/reference/reference.js';
-import { createLog, takePrinted } from './log.js';
+import { createLog, takePrinted, takeUncaught } from './log.js';
 import { print, printError } from './print.js';
 import { goOnAfterHangUp } from './reload/hang-up.js';
 import { logWarnings, problemsText, startedText, startFailureText, summaryText } from './report.js';
@@ -110,6 +110,7 @@ async function run(
 ): Promise<number> {
   const log = createLog(config.logLevel);
   takePrinted(log);
+  takeUncaught(log);
   giveBackWhenQuiet();
   freeWhatWasRead();
   const { file, seen, isServed, load } = source;

@@ -9,7 +9,7 @@ import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
 import { makePrivateFolder } from './files/temp-files.js';
-import { createLog, takePrinted } from './log.js';
+import { createLog, takePrinted, takeUncaught } from './log.js';
 import { printError } from './print.js';
 import { goOnAfterHangUp } from './reload/hang-up.js';
 import { logWarnings, problemsText, startFailureText } from './report.js';
@@ -40,6 +40,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
   }
   const log = createLog(chosen.logLevel);
   takePrinted(log);
+  takeUncaught(log);
   goOnAfterHangUp(log);
   giveBackWhenQuiet();
   freeWhatWasRead();
