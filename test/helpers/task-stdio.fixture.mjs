@@ -1,12 +1,14 @@
 // A stdio server whose only tool takes the path of a file, and runs as a task where its caller asks for one. A task's result
 // is what its file holds then; `tasks/get` tells the path of the newest file, and that a task is over whose file says so.
-// A call whose file says `late` is answered when its server is asked for its tasks.
+// A call whose file says `late` is answered when its server is asked for its tasks, and the task's result has a sound beside the
+// text. Of a task whose file says `told`, the server says by itself that it is over.
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const paths = [];
 const late = [];
 const task = (taskId) => ({ taskId, status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: 60_000 });
+const sound = { type: 'audio', mimeType: 'audio/wav', data: Buffer.alloc(60_000, 'sound').toString('base64') };
 const text = (said) => ({ content: [{ type: 'text', text: said }] });
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : 'it is gone');
 const pathOf = (taskId) => paths[Number(taskId.slice('task-'.length)) - 1];
@@ -30,8 +32,10 @@ function resultOf({ method, params }) {
     case 'tasks/list':
       for (const message of late.splice(0)) answer(message);
       return { tasks: [] };
-    case 'tasks/result':
-      return text(read(pathOf(params.taskId)));
+    case 'tasks/result': {
+      const said = text(read(pathOf(params.taskId)));
+      return said.content[0].text === 'late' ? { content: [...said.content, sound] } : said;
+    }
     default:
       return {};
   }
@@ -48,5 +52,8 @@ createInterface({ input: process.stdin })
     const answered = { id: message.id, result: resultOf(message) };
     if (isHeld) late.push(answered);
     else answer(answered);
+    const { task: begun } = answered.result;
+    if (begun && read(pathOf(begun.taskId)) === 'told')
+      answer({ method: 'notifications/tasks/status', params: { ...begun, status: 'completed' } });
   })
   .on('close', () => process.exit(0));

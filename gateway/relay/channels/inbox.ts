@@ -189,6 +189,7 @@ export class ChannelInbox {
     if (!(target instanceof PostStream) || target.gone) return false;
     const pieces = untouched(message, cuts, this.#options.deps, this.#addressee(target));
     if (!pieces) return false;
+    this.#parts.tasks.heard(message, this.#options.principal);
     const answered = answersIn(message).map(({ id }) => this.#parts.streams.idOf(id));
     this.#pass(target, pieces, answered, { asks: elicitationIn(message), cuts });
     return true;
@@ -240,11 +241,12 @@ export class ChannelInbox {
   async #deliver(message: HeldMessage, cuts: MessageCuts, readAt: number): Promise<void> {
     await breathe();
     if (this.#early && answersIn(message).length === 0) return this.#early.take(message, cuts);
+    this.#parts.tasks.heard(message, this.#options.principal);
     // malformed JSON cannot be passed on, but the request that waits for it is known
     if (message.malformed) cuts.fail(new GatewayError('upstream_invalid', { reason: message.malformed.reason }));
     const target = await this.#targetOf(message, readAt);
     if (!target || target.gone) {
-      if (!cuts.failure) this.#noteTasks(message);
+      if (!cuts.failure) await this.#noteTasks(message);
       await dismiss(cuts);
       await this.#undelivered(message, target);
       return;
@@ -329,12 +331,12 @@ export class ChannelInbox {
     return streams.targetOf(message);
   }
 
-  /** An answer that its client will not get may create a task, which needs the files of its call. */
-  #noteTasks(message: HeldMessage): void {
+  /** An answer that its client will not get may create a task, which its client still finds in the server's list. */
+  async #noteTasks(message: HeldMessage): Promise<void> {
     const { streams, tasks } = this.#parts;
     for (const { id, base } of answersIn(message)) {
-      const files = streams.filesOf(streams.idOf(id));
-      if (files) tasks.missed(message, base, { files, principal: this.#options.principal });
+      const call = streams.lost(streams.idOf(id));
+      if (call) await tasks.missed(message, base, { ...call, principal: this.#options.principal });
     }
   }
 

@@ -5,8 +5,8 @@ import { metaOf } from '../../mcp/request.js';
 import { answersIn, knownId } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { PendingRequest } from '../pending-request.js';
-import { AbandonedCalls, type AbandonedOptions } from './calls/abandoned-calls.js';
-import type { CallFiles } from './calls/call-files.js';
+import { toolThatMayBecomeTask } from '../results/tool/tool-of-task.js';
+import { AbandonedCalls, type AbandonedOptions, type LostCall } from './calls/abandoned-calls.js';
 import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';
 
@@ -81,7 +81,9 @@ export class ChannelStreams {
     this.#posts.remove(place);
     for (const id of ids) if (this.#byId.get(id) === stream) this.#byId.delete(id);
     for (const token of tokens) if (this.#byProgress.get(token) === stream) this.#byProgress.delete(token);
-    if (left.length > 0) this.#abandoned.add({ ids: left, tokens, files: stream.files });
+    if (left.length === 0) return;
+    const tools = new Map(left.flatMap((id) => toolIn(stream, id).map((tool) => [id, tool] as const)));
+    this.#abandoned.add({ ids: left, tokens, files: stream.files, ...(tools.size > 0 && { tools }) });
   }
 
   /** True when a request with this id is unanswered. */
@@ -99,9 +101,10 @@ export class ChannelStreams {
     return this.#byId.get(id);
   }
 
-  /** What exists only for the call of an unanswered request, whether or not its client still waits. */
-  filesOf(id: string): CallFiles | undefined {
-    return this.#byId.get(id)?.files ?? this.#abandoned.filesOf(id);
+  /** What is known of the call of an unanswered request whose client does not get its answer. */
+  lost(id: string): LostCall | undefined {
+    const stream = this.#byId.get(id);
+    return stream ? { files: stream.files, tool: toolIn(stream, id)[0] } : this.#abandoned.callOf(id);
   }
 
   /** The request is answered, or its answer is no longer wanted. */
@@ -172,4 +175,11 @@ export class ChannelStreams {
   #tellArrival(): void {
     for (const arrived of this.#arrived) arrived();
   }
+}
+
+/** The tool of an unanswered request that may become a task. */
+function toolIn({ pending }: PostStream, id: string): string[] {
+  const request = pending.get(id);
+  const tool = request && toolThatMayBecomeTask(request);
+  return tool === undefined ? [] : [tool];
 }

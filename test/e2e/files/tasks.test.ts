@@ -179,6 +179,10 @@ describe('a task of a stdio server, which takes the path of a file', () => {
     expect(existsSync(working)).toBe(true);
   });
 
+  it('has it no longer once its server has said by itself that it is over', async () => {
+    await isGone(await begin('told'));
+  });
+
   it('is told from a call that is over at once', async () => {
     await isGone(textOf(await client.call('read', { file: 'data:,x' })));
   });
@@ -209,6 +213,13 @@ describe('a task of a stdio server, which takes the path of a file', () => {
       await client.request('tasks/list');
       expect(await fetched('task-1')).toBe('late');
       await isGone(path);
+    });
+
+    it('has a result whose files are those of its tool', async () => {
+      await leave([late('a', { task: {} })]);
+      await client.request('tasks/list');
+      const { result } = await client.request('tasks/result', { taskId: 'task-1' });
+      expect(announced(result).name).toMatch(/^read-1\./);
     });
 
     it('has it no longer when it is a call, whatever became of the other calls of its batch', async () => {

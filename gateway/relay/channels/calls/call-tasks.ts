@@ -1,12 +1,13 @@
 import { lightValue } from '../../../json/light-value.js';
 import { isObject } from '../../../json/value.js';
 import { RANGE, rangeAt } from '../../../mcp/ranges.js';
-import type { JsonPath } from '../../../ports/json.js';
+import type { JsonObject, JsonPath } from '../../../ports/json.js';
+import { parseJson } from '../../../wire/json/parse.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
 import type { EditableAnswer, PendingRequest } from '../../pending-request.js';
 import { taskBegunIn } from '../../results/tool/tool-of-task.js';
 import type { ChannelDeps } from '../deps.js';
-import { AbandonedCalls } from './abandoned-calls.js';
+import { AbandonedCalls, type LostCall } from './abandoned-calls.js';
 import type { CallFiles } from './call-files.js';
 
 /** After these a task needs its files no longer: the first is answered when it is over. */
@@ -14,6 +15,9 @@ const ENDS_TASK = new Set(['tasks/result', 'tasks/cancel']);
 
 /** Its answer tells whether a task is over. The extension of 2026-07-28 has the result in it, and no `tasks/result`. */
 const TELLS_OF_TASK = 'tasks/get';
+
+/** By which a server tells what has become of a task: in 2025-11-25, and in the extension. As JSON text. */
+const NOTICES = new Set(['"notifications/tasks/status"', '"notifications/tasks"']);
 
 /** Statuses of a task that is over: it "MUST NOT transition to any other status". */
 const TERMINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
@@ -60,13 +64,26 @@ export class CallTasks {
     });
   }
 
-  /**
-   * The answer to a call whose client has gone. If it creates a task, the client still finds that in the server's list.
-   * @param files what exists only for the call
-   */
-  missed(message: HeldMessage, base: JsonPath, { files, principal }: { files: CallFiles; principal: string }): void {
-    const id = taskBegunIn(message, base, this.#deps.limits);
-    if (id !== undefined) this.#began(keyOf(principal, id), files);
+  /** The answer to a call whose client has gone. If it creates a task, the client still finds that in the server's list. */
+  async missed(
+    message: HeldMessage,
+    base: JsonPath,
+    { files, tool, principal }: LostCall & { principal: string },
+  ): Promise<void> {
+    const { limits, taskTools, server } = this.#deps;
+    const id = files || tool !== undefined ? taskBegunIn(message, base, limits) : undefined;
+    if (id === undefined) return;
+    if (files) this.#began(keyOf(principal, id), files);
+    if (tool !== undefined) await taskTools.remember(id, tool, { principal, server });
+  }
+
+  /** What a server says by itself: a task that is over needs its files no longer, though no client asks about it. */
+  heard(message: HeldMessage, principal: string): void {
+    if (this.#kept.isEmpty || message.malformed || !NOTICES.has(message.captured('method') ?? '')) return;
+    if (message.values > this.#deps.limits.values) return;
+    const { params } = parseJson(message.skeleton().toString('utf8')) as JsonObject;
+    if (!isObject(params) || typeof params.taskId !== 'string' || !TERMINAL.has(params.status)) return;
+    void this.#kept.settle(keyOf(principal, params.taskId));
   }
 
   /** A request has its answer. */

@@ -59,13 +59,18 @@ export class TaskTools {
     owner: TaskOwner,
     limits: Pick<Limits, 'values'>,
   ): Promise<void> {
-    if (!mayBecomeTask(request) || request.subject === undefined || request.subject.length > MAX_SUBJECT) return;
-    const taskId = taskBegunIn(message, base, limits);
-    if (taskId === undefined) return;
+    const tool = toolThatMayBecomeTask(request);
+    const taskId = tool === undefined ? undefined : taskBegunIn(message, base, limits);
+    if (tool === undefined || taskId === undefined) return;
     request.becameTask?.(taskId);
+    await this.remember(taskId, tool, owner);
+  }
+
+  /** @param tool as of `toolThatMayBecomeTask`. Never rejects */
+  async remember(taskId: string, tool: string, owner: TaskOwner): Promise<void> {
     const { state, keys, keptMs, log } = this.#deps;
     try {
-      await state.create(keys.of('task', named(taskId, owner)), request.subject, keptMs, owner);
+      await state.create(keys.of('task', named(taskId, owner)), tool, keptMs, owner);
     } catch (error) {
       log.warn({ err: error }, 'the tool of a task could not be remembered');
     }
@@ -109,6 +114,12 @@ export function mayBecomeTask({ method, params }: PendingRequest): boolean {
   if (isObject(params.task)) return true;
   const extensions = capabilitiesOf(params)?.extensions;
   return isObject(extensions) && extensions[EXTENSION] !== undefined;
+}
+
+/** The tool that a call runs whose client has declared that it may be answered with a task; undefined for any other. */
+export function toolThatMayBecomeTask(request: PendingRequest): string | undefined {
+  const { subject } = request;
+  return subject !== undefined && subject.length <= MAX_SUBJECT && mayBecomeTask(request) ? subject : undefined;
 }
 
 /** A cheap test of an answer. */
