@@ -155,8 +155,6 @@ export class AnswerRelay {
 
   #take(chunk: Buffer): Promise<unknown> | undefined {
     const fed = this.#reader.feed(chunk);
-    // what is thrown here ends the reading, and nothing awaits it then
-    fed?.catch(() => {});
     // only this answer is wanted on this stream: do not read further what cannot be delivered
     const failure = this.#isOne ? this.#reader.failure : this.#reader.failedAnswer;
     if (failure && this.#pending.size === 1) throw failure;

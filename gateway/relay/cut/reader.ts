@@ -116,9 +116,11 @@ export class CutReader {
    * @throws GatewayError when the body cannot be read further: too deep, or endless after its message has failed
    */
   feed(chunk: Buffer): Promise<void> | undefined {
-    if (chunk.length > MAX_FEED) return this.#feedPieces(chunk);
-    const rest = this.#feedPiece(chunk);
-    return rest && this.#feedRest(rest);
+    const rest = chunk.length > MAX_FEED ? undefined : this.#feedPiece(chunk);
+    const fed = chunk.length > MAX_FEED ? this.#feedPieces(chunk) : rest && this.#feedRest(rest);
+    // one that gives the body up for another reason does not await it
+    fed?.catch(() => {});
+    return fed;
   }
 
   async #feedRest(rest: Buffer): Promise<void> {
