@@ -15,6 +15,9 @@ import {
 } from './consent/consent.js';
 import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
+import { askingTool } from './for-server/asking-tool.js';
+import type { HandOver } from './for-server/hand-over.js';
+import { putOffAnswer } from './for-server/put-off-question.js';
 import {
   factsOfLack,
   fieldOf,
@@ -42,7 +45,6 @@ import {
   type State,
   type TakenQuestion,
 } from './sealed-state.js';
-import { askingTool, type HandOver, putOffAnswer } from './server-file.js';
 import { notGivenResult, questionText } from './texts.js';
 
 const CONSENT = `${OWN_KEY}consent`;

@@ -9,10 +9,10 @@ import { noFacts } from '../exchange.js';
 import type { Taker } from './asked-reply.js';
 import type { AskedStream, Course } from './course.js';
 import type { AskingDeps } from './deps.js';
-import { FilesForServer } from './files-for-server.js';
+import { FilesForServer } from './for-server/files-for-server.js';
+import { readQuestion } from './for-server/read-question.js';
 import type { OpenQuestion, OpenQuestions, Questioned } from './open-questions.js';
 import { tokenIn } from './progress.js';
-import { readQuestion } from './server-file.js';
 import { refusalText, serverMessage } from './server-message.js';
 
 /**

@@ -2,9 +2,9 @@ import { asGatewayError } from '../../../errors.js';
 import { isObject } from '../../../json/value.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import type { AskingDeps } from '../deps.js';
+import { type HandOver, handOver } from '../for-server/hand-over.js';
 import { answerIn, problemOfOthers } from '../questions.js';
 import type { TakenFile, TakenQuestion } from '../sealed-state.js';
-import { type HandOver, handOver } from '../server-file.js';
 import { type Heard, type Hearing, hear } from './hear.js';
 
 /** A server's question after a round, and its files that are not there yet. */

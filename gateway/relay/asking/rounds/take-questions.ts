@@ -3,18 +3,13 @@ import type { ClientFacts } from '../../../ports/client.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import type { AskingDeps } from '../deps.js';
+import { formForOthers, withOthers } from '../for-server/other-fields.js';
+import { takenUp } from '../for-server/put-off-question.js';
+import { type FoundQuestion, readQuestion } from '../for-server/read-question.js';
+import { uploadForServer, wayForServer } from '../for-server/wanted-file.js';
 import { showsForms, type Way } from '../means.js';
 import type { PutOffFor } from '../put-off.js';
 import { askedUpload, type TakenFile, type TakenQuestion } from '../sealed-state.js';
-import {
-  type FoundQuestion,
-  formForOthers,
-  readQuestion,
-  takenUp,
-  uploadForServer,
-  wayForServer,
-  withOthers,
-} from '../server-file.js';
 import { serverQuestionText } from '../texts.js';
 
 const ELICIT = 'elicitation/create';

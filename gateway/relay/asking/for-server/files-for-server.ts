@@ -1,32 +1,27 @@
-import type { FileRecord } from '../../files/file.js';
-import type { Authorization } from '../../files/upload.js';
-import { eraOf } from '../../mcp/era.js';
-import type { AboutTask } from '../../mcp/meta-keys.js';
-import type { Dialect } from '../../ports/dialect.js';
-import type { OtherFields, ServerFile, ServerQuestion } from '../../ports/file-question.js';
-import type { JsonObject } from '../../ports/json.js';
-import { answerText } from '../client/local-answer.js';
-import { askUntilGiven } from './ask-until-given.js';
-import type { AskedStream } from './course.js';
-import type { AskingDeps } from './deps.js';
-import { showsForms, type Way } from './means.js';
-import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.js';
-import type { OpenQuestion } from './open-questions.js';
-import { ServerProgress } from './progress.js';
-import type { PutOffFor } from './put-off.js';
-import { nameOfCall } from './questions.js';
-import {
-  askingTool,
-  canAskFor,
-  formForOthers,
-  handOver,
-  putOffAnswer,
-  takenUp,
-  uploadForServer,
-  wayForServer,
-  withOthers,
-} from './server-file.js';
-import { type Besides, serverQuestionText } from './texts.js';
+import type { FileRecord } from '../../../files/file.js';
+import type { Authorization } from '../../../files/upload.js';
+import { eraOf } from '../../../mcp/era.js';
+import type { AboutTask } from '../../../mcp/meta-keys.js';
+import type { Dialect } from '../../../ports/dialect.js';
+import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
+import type { JsonObject } from '../../../ports/json.js';
+import { answerText } from '../../client/local-answer.js';
+import { askUntilGiven } from '../ask-until-given.js';
+import type { AskedStream } from '../course.js';
+import type { AskingDeps } from '../deps.js';
+import { showsForms, type Way } from '../means.js';
+import { askOnStream, type StreamOutcome, type WaitingCall } from '../on-stream.js';
+import type { OpenQuestion } from '../open-questions.js';
+import { ServerProgress } from '../progress.js';
+import type { PutOffFor } from '../put-off.js';
+import { nameOfCall } from '../questions.js';
+import { type Besides, serverQuestionText } from '../texts.js';
+import { askingTool } from './asking-tool.js';
+import { handOver } from './hand-over.js';
+import { formForOthers, withOthers } from './other-fields.js';
+import { putOffAnswer, takenUp } from './put-off-question.js';
+import { canAskFor } from './read-question.js';
+import { uploadForServer, wayForServer } from './wanted-file.js';
 
 /** Files that the person has given for one field. */
 interface Given {

@@ -1,0 +1,78 @@
+import { GatewayError } from '../../../errors.js';
+import type { FileRecord } from '../../../files/file.js';
+import type { Inquire } from '../../../mcp/inquire.js';
+import type { FileAsking, GivenFile, ServerFile } from '../../../ports/file-question.js';
+import type { Identity } from '../../../ports/identity.js';
+import type { JsonValue } from '../../../ports/json.js';
+import type { AskingDeps } from '../deps.js';
+import { wantsUploaded } from './wanted-file.js';
+
+/** A file in an answer exists at one time as bytes, as base64, in the text of the answer and in its bytes. */
+const COPIES = 4;
+
+/** Stored files for one field of the server's question. */
+interface Handed {
+  wanted: ServerFile;
+  records: readonly [FileRecord, ...FileRecord[]];
+  /** Hears how many bytes of them have gone, and of which file the last ones were. */
+  sent: (bytes: number, name: string) => void;
+}
+
+/** What is needed to hand over files. */
+export interface HandOver {
+  deps: Pick<AskingDeps, 'deliver' | 'upload' | 'library' | 'log' | 'flow' | 'server' | 'limits' | 'accepts'>;
+  principal: string;
+  identity: Identity;
+  /** Asks the server in the session in which it asks. */
+  inquire: Inquire;
+  signal: AbortSignal;
+  /** Counts bytes that are kept. @throws GatewayError `held_full` */
+  hold: (bytes: number) => void;
+}
+
+/** Brings files to the server. @returns what the answer says about them @throws GatewayError */
+export async function handOver(
+  { wanted, records, sent }: Handed,
+  asks: FileAsking,
+  context: HandOver,
+): Promise<JsonValue> {
+  const { deps, principal, signal } = context;
+  const { endpoint, name: argument } = wanted;
+  for (const record of records) await refuseKept(record, argument, context);
+  if (endpoint) await deps.deliver({ files: records, endpoint, sent }, signal);
+  const isUploaded = wantsUploaded(wanted, records, deps);
+  const given: GivenFile[] = [];
+  let done = 0;
+  for (const record of records) {
+    const { name, mimeType, size, digest, id } = record;
+    if (endpoint) given.push({ name, mimeType, size });
+    else if (!isUploaded) given.push({ name, mimeType, size, base64: await base64Of(record, context) });
+    else {
+      const uri = await deps.upload({ file: record, argument, principal, inquire: context.inquire }, signal);
+      given.push({ name, mimeType, size, uri });
+      done += size;
+      sent(done, name);
+    }
+    deps.log.info({ principal, argument, uploadId: endpoint?.id, file: id, size, digest }, 'a file was handed over');
+  }
+  return asks.toServer(given, wanted);
+}
+
+/** A rule may keep these bytes from the server, wherever they have come from before. @throws GatewayError */
+async function refuseKept(record: FileRecord, argument: string, { deps, identity: who }: HandOver): Promise<void> {
+  const { flow, server: to } = deps;
+  const answer = await flow?.decide({ who, from: record.server, to, file: record });
+  if (!answer || answer.kind === 'allowed') return;
+  const text = `The file for '${argument}' may not be given to the server "${to}": ${answer.rule.place} keeps it from there.`;
+  throw new GatewayError('file_refused', { reason: 'handoffDenied', argument, text, rule: answer.rule.place });
+}
+
+/** Small: it goes into a message. */
+async function base64Of(file: FileRecord, { deps, signal, hold }: HandOver): Promise<string> {
+  hold(Math.ceil(file.size / 3) * 4 * COPIES);
+  const chunks: Buffer[] = [];
+  const read = await deps.library.read(file, signal);
+  if (read.kind !== 'found') throw new GatewayError('file_gone');
+  for await (const chunk of read.body) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('base64');
+}
