@@ -10,63 +10,26 @@ import {
   type ScriptedAnswer,
   startFakeUpstream,
 } from '../../helpers/fake-upstream.js';
-import { startTakingServer, type TakingServer } from '../../helpers/taking-server.js';
 import { warningsDuring } from '../../helpers/this-process.js';
 import { until } from '../../helpers/wait.js';
-import { describeSharedUpstream, describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
-import { describeSending, type SendingSubject } from '../upstream-sending.contract.js';
+import { describeSharedUpstream, describeUpstream } from '../upstream.contract.js';
+import { describeSending } from '../upstream-sending.contract.js';
+import { httpSending, httpSubject } from './http-subject.js';
 import { calm, failureOf, type Overrides, request, upstreamDeps } from './subject.js';
 
-function subject(): UpstreamSubject {
-  const fakes: FakeUpstream[] = [];
-  const start = async (overrides: Overrides = {}) => {
-    const fake = await startFakeUpstream({ transport: 'legacy-sse' });
-    fakes.push(fake);
-    return { fake, upstream: create(settings.parse({ url: fake.url }), upstreamDeps(overrides)) };
-  };
-  return {
-    healthy: async (overrides) => (await start(overrides)).upstream,
-    unreachable: async () => {
-      const { fake, upstream } = await start();
-      await fake.close();
-      return upstream;
-    },
-    dying: async () => {
-      const { fake, upstream } = await start();
-      fake.respond = ({ method }) => {
-        if (method === 'GET') return undefined;
-        fake.speakOn(0, '8\r\n{"half":\r\n');
-        setTimeout(() => fake.resetConnection(0), 50);
-        return { status: 202 };
-      };
-      return upstream;
-    },
-    limitOfOne: { limits: { connections: 1 }, timeouts: { queue: 50 } },
-    limitError: 'connection_limit',
-    leftovers: () => fakes.reduce((sum, fake) => sum + fake.openConnections, 0),
-    clean: async () => {
-      for (const fake of fakes.splice(0)) await fake.close();
-    },
-  };
-}
+const make = (url: string, overrides: Overrides) => create(settings.parse({ url }), upstreamDeps(overrides));
 
-function sending(): SendingSubject {
-  const servers: TakingServer[] = [];
-  return {
-    taking: async (pace, overrides) => {
-      const server = await startTakingServer({ transport: 'legacy-sse', pace });
-      servers.push(server);
-      const upstream = create(settings.parse({ url: server.url }), upstreamDeps(overrides));
-      return { upstream, taken: () => server.taken };
-    },
-    stall: 'idle',
-    clean: async () => {
-      for (const server of servers.splice(0)) await server.close();
-    },
-  };
-}
+const subject = () =>
+  httpSubject({ transport: 'legacy-sse' }, make, (fake) => {
+    fake.respond = ({ method }) => {
+      if (method === 'GET') return undefined;
+      fake.speakOn(0, '8\r\n{"half":\r\n');
+      setTimeout(() => fake.resetConnection(0), 50);
+      return { status: 202 };
+    };
+  });
 
-describeSending('legacy-sse', sending);
+describeSending('legacy-sse', () => httpSending('legacy-sse', make));
 describeUpstream('legacy-sse', subject);
 describeSharedUpstream('legacy-sse', subject);
 

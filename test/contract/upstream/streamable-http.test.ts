@@ -2,58 +2,21 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/upstream/streamable-http.js';
 import type { ExchangeUpstream, UpstreamAnswer } from '../../../gateway/ports/upstream.js';
 import { type FakeUpstream, type FakeUpstreamOptions, startFakeUpstream } from '../../helpers/fake-upstream.js';
-import { startTakingServer, type TakingServer } from '../../helpers/taking-server.js';
 import { until } from '../../helpers/wait.js';
-import { describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
-import { describeSending, type SendingSubject } from '../upstream-sending.contract.js';
+import { describeUpstream } from '../upstream.contract.js';
+import { describeSending } from '../upstream-sending.contract.js';
+import { httpSending, httpSubject } from './http-subject.js';
 import { calm, failureOf, type Overrides, POST_HEADERS, request, upstreamDeps } from './subject.js';
 
-function subjectFor(options: FakeUpstreamOptions): UpstreamSubject {
-  const fakes: FakeUpstream[] = [];
-  const start = async (overrides: Overrides = {}) => {
-    const fake = await startFakeUpstream(options);
-    fakes.push(fake);
-    return { fake, upstream: create(settings.parse({ url: fake.url }), upstreamDeps(overrides)) };
-  };
-  return {
-    healthy: async (overrides) => (await start(overrides)).upstream,
-    unreachable: async () => {
-      const { fake, upstream } = await start();
-      await fake.close();
-      return upstream;
-    },
-    dying: async () => {
-      const { fake, upstream } = await start();
-      const body = `{"half":${'0'.repeat(100)}`;
-      fake.respond = () => ({ contentType: 'application/json', body, cutAfter: 8, cut: 'rst' });
-      return upstream;
-    },
-    limitOfOne: { limits: { connections: 1 }, timeouts: { queue: 50 } },
-    limitError: 'connection_limit',
-    leftovers: () => fakes.reduce((sum, fake) => sum + fake.openConnections, 0),
-    clean: async () => {
-      for (const fake of fakes.splice(0)) await fake.close();
-    },
-  };
-}
+const make = (url: string, overrides: Overrides) => create(settings.parse({ url }), upstreamDeps(overrides));
 
-function sending(): SendingSubject {
-  const servers: TakingServer[] = [];
-  return {
-    taking: async (pace, overrides) => {
-      const server = await startTakingServer({ transport: 'streamable-http', pace });
-      servers.push(server);
-      const upstream = create(settings.parse({ url: server.url }), upstreamDeps(overrides));
-      return { upstream, taken: () => server.taken };
-    },
-    stall: 'idle',
-    clean: async () => {
-      for (const server of servers.splice(0)) await server.close();
-    },
-  };
-}
+const subjectFor = (options: FakeUpstreamOptions) =>
+  httpSubject(options, make, (fake) => {
+    const body = `{"half":${'0'.repeat(100)}`;
+    fake.respond = () => ({ contentType: 'application/json', body, cutAfter: 8, cut: 'rst' });
+  });
 
-describeSending('streamable-http', sending);
+describeSending('streamable-http', () => httpSending('streamable-http', make));
 describeUpstream('streamable-http (JSON)', () => subjectFor({ transport: 'json' }));
 describeUpstream('streamable-http (SSE)', () => subjectFor({ transport: 'sse' }));
 describeUpstream('streamable-http (chunked)', () => subjectFor({ transport: 'json', announceLength: false }));
