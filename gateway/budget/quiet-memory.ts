@@ -4,9 +4,9 @@ import { mallocTrim } from './native-memory.js';
 import { beginCollection } from './stepwise-collection.js';
 
 /** How often is looked whether the process is quiet. */
-const LOOK_MS = 5000;
-/** Less work than this between two looks is quiet: beats of 1000 open streams take 60 to 110 ms, a probe of health one. */
-const QUIET_MS = 150;
+const LOOK_MS = 3000;
+/** Less work than this between two looks is quiet: beats of 1000 open streams take 40 to 70 ms, a probe of health one. */
+const QUIET_MS = 120;
 /** Quiet looks in a row before memory is given back. */
 const QUIET_LOOKS = 2;
 /** Milliseconds of work that leave enough to give back: of the start, and of calls, whose garbage takes 30 ms to collect. */

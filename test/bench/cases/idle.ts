@@ -17,7 +17,7 @@ const STREAMS = 1000;
 const QUICK_SHARE = 0.1;
 /** Requests at one time while sessions and streams are opened. */
 const AT_ONCE = 16;
-/** The gateway gives memory back after ten quiet seconds, counted in steps of five; V8 keeps emptied pages up to 14 more. */
+/** The gateway gives memory back after six quiet seconds, counted in steps of three; V8 keeps emptied pages up to 14 more. */
 const QUIET_MS = 30_000;
 const MOST_IDLE_MIB = 80;
 const MOST_START_SECONDS = 0.3;
