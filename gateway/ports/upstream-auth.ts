@@ -16,8 +16,11 @@ export interface UpstreamCredentials {
    * @throws GatewayError `upstream_login_failed`, `upstream_login_needed`
    */
   refused(identity: Identity | undefined, sent: Record<string, string>): Promise<Record<string, string> | undefined>;
-  /** The server has refused these too, which it was tried once more with. */
-  refusedAgain(identity: Identity | undefined, sent: Record<string, string>): void;
+  /**
+   * The server has refused these too, which it was tried once more with.
+   * @returns true when they were found and not renewed, so that `refused` may still have some that hold
+   */
+  refusedAgain(identity: Identity | undefined, sent: Record<string, string>): boolean;
   /** Drops what this process keeps of them, because the server has gone. */
   forget(): void;
 }

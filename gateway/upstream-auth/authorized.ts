@@ -1,6 +1,10 @@
 import { GatewayError } from '../errors.js';
+import type { Identity } from '../ports/identity.js';
 import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../ports/upstream.js';
 import type { UpstreamCredentials } from '../ports/upstream-auth.js';
+
+/** With what this replica has, with what another one has renewed, and with what is renewed for this request. */
+const MOST_TRIES = 3;
 
 /** An upstream whose every request has the credentials that `upstreamAuth` gives it. */
 export class AuthorizedUpstream implements ExchangeUpstream {
@@ -20,21 +24,23 @@ export class AuthorizedUpstream implements ExchangeUpstream {
 
   async open(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { identity } = request;
-    const sent = await this.#credentials.headersFor(identity);
-    try {
-      return await this.#send(request, sent, signal);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const others = error.facts.status === 401 ? await this.#credentials.refused(identity, sent) : undefined;
-      if (!others) throw this.#named(error, sent);
+    let sent = await this.#credentials.headersFor(identity);
+    for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#send(request, others, signal);
-      } catch (again) {
-        if (!isRefusal(again)) throw again;
-        if (again.facts.status === 401) this.#credentials.refusedAgain(identity, others);
-        throw this.#named(again, others);
+        return await this.#send(request, sent, signal);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        const others = error.facts.status === 401 ? await this.#others(identity, sent, tries) : undefined;
+        if (!others) throw this.#named(error, sent);
+        sent = others;
       }
     }
+  }
+
+  /** What to try after a refusal. What was only found may be as old as what was refused first; what is renewed is not. */
+  async #others(identity: Identity | undefined, sent: Record<string, string>, tries: number) {
+    const isOpen = tries === 1 || this.#credentials.refusedAgain(identity, sent);
+    return isOpen && tries < MOST_TRIES ? this.#credentials.refused(identity, sent) : undefined;
   }
 
   check(): Promise<void> {

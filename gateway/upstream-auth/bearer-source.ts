@@ -17,8 +17,11 @@ export interface BearerSource {
    * @throws GatewayError `upstream_login_failed`, `upstream_login_needed`
    */
   another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined>;
-  /** The server has refused this one too, which another one was renewed for. Absent where nothing is renewed. */
-  refusedAgain?(identity: Identity | undefined, bearer: string): void;
+  /**
+   * The server has refused this one too, which it was given instead of another one. Absent where nothing is renewed.
+   * @returns true when it was not renewed for that, so that `another` may still find one that holds
+   */
+  refusedAgain?(identity: Identity | undefined, bearer: string): boolean;
   /** Drops what this process keeps for it, because the server has gone. Absent where nothing is kept. */
   forget?(): void;
 }

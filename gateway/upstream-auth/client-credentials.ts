@@ -28,8 +28,8 @@ export class ClientCredentials implements BearerSource {
     return this.#tokens.isHopeless(this.#place, refused) ? undefined : this.#get(refused);
   }
 
-  refusedAgain(_: unknown, bearer: string): void {
-    this.#tokens.refusedAgain(this.#place, bearer);
+  refusedAgain(_: unknown, bearer: string): boolean {
+    return this.#tokens.refusedAgain(this.#place, bearer);
   }
 
   forget(): void {

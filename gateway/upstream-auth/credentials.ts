@@ -29,9 +29,9 @@ export class Credentials implements UpstreamCredentials {
     return bearer === undefined || bearer === old ? undefined : this.#headers(identity, bearer);
   }
 
-  refusedAgain(identity: Identity | undefined, sent: Record<string, string>): void {
+  refusedAgain(identity: Identity | undefined, sent: Record<string, string>): boolean {
     const bearer = bearerOf(sent);
-    if (bearer !== undefined) this.#source?.refusedAgain?.(identity, bearer);
+    return bearer !== undefined && (this.#source?.refusedAgain?.(identity, bearer) ?? false);
   }
 
   forget(): void {

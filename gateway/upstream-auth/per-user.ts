@@ -40,8 +40,8 @@ export class PerUser implements BearerSource {
     throw new GatewayError('upstream_login_needed', { server, url, id });
   }
 
-  refusedAgain(identity: Identity | undefined, bearer: string): void {
-    if (identity) this.#tokens.refusedAgain(placeOfPerson(this.#target, identity.principal), bearer);
+  refusedAgain(identity: Identity | undefined, bearer: string): boolean {
+    return identity !== undefined && this.#tokens.refusedAgain(placeOfPerson(this.#target, identity.principal), bearer);
   }
 
   forget(): void {

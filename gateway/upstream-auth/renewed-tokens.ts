@@ -25,7 +25,7 @@ export type Renew = (old: Tokens | undefined) => Promise<Tokens | undefined>;
  */
 const HOPELESS_MS = 10_000;
 
-/** Places whose new tokens are refused. */
+/** Places whose new tokens are refused, and places whose tokens were renewed just now. */
 const MOST_HOPELESS = 1000;
 
 interface Parts {
@@ -44,12 +44,15 @@ export class RenewedTokens {
   readonly #target: GrantTarget;
   /** By the names of their places. */
   readonly #hopeless: LateCache<string>;
+  /** The access tokens that this replica has had renewed, by the names of their places. */
+  readonly #renewed: LateCache<string>;
   readonly #running = new Map<string, Promise<Tokens | undefined>>();
 
   constructor(parts: Parts, target: GrantTarget) {
     this.#parts = parts;
     this.#target = target;
     this.#hopeless = new LateCache({ max: MOST_HOPELESS, ttl: HOPELESS_MS, clock: parts.clock });
+    this.#renewed = new LateCache({ max: MOST_HOPELESS, ttl: HOPELESS_MS, clock: parts.clock });
   }
 
   /** A good token that this process has, without a promise. */
@@ -71,9 +74,14 @@ export class RenewedTokens {
     return run;
   }
 
-  /** The server has refused an access token that was renewed because it had refused the one before. */
-  refusedAgain({ name }: TokenPlace, accessToken: string): void {
+  /**
+   * The server has refused an access token that it was given because it had refused the one before.
+   * @returns true when the token was only found: another replica has had it renewed, which may be long ago
+   */
+  refusedAgain({ name }: TokenPlace, accessToken: string): boolean {
+    if (this.#renewed.get(name) !== accessToken) return true;
     this.#hopeless.set(name, accessToken);
+    return false;
   }
 
   /** True when another token would be refused like this one. */
@@ -100,7 +108,10 @@ export class RenewedTokens {
     try {
       // another replica may have renewed it since
       const old = await kept.read(place);
-      if (old && kept.isGood(old) && old.accessToken !== bad) return old;
+      if (old && kept.isGood(old) && old.accessToken !== bad) {
+        kept.hold(place, old);
+        return old;
+      }
       const tokens = await renew(old);
       if (!tokens) {
         await kept.end(place, old);
@@ -108,6 +119,7 @@ export class RenewedTokens {
       }
       const put = await kept.put(place, tokens);
       kept.hold(place, put);
+      this.#renewed.set(place.name, put.accessToken);
       return put;
     } finally {
       await this.#unlock(locksOf(kept.keysOf(place)), mine);

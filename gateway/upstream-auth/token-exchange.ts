@@ -41,8 +41,8 @@ export class TokenExchange implements BearerSource {
     return this.#tokens.isHopeless(place, refused) ? undefined : this.#get(identity, refused);
   }
 
-  refusedAgain(identity: Identity | undefined, bearer: string): void {
-    this.#tokens.refusedAgain(this.#place(this.#callerOf(identity)), bearer);
+  refusedAgain(identity: Identity | undefined, bearer: string): boolean {
+    return this.#tokens.refusedAgain(this.#place(this.#callerOf(identity)), bearer);
   }
 
   forget(): void {

@@ -108,6 +108,20 @@ describe('a login of a person, while their tokens come and go', () => {
     expect(idp.registered.length).toBe(1);
   });
 
+  it('is renewed by a replica whose token is two renewals old, of which another one made the last (SEC-15)', async () => {
+    const shared = { bucket: freshName('e2e'), keyPrefix: `${freshName('logins')}:` };
+    const [first, second] = [await start({ shared }), await start({ shared })];
+    const [renewing, resting] = [await connect(first), await connect(second)];
+    expect(await logIn(second, await tryCall(resting))).toBe(200);
+    expect([await tryCall(renewing), await tryCall(resting)]).toEqual([true, true]);
+    idp.revoke('access');
+    expect([await tryCall(renewing), refreshes()]).toEqual([true, 1]);
+    // the resting one knows the first token, and finds the second: neither holds
+    idp.revoke('access');
+    expect([await tryCall(resting), refreshes()]).toEqual([true, 2]);
+    expect([await tryCall(renewing), refreshes(), idp.reused]).toEqual([true, 2, 0]);
+  });
+
   it('is asked for again once it has been revoked, without asking the authorization server each time (SEC-23)', async () => {
     const wharf = await start();
     const client = await connect(wharf);

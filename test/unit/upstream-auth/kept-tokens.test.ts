@@ -123,6 +123,27 @@ describe('the tokens of a server', () => {
     expect(found?.accessToken).toBe('new');
   });
 
+  it('are held where they are used, although another replica had them renewed while this one waited for its turn', async () => {
+    const place = placeOfPerson(one, 'ada');
+    await kept.put(place, tokens('refused'));
+    const others = new KeptTokens({ state, clock, keys: new StateKeys(['a secret of the operator']) });
+    const busy: StateStore = {
+      ...state,
+      create: async (key, ...rest) => {
+        // the other one ends its renewal between this one's look and its lock
+        if (key.endsWith(':renewal')) await others.put(place, tokens('new'));
+        return state.create(key, ...rest);
+      },
+    };
+    const waiting = new RenewedTokens({ state: busy, clock, kept }, one);
+    expect((await waiting.get(place, never, 'refused'))?.accessToken).toBe('new');
+    expect(kept.at(place)?.accessToken).toBe('new');
+    // it was found, and not renewed: it may be as old as the one before
+    expect(waiting.refusedAgain(place, 'new')).toBe(true);
+    expect((await waiting.get(place, async () => tokens('newest'), 'new'))?.accessToken).toBe('newest');
+    expect([waiting.refusedAgain(place, 'newest'), waiting.isHopeless(place, 'newest')]).toEqual([false, true]);
+  });
+
   it('are not renewed by what a server has asked for that was replaced', async () => {
     const place = placeOfPerson(one, 'ada');
     let refuse: (() => void) | undefined;
