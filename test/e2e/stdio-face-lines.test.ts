@@ -56,7 +56,7 @@ describe('wharf stdio', () => {
     await face.initialize();
     face.send('  {"jsonrpc":"2.0", "id":"a\\u0062",\t"method":"ping"}');
     face.request(7, 'tools/call', { name: 'echo', arguments: { text: 'a\nb\u2028' } });
-    await face.answer(7);
+    await Promise.all([face.answer(7), face.message(({ id }) => id === 'ab')]);
     expect(face.out.split('\n').slice(1).sort()).toEqual([
       '',
       '{"result":{"content":[{"type":"text","text":"a\\nb\u2028"}]},"jsonrpc":"2.0","id":7}',
@@ -271,7 +271,7 @@ describe('wharf stdio in front of an HTTP server', () => {
   it('speaks with one session, the negotiated version, and ends the session at last', async () => {
     fake = await startFakeUpstream({ transport: 'json', session: true });
     await start('--upstream', fake.url);
-    await face.initialize();
+    await initialized();
     face.request(1, 'ping');
     await face.answer(1);
     face.child.stdin.end();

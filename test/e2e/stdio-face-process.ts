@@ -17,6 +17,8 @@ export class FaceProcess {
   readonly ended: Promise<number | null>;
   out = '';
   err = '';
+  /** Everything that it has written was read. Its exit is told earlier. */
+  #isRead = false;
 
   private constructor(args: string[], folder: string) {
     this.folder = folder;
@@ -29,7 +31,10 @@ export class FaceProcess {
       this.err += chunk.toString();
     });
     this.child.stdin.on('error', () => undefined);
-    this.ended = once(this.child, 'close').then(([code]) => code as number | null);
+    this.ended = once(this.child, 'close').then(([code]) => {
+      this.#isRead = true;
+      return code as number | null;
+    });
   }
 
   static async start(...args: string[]): Promise<FaceProcess> {
@@ -87,7 +92,7 @@ export class FaceProcess {
     for (;;) {
       const found = look();
       if (found !== undefined) return found;
-      const isOver = this.child.exitCode !== null || Date.now() > until;
+      const isOver = this.#isRead || Date.now() > until;
       if (isOver) throw new Error(`it did not come: ${this.out.slice(-2000)}${this.err}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
