@@ -23,6 +23,7 @@ export const profiles: readonly HostProfile[] = [
         is: 'string',
         source: `${SOURCE}: safeJsonStringify of all of it; 73,000 characters of base64 were seen`,
       },
+      meta: { is: 'errors', source: `${SOURCE}: the whole response of the tool is in that text` },
       text: {
         is: { most: 40_000, unit: 'characters', per: 'block', over: 'saved' },
         source: 'packages/core/src/scheduler/tool-executor.ts @5411f11: a result of one text',

@@ -13,6 +13,7 @@ export const profiles: readonly HostProfile[] = [
       links: { is: 'json', source: SOURCE },
       blobs: { is: 'json', source: SOURCE },
       errors: { is: 'string', source: `${SOURCE}: isError is a line of the text` },
+      meta: { is: 'results', source: `${SOURCE}: the whole result as one text` },
       user: { is: 'answer', source: 'it is a library for agents' },
     },
   },

@@ -16,6 +16,7 @@ export const profiles: readonly HostProfile[] = [
       links: { is: 'text', source: `${SOURCE}: "Resource Link: name at uri"` },
       blobs: { is: 'unchecked', source: `${SOURCE}: a document of any type, to models that take documents` },
       errors: { is: 'string', source: `${SOURCE}: the whole result as one text` },
+      meta: { is: 'errors', source: `${SOURCE}: the whole result is in that text` },
       text: {
         is: { most: 25_000, unit: 'characters', per: 'result', lines: 1000, over: 'saved' },
         source: `${SOURCE}: DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD and _LINES`,

@@ -9,6 +9,7 @@ const ABOUT: Readonly<Record<keyof HostBehaviour, string>> = {
   links: 'resource links',
   blobs: 'embedded bytes',
   errors: 'errors',
+  meta: 'where _meta is shown',
   text: 'long text',
   errorText: 'long errors',
   user: 'its user',

@@ -21,6 +21,7 @@ export function decisionsFor(behaviour: HostBehaviour): Decision[] {
     ...errorImages(behaviour),
     ...resourceLinks(behaviour),
     ...blobs(behaviour),
+    ...meta(behaviour),
     ...text('text', behaviour.text),
     ...text('errorText', behaviour.errorText),
     ...opensPages(behaviour),
@@ -107,6 +108,13 @@ function blobs({ blobs: fact }: HostBehaviour): Decision[] {
     default:
       return [];
   }
+}
+
+function meta({ meta: fact }: HostBehaviour): Decision[] {
+  if (!fact) return [];
+  if (fact.is === 'errors')
+    return [decision('meta', 'no-errors', 'an error reaches its model whole, `_meta` too', fact)];
+  return [decision('meta', 'drop', 'a result reaches its model whole, `_meta` too', fact)];
 }
 
 function text(key: 'text' | 'errorText', fact: Known<HostTextLimit> | undefined): Decision[] {

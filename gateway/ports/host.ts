@@ -33,6 +33,11 @@ export interface HostBehaviour {
   readonly text?: Known<HostTextLimit>;
   /** Longest text that the model gets whole of a result with `isError`, where that differs. */
   readonly errorText?: Known<HostTextLimit>;
+  /**
+   * Where `_meta` of a result reaches the model as part of the whole result: `results`: always; `errors`: of a result with
+   * `isError`. Absent: nowhere.
+   */
+  readonly meta?: Known<'results' | 'errors'>;
   /** What its user sees of a result without asking for more: every block, the text, or only the model's answer. */
   readonly user: Known<'blocks' | 'text' | 'answer'>;
   /**
@@ -120,6 +125,11 @@ export interface Host {
   readonly resourceLinks?: 'keep' | 'no-images' | 'drop';
   /** `drop`: embedded bytes of any size become text or a link. */
   readonly blobs?: 'keep' | 'drop';
+  /**
+   * What Wharf adds to `_meta` for programs. `no-errors`: nothing in a result with `isError`; `drop`: nothing, because the
+   * text says it.
+   */
+  readonly meta?: 'keep' | 'no-errors' | 'drop';
   /** Longest text; longer text is stored, and shown by a link, its beginning and its end. */
   readonly text?: ShownText | 'keep';
   /** Longest text of a result with `isError`, where that differs. */

@@ -80,8 +80,9 @@ const codex: Replay = ({ content, structuredContent }) =>
   codexLimit(structuredContent ? said(JSON.stringify(structuredContent)) : codexItems(content, true));
 
 /** google-gemini/gemini-cli mcp-tool.ts and tool-executor.ts. */
-const gemini: Replay = ({ content, isError }) => {
-  if (isError) return said(JSON.stringify([{ functionResponse: { response: { content, isError } } }]));
+const gemini: Replay = (result) => {
+  const { content, isError } = result;
+  if (isError) return said(JSON.stringify([{ functionResponse: { response: result } }]));
   const parts = content.map((one): Seen => {
     const { type } = one;
     if (type === 'text') return said(`<untrusted_context>\n${one.text}\n</untrusted_context>`);
@@ -194,8 +195,9 @@ const mastra: Replay = ({ content, structuredContent, isError }) => {
 };
 
 /** What @qwen-code/qwen-code 0.24.4 sends. */
-const qwenCode: Replay = ({ content, structuredContent, isError }) => {
-  if (isError) return said(JSON.stringify({ response: { error: { content, isError } } }));
+const qwenCode: Replay = (result) => {
+  const { content, structuredContent, isError } = result;
+  if (isError) return said(JSON.stringify({ response: { error: result } }));
   const parts = content.map((one): Seen => {
     const { type } = one;
     if (type === 'text') return textOf(one);

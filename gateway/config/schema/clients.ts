@@ -62,6 +62,13 @@ function hostSchema() {
           'because the text has the link already.',
       ),
     blobs: keepOrDrop().describe('`drop`: embedded bytes of any size become text or a link.'),
+    meta: z
+      .enum(['keep', 'no-errors', 'drop'])
+      .optional()
+      .describe(
+        'What Wharf adds to `_meta` for programs. `no-errors`: nothing in results with `isError`, for hosts that show ' +
+          'their model the whole of these. `drop`: nothing, for hosts that show it the whole of every result.',
+      ),
     text: shownText().describe('Longer text is stored, and shown by a link, its beginning and its end. `keep`: never.'),
     errorText: shownText().describe('The same for results with `isError`; as `text` by default.'),
     opensPages: z

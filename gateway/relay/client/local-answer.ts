@@ -86,13 +86,20 @@ export function refusedAnswer(refusal: FileRefusal, client: ClientFacts, dialect
     const own = dialect.refuse?.(refusal, client);
     if (own) return { error: own };
   }
-  return {
+  return answerFor(client, {
     result: {
       content: [{ type: 'text', text: refusal.text }],
       isError: true,
       _meta: { [FILE_ERROR_META_KEY]: factsOf(refusal) },
     },
-  };
+  });
+}
+
+/** An error of Wharf's own without its facts for programs, where the client's host would show those to its model. */
+export function answerFor({ host }: ClientFacts, answer: LocalAnswer): LocalAnswer {
+  if (host?.meta === undefined || host.meta === 'keep' || !('result' in answer)) return answer;
+  const { _meta, ...result } = answer.result;
+  return { result };
 }
 
 /** The facts of a refusal, for programs. */

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../ports/json.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Asked } from '../caller.js';
-import { type LocalAnswer, refusalAnswer } from '../client/local-answer.js';
+import { answerFor, type LocalAnswer, refusalAnswer } from '../client/local-answer.js';
 import { tellError } from '../exchange-log.js';
 import { atMost, offerOf, offerOfSeveral } from './upload-steps.js';
 
@@ -52,8 +52,10 @@ async function fileAnswer(
   client: ClientFacts,
   deps: OfferDeps & { dialects: readonly Dialect[] },
 ): Promise<LocalAnswer> {
-  if (error.code === 'file_missing') return missingAnswer(error, deps);
-  return withOffer(refusalAnswer(error, client, deps.dialects), error, deps);
+  const refusal = () => refusalAnswer(error, client, deps.dialects);
+  const answer =
+    error.code === 'file_missing' ? await missingAnswer(error, deps) : await withOffer(refusal(), error, deps);
+  return answerFor(client, answer);
 }
 
 /** Tells a model which file a call lacks, and how to provide it, with a link. */

@@ -14,7 +14,7 @@ import { FILE_ERROR_META_KEY, FILES_META_KEY } from '../cut/places.js';
 import { keepPrivate } from '../tools/tool-list.js';
 import { refuseDuplicates } from './duplicates.js';
 import { appendBlocks, type DroppedStructure, droppedStructure } from './host/dropped-structure.js';
-import { resultOf } from './host/shown-file.js';
+import { isErrorAt, resultOf } from './host/shown-file.js';
 import { type ClaimedNested, nestedFiles, publishNested, refuseTooLarge } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { Replacement } from './remote-edits.js';
@@ -91,12 +91,15 @@ export async function translate(
       const contentIndex = index + movedBefore([...result, 'content', index], replacements);
       return { about, result, contentIndex };
     });
+  const { meta: told = 'keep' } = context.client.host ?? {};
   const failures = [...(context.remote?.failures ?? []), ...(refused?.all ?? [])];
   for (const result of resultsOf([...entries, ...links, ...failures])) {
+    // its host would show it to the model, where the text says the same already
+    if (told === 'drop' || (told === 'no-errors' && isErrorAt(message, result))) continue;
     const here = links.filter((link) => samePath(link.result, result));
     const failure = failures.find((one) => samePath(one.result, result));
-    const told = [...listed(result, entries), ...here.map(linkEntry)];
-    tellPrograms(message, result, { files: told, failure: failure?.facts }, edits);
+    const listing = [...listed(result, entries), ...here.map(linkEntry)];
+    tellPrograms(message, result, { files: listing, failure: failure?.facts }, edits);
   }
   for (const result of resultsOf(entries)) {
     const here = replacements.filter(({ range }) => pointer(resultOf(range.path)) === pointer(result));

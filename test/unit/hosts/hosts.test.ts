@@ -97,6 +97,8 @@ describe('what follows from how a host behaves', () => {
       { text: known({ most: 10_000, unit: 'bytes', per: 'block', over: 'cut' }) },
       { text: { most: 9000, unit: 'bytes', per: 'block' } },
     ],
+    ['results reach its model whole', { meta: known('results') }, { meta: 'drop' }],
+    ['errors reach its model whole', { meta: known('errors') }, { meta: 'no-errors' }],
     ['it opens pages', { opensPages: known(true) }, { opensPages: true }],
     ['it opens no pages', { opensPages: known(false) }, { opensPages: false }],
     ['it has a terminal', { terminal: known(true) }, { curl: true }],
