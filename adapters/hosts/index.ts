@@ -12,6 +12,7 @@ import { profiles as langchain } from './langchain.js';
 import { profiles as librechat } from './librechat.js';
 import { profiles as llamaindex } from './llamaindex.js';
 import { profiles as mastra } from './mastra.js';
+import { profiles as mcpUse } from './mcp-use.js';
 import { profiles as openWebui } from './open-webui.js';
 import { profiles as openaiAgents } from './openai-agents.js';
 import { profiles as opencode } from './opencode.js';
@@ -40,4 +41,5 @@ export const hosts: readonly HostProfile[] = [
   ...llamaindex,
   ...strands,
   ...mastra,
+  ...mcpUse,
 ];

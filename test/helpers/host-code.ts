@@ -188,6 +188,22 @@ const openaiAgents: Replay = ({ content }) => {
 /** What @llamaindex/tools 0.1.12 sends. */
 const llamaindex: Replay = (result) => said(JSON.stringify(result, null, 2));
 
+/** mcp-use/mcp-use toolResultParts.ts. */
+const mcpUse: Replay = ({ content, structuredContent, isError }) => {
+  const parts = content.map((one): Seen => {
+    if (one.type === 'text') return textOf(one);
+    if (one.type === 'image') return IMAGE;
+    if (one.type === 'resource_link') return said(`[resource_link "${one.name}": ${one.uri}]`);
+    const { text, uri, mimeType } = resourceOf(one);
+    return said(text ? String(text) : `[resource: ${uri} (${mimeType})]`);
+  });
+  return joined([
+    ...(isError ? [said('[tool reported isError=true]')] : []),
+    ...parts,
+    ...(structuredContent ? [said(`structuredContent: ${JSON.stringify(structuredContent)}`)] : []),
+  ]);
+};
+
 /** What @mastra/mcp 2.0.0 sends to chat completions. */
 const mastra: Replay = ({ content, structuredContent, isError }) => {
   const texts = content.filter(({ type }) => type === 'text').map(textOf);
@@ -227,5 +243,7 @@ export const REPLAYS: Readonly<Record<string, Replay>> = {
   llamaindex,
   strands: aiSdk,
   mastra,
+  'mcp-use-1': llamaindex,
+  'mcp-use': mcpUse,
   'qwen-code': qwenCode,
 };

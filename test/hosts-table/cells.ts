@@ -66,9 +66,13 @@ const TOOLS = GIVEN.map((name, index) => ({
   ...('structuredContent' in RESULTS[name] && { outputSchema: { type: 'object' } }),
 }));
 
-/** The first version that a range takes, and any other where there is none. */
+/** A version that a range takes, and any other where there is none. */
 function versionOf({ match: { versions = '' } }: HostProfile): string {
-  return versions === '' ? '99.0.0' : versions.replace(/^<0\.(\d+)$/, (_, minor: string) => `0.${Number(minor) - 1}.1`);
+  const least = /^>=([\d.]+)/.exec(versions)?.[1];
+  if (least !== undefined) return least;
+  return versions === ''
+    ? '99.0.0'
+    : versions.replace(/^<(.*?)(\d+)$/, (_, head, last) => `${head}${Number(last) - 1}`);
 }
 
 /** Asks for each result as each host, through Wharf, and hands it to the model of the host. @param check of each */

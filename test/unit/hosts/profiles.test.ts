@@ -153,6 +153,13 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     { images: 'drop', errorImages: 'drop', resourceLinks: 'drop', blobs: 'drop', meta: 'drop' },
   ],
   [
+    'mcp-use',
+    '1.34.6',
+    'mcp-use-1',
+    { images: 'drop', errorImages: 'drop', resourceLinks: 'drop', blobs: 'drop', meta: 'drop' },
+  ],
+  ['mcp-use', '2.1.5', 'mcp-use', { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' }],
+  [
     'qwen-cli-mcp-client-files',
     '0.0.1',
     'qwen-code',
@@ -187,6 +194,10 @@ describe('the profile of', () => {
       resourceLinks: 'drop',
       blobs: 'drop',
     });
+  });
+
+  it('a package for Python of the same name is none of these', () => {
+    expect(new Hosts(hosts, []).find({ name: 'mcp-use', version: '1.7.0' }, undefined).profile).toBeUndefined();
   });
 
   it('each is tested here', () => {
