@@ -114,4 +114,12 @@ export const HOSTS: readonly Mutant[] = [
     replace: '  const leftOut = textsForRefused(mine.filter(({ cut }) => !context.stays(cut)), context);',
     suites: ['e2e/hosts/server-pages'],
   },
+  {
+    name: 'facts-for-a-model',
+    fault: 'Gemini CLI shows its model, in an error, what was meant for programs.',
+    file: 'gateway/relay/results/translate.ts',
+    find: "(told === 'no-errors' && isErrorAt(message, result))",
+    replace: "(told === 'no-errors' && !isErrorAt(message, result))",
+    suites: ['e2e/hosts/meta'],
+  },
 ];
