@@ -37,7 +37,7 @@ export function askedIn(contents: JsonValue | undefined, uri: string): number | 
 }
 
 /** Says of a `resources/read` why none of its contents is the one. */
-export function noneAsked(contents: JsonValue | undefined): string {
+function noneAsked(contents: JsonValue | undefined): string {
   const count = Array.isArray(contents) ? contents.filter(isObject).length : 0;
   return count === 0
     ? 'it gave no content for this resource'
