@@ -4,16 +4,12 @@ import { ClamdStub } from '../../helpers/clamd-stub.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
 import { STORES, startWharf, type Wharf } from '../../helpers/wharf.js';
-import { startServer } from './lab.js';
+import { type Offered, startServer } from './lab.js';
 
 const KEY = 'ada-0123456789';
 const BYTES = new Uint8Array(700_000).fill(7);
 const TUS = { 'tus-resumable': '1.0.0' };
 const OCTETS = { ...TUS, 'content-type': 'application/offset+octet-stream' };
-
-interface Offered {
-  structuredContent: { file: { uri: string }; upload: { url: string } };
-}
 
 let server: Awaited<ReturnType<typeof startServer>>;
 let clamd: ClamdStub;
@@ -36,7 +32,7 @@ describe.each(STORES)('A resumable upload into %s that comes in one request whil
   async function link(): Promise<{ url: string; client: RawClient; uri: string }> {
     clamd = await ClamdStub.start(breaksOff);
     wharf = await startWharf({
-      servers: { lab: { url: server.upstream.url, tools: server.settings } },
+      servers: server.servers,
       stores,
       config: {
         antivirus: { use: 'clamd', host: '127.0.0.1', port: clamd.port, maxSizeMiB: 1 },

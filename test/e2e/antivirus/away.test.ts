@@ -3,13 +3,9 @@ import { MARKER, OwnClamd } from '../../helpers/own-clamd.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { large, startServer } from './lab.js';
+import { large, type Offered, startServer } from './lab.js';
 
 const CLEAN = large(Buffer.from('harmless'));
-
-interface Offered {
-  structuredContent: { file: { uri: string }; upload: { url: string } };
-}
 
 let server: Awaited<ReturnType<typeof startServer>>;
 
@@ -21,7 +17,7 @@ afterAll(() => server?.upstream.stop());
 
 const start = (antivirus: Record<string, unknown>): Promise<Wharf> =>
   startWharf({
-    servers: { lab: { url: server.upstream.url, transport: 'streamable-http', tools: server.settings } },
+    servers: server.servers,
     config: { antivirus },
   });
 

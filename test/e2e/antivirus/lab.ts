@@ -33,11 +33,19 @@ const LINK = { content: [{ type: 'resource_link', uri: 'doc://a', name: 'a' }] }
 
 const TAKE = { name: 'take', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } };
 
+const TAKES = { take: { files: { file: { encoding: 'base64' } } } };
+
+/** The result of an offer of an upload. */
+export interface Offered {
+  structuredContent: { file: { uri: string }; upload: { url: string } };
+}
+
 /** A server that gives the bytes that it is told to, in every place, and takes files. */
 export async function startServer(): Promise<{
   upstream: RecordingUpstream;
   gives(bytes: Buffer): void;
-  settings: Json;
+  /** Its entry in the config, with the argument that takes a file. */
+  servers: { lab: Json };
 }> {
   let given: Buffer = Buffer.alloc(0);
   const upstream = await RecordingUpstream.start({
@@ -53,7 +61,7 @@ export async function startServer(): Promise<{
     gives: (bytes) => {
       given = bytes;
     },
-    settings: { take: { files: { file: { encoding: 'base64' } } } },
+    servers: { lab: { url: upstream.url, transport: 'streamable-http', tools: TAKES } },
   };
 }
 

@@ -29,7 +29,7 @@ describe.each(STORES)('A server gives an infected file, stored in %s,', (stores)
   let client: RawClient;
 
   beforeAll(async () => {
-    const servers = { lab: { url: server.upstream.url, transport: 'streamable-http', tools: server.settings } };
+    const { servers } = server;
     wharf = await startWharf({ servers, stores, config: { antivirus: clamd.config } });
     client = await RawClient.connect(wharf.mcp);
   });

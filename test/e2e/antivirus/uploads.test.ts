@@ -3,13 +3,9 @@ import { sha256 } from '../../helpers/bytes.js';
 import { EICAR, MARKER, OwnClamd } from '../../helpers/own-clamd.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { STORES, startWharf, type Wharf } from '../../helpers/wharf.js';
-import { counted, large, startServer } from './lab.js';
+import { counted, large, type Offered, startServer } from './lab.js';
 
 const TUS = { 'tus-resumable': '1.0.0' };
-
-interface Offered {
-  structuredContent: { file: { uri: string }; upload: { url: string } };
-}
 
 let clamd: OwnClamd;
 let server: Awaited<ReturnType<typeof startServer>>;
@@ -54,7 +50,7 @@ describe.each(STORES)('An infected file, into %s,', (stores) => {
   let client: RawClient;
 
   beforeAll(async () => {
-    const servers = { lab: { url: server.upstream.url, transport: 'streamable-http', tools: server.settings } };
+    const { servers } = server;
     wharf = await startWharf({ servers, stores, config: { antivirus: clamd.config } });
     client = await RawClient.connect(wharf.mcp);
   });
@@ -110,7 +106,7 @@ describe('A file larger than clamd scans', () => {
     ['pass', 201],
   ] as const)('with larger: %s is answered with %i, and counted', async (larger, status) => {
     const small = await OwnClamd.start({ CLAMD_MAX_FILE: '1M', CLAMD_MAX_STREAM: '1M' });
-    const servers = { lab: { url: server.upstream.url, transport: 'streamable-http', tools: server.settings } };
+    const { servers } = server;
     const wharf = await startWharf({ servers, config: { antivirus: { ...small.config, maxSizeMiB: 1, larger } } });
     const client = await RawClient.connect(wharf.mcp);
     const { result } = await client.call('request_file_upload', {});

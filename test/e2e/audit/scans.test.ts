@@ -37,7 +37,7 @@ afterAll(async () => {
 async function start(name: string, antivirus: Record<string, unknown> = {}) {
   const path = join(folder, `${name}.jsonl`);
   const wharf = await startWharf({
-    servers: { lab: { url: server.upstream.url, transport: 'streamable-http', tools: server.settings } },
+    servers: server.servers,
     config: { antivirus: { ...clamd.config, ...antivirus }, audit: { use: 'file', path } },
   });
   running.push(wharf);
