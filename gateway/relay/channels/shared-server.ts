@@ -240,7 +240,9 @@ export class SharedServer {
   async #closeIdle(): Promise<void> {
     const now = this.#deps.clock.ticks();
     const latest = now - this.#deps.timeouts.session;
-    for (const channel of this.#open.channels) if ((channel.idleSince ?? now) < latest) await this.#end(channel);
+    const idle = [...this.#open.channels].filter((channel) => (channel.idleSince ?? now) < latest);
+    // all together: a process that ignores the end of its input takes seconds, and would keep the others for so long
+    await Promise.all(idle.map((channel) => this.#end(channel)));
   }
 
   /** Ends a channel for which no caller waits. One that cannot be ended keeps no other open. Never rejects. */

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { absentCaller } from '../../../../gateway/identity/identities.js';
 import type { SharedConnection, SharedUpstream } from '../../../../gateway/ports/upstream.js';
 import type { Sender } from '../../../../gateway/relay/caller.js';
@@ -12,7 +12,7 @@ import { RelayLab } from '../relay-lab.js';
 const clock = { now: () => Date.now(), ticks: () => performance.now() };
 
 /** A server whose first channel cannot be closed; each other one is. */
-function lab(session: number) {
+function lab(session: number, endAnn: () => Promise<void> = () => Promise.reject(new Error('it cannot be ended'))) {
   const { deps } = new RelayLab();
   const warned: unknown[] = [];
   const closed: string[] = [];
@@ -22,7 +22,7 @@ function lab(session: number) {
     send: () => Promise.reject(new Error('it reads nothing')),
     close: async () => {
       closed.push(principal);
-      if (principal === 'ann') throw new Error('it cannot be ended');
+      if (principal === 'ann') await endAnn();
     },
   });
   const upstream = { transport: 'legacy-sse', connect, check: async () => {}, close: async () => {} } as SharedUpstream;
@@ -45,6 +45,26 @@ describe('a channel that cannot be ended', () => {
     expect(closed.slice(0, 2)).toEqual(['ann', 'bob']);
     expect(warned).toContain('it cannot be ended');
     await server.close();
+  });
+
+  it('keeps no other open while it takes its time to end', async () => {
+    jest.useFakeTimers();
+    try {
+      let end: () => void = () => undefined;
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const { server, open, closed } = lab(1000, () => ended);
+      await open('ann');
+      await open('bob');
+      // the first look finds nothing that has been idle for longer than the limit
+      await jest.advanceTimersByTimeAsync(2000);
+      expect(closed.slice(0, 2)).toEqual(['ann', 'bob']);
+      end();
+      await server.close();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('keeps none open when its server is closed', async () => {
