@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { access, constants, mkdir, open, opendir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, open, opendir, rename, rm, stat, statfs, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { madePath } from '../../gateway/config/schema/fields.js';
@@ -182,6 +182,15 @@ export function create(
       } catch (error) {
         throw toStoreError(error);
       }
+    },
+
+    async checkRoom() {
+      const { bavail, bsize, files, ffree } = await statfs(tmp).catch((error: unknown) => {
+        throw toStoreError(error);
+      });
+      // a file system without a table of files says that it has none
+      const isFull = bavail * bsize < PART_SIZE || (files > 0 && ffree === 0);
+      if (isFull) throw new GatewayError('store_full', { reason: 'its disk is full: no file can be stored' });
     },
 
     async claim() {

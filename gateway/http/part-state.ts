@@ -14,6 +14,7 @@ export const WELL = 'ok';
 
 /** What the log says when a part fails, and when it is back. */
 const OF_PARTS = { fails: 'not ready: a part of this process fails', works: 'ready again' };
+const OF_ROOM = { fails: 'a part of this process is full', works: 'there is room again' };
 const OF_SERVERS = { fails: 'a server cannot be reached', works: 'a server can be reached again' };
 
 /** The state before a part's first answer. */
@@ -149,6 +150,11 @@ export async function stateNow(check: () => Promise<void>): Promise<string> {
  */
 export function told(part: string, check: () => Promise<void>, log: Log): () => Promise<void> {
   return toldBy({ part }, check, log, OF_PARTS);
+}
+
+/** Tells the log when a part is full, and when there is room again. What it holds can be read, so the replica stays in turn. */
+export function toldOfRoom(part: string, check: () => Promise<void>, log: Log): () => Promise<void> {
+  return toldBy({ part }, check, log, OF_ROOM);
 }
 
 function toldBy(

@@ -4,7 +4,7 @@ import type { GatewayError } from '../errors.js';
 import type { EndpointDeps } from '../http/console/trying/gated-endpoint.js';
 import { listen } from '../http/listener.js';
 import type { GuardSettings } from '../http/origin/guard.js';
-import { gaugeBuild, gaugeServers, partsBeside, told } from '../http/part-state.js';
+import { gaugeBuild, gaugeServers, partsBeside, told, toldOfRoom } from '../http/part-state.js';
 import type { Refusals } from '../http/refusals.js';
 import { lateAdminApp } from '../http/routes/late-apps.js';
 import { consoleParts } from './console.js';
@@ -56,7 +56,7 @@ export async function openAdminFace(
     ...{ exchanges, servers, isDraining, library, ingest, limits },
   });
   const app = lateAdminApp({
-    ...{ control, checks: checksOf(shared), beside, isDraining, metrics, fault, refused },
+    ...{ control, checks: checksOf(shared), rooms: roomsOf(shared), beside, isDraining, metrics, fault, refused },
     ...pages,
   });
   if (!address) return '';
@@ -88,4 +88,10 @@ function checksOf({ objects, state, scanner, audit, log }: ProcessParts): Map<st
   if (scanner) parts.push(['antivirus', () => scanner.check()]);
   if (audit.isOn) parts.push(['audit', () => audit.check()]);
   return new Map(parts.map(([name, check]) => [name, told(name, check, log)]));
+}
+
+/** Where it can be seen that files can be read and none can be stored. */
+function roomsOf({ objects, log }: ProcessParts): Map<string, () => Promise<void>> {
+  const { checkRoom } = objects;
+  return new Map(checkRoom ? [['objects', toldOfRoom('objects', () => checkRoom(), log)]] : []);
 }

@@ -176,6 +176,11 @@ export interface ObjectStore {
   claim?(): Promise<{ holder: string; place: string } | undefined>;
   /** Resolves when the store answers, for readiness. */
   check(): Promise<void>;
+  /**
+   * Resolves when there is room for another part, and otherwise rejects with `store_full`; stored objects can be read even so.
+   * Present where a store can see that without a write.
+   */
+  checkRoom?(): Promise<void>;
   close(): Promise<void>;
 }
 

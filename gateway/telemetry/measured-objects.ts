@@ -24,7 +24,7 @@ interface Measured {
 /** An object store whose steps are timed, and whose files are spans from their first byte to their last. */
 export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }: Measured): ObjectStore {
   const measure = new Measure<Operation>(PART, metrics, clock);
-  const { claim, presign, resumable } = objects;
+  const { checkRoom, claim, presign, resumable } = objects;
   return partOf<ObjectStore>({
     name: objects.name,
     partSize: objects.partSize,
@@ -52,6 +52,7 @@ export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }
     prepare: () => objects.prepare(),
     claim: claim?.bind(objects),
     check: () => objects.check(),
+    checkRoom: checkRoom?.bind(objects),
     close: () => objects.close(),
   });
 }

@@ -48,4 +48,17 @@ describe.each(TRANSPORTS)('a disk that is full, with a server over %s', (transpo
     await rm(join(disk.path, 'ballast'));
     await expectWorking(wharf.mcp);
   });
+
+  it('stays ready, since calls without files go on, and says that it is full where an operator looks', async () => {
+    const look = async () => {
+      const answer = await fetch(`${wharf.adminUrl}/readyz`);
+      const { status, parts } = (await answer.json()) as { status: string; parts: Record<string, string> };
+      return { http: answer.status, status, objects: parts.objects };
+    };
+    expect(await look()).toEqual({ http: 200, status: 'ready', objects: 'ok' });
+    await writeFile(join(disk.path, 'ballast'), Buffer.alloc(DISK_BYTES - 64 * 1024));
+    expect(await look()).toEqual({ http: 200, status: 'ready', objects: 'its disk is full: no file can be stored' });
+    await rm(join(disk.path, 'ballast'));
+    expect(await look()).toEqual({ http: 200, status: 'ready', objects: 'ok' });
+  });
 });

@@ -33,7 +33,7 @@ export function inTime(store: ObjectStore, ms: number): ObjectStore {
     close: () => within(writer.close()),
     abort: () => within(writer.abort()),
   });
-  const { resumable } = store;
+  const { resumable, checkRoom } = store;
 
   return {
     ...store,
@@ -68,5 +68,6 @@ export function inTime(store: ObjectStore, ms: number): ObjectStore {
     head: (key) => within(store.head(key)),
     remove: (key) => within(store.remove(key)),
     check: () => within(store.check()),
+    ...(checkRoom && { checkRoom: () => within(checkRoom()) }),
   };
 }

@@ -9,6 +9,8 @@ export interface AdminDeps {
   control?: FileControl;
   /** Every part that this process cannot work without, by name. */
   checks: ReadonlyMap<string, () => Promise<void>>;
+  /** Whether there is room in a part, by the names of `checks`: without room it is reported, and the process stays ready. */
+  rooms: ReadonlyMap<string, () => Promise<void>>;
   /** Parts whose state is reported as well. */
   beside: PartsBeside;
   isDraining: () => boolean;
@@ -43,14 +45,18 @@ export function admin({
 }
 
 /** The state of all parts. Ready is a process whose own parts are well; servers, previews and issuers are reported beside them. */
-export async function readinessOf({ checks, beside, isDraining }: AdminDeps): Promise<Readiness> {
-  const [parts, servers, issuers, previews] = await Promise.all([
+export async function readinessOf({ checks, rooms, beside, isDraining }: AdminDeps): Promise<Readiness> {
+  const [works, room, servers, issuers, previews] = await Promise.all([
     named(checks, stateNow),
+    named(rooms, stateNow),
     named(beside.servers, (server) => server.look(PATIENCE_MS)),
     named(beside.issuers, (issuer) => issuer.look(PATIENCE_MS)),
     beside.previews.look(PATIENCE_MS),
   ]);
-  const isReady = !isDraining() && Object.values(parts).every((state) => state === WELL);
+  const isReady = !isDraining() && Object.values(works).every((state) => state === WELL);
+  const parts = Object.fromEntries(
+    Object.entries(works).map(([name, state]) => [name, state === WELL ? (room[name] ?? WELL) : state]),
+  );
   const status = isReady ? 'ready' : isDraining() ? 'draining' : 'unavailable';
   return { status, parts, previews, servers, ...(beside.issuers.size > 0 && { issuers }) };
 }
