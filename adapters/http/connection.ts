@@ -81,6 +81,8 @@ export class Connection implements BodySource, Origin {
   /** Of a body with a length: what is still to come. */
   #missing = 0;
   #isPaused = false;
+  /** The reader of the body was slower than the wire at some time. */
+  #wasPaused = false;
   /** Bytes have come that belong to no answer. */
   #isDirty = false;
   /** On the clock of `performance`: the end of a connection of which no byte has come since its request. */
@@ -126,6 +128,7 @@ export class Connection implements BodySource, Origin {
     this.#heard = false;
     this.#interim = 0;
     this.#filled = 0;
+    this.#wasPaused = false;
   }
 
   /** @param bytes what was read, in memory that is used again after the call */
@@ -164,8 +167,10 @@ export class Connection implements BodySource, Origin {
   left(isComplete: boolean): void {
     this.#body = undefined;
     this.#awaited = 'nothing';
-    if (isComplete) this.#free();
-    else this.socket.destroy();
+    if (!isComplete) this.socket.destroy();
+    // the end of a connection that was read late may have waited behind the body, and shows in the second turn from here
+    else if (this.#wasPaused) setImmediate(() => setImmediate(() => this.#free()));
+    else this.#free();
   }
 
   #takeHead(bytes: Buffer): void {
@@ -256,6 +261,7 @@ export class Connection implements BodySource, Origin {
   #pass(body: AnswerBody, data: Buffer): void {
     if (body.destroyed || body.push(data) || this.#isPaused) return;
     this.#isPaused = true;
+    this.#wasPaused = true;
     this.socket.pause();
   }
 
