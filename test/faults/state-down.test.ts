@@ -128,7 +128,7 @@ describe('a Redis that loses everything', () => {
     const stores = await filesystemStores();
     const wharf = await startWharf({
       servers: { sound: upstream.server },
-      config: { ...stores.config, state: { use: 'redis', url: redis.url }, secret: SECRET, retention: '4s' },
+      config: { ...stores.config, state: { use: 'redis', url: redis.url }, secret: SECRET, retention: '12s' },
     });
     try {
       const begun = performance.now();
@@ -136,7 +136,10 @@ describe('a Redis that loses everything', () => {
       const { result } = await client.call('blob', { size: 700_000 });
       const link = /http[^"\\ ]*\/d\/[\w-]+/.exec(JSON.stringify(result))?.[0] ?? '';
       // the record is looked at once its first retention is over, and often from then on
-      await until(async () => (await fetch(link)).status === 200 && performance.now() - begun > 5000);
+      await until(async () => {
+        expect((await fetch(link)).status).toBe(200);
+        return performance.now() - begun > 13_000;
+      });
       const key = await redis.command('keys', 'wharf:file:*');
       const record = await redis.command('get', key);
       await redis.command('flushall');
