@@ -1,3 +1,4 @@
+import { AdvisedError } from './errors/system.js';
 import { GatewayError } from './errors.js';
 import { inSight } from './in-sight.js';
 import { stackInSources } from './source-frames.js';
@@ -215,8 +216,14 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
   return {
     type,
     message: redactText(error instanceof GatewayError ? error.forOperator : error.message),
+    ...todoOf(error),
     ...code,
     ...(error.stack === undefined ? {} : { stack: redactText(stackInSources(error)) }),
     ...cause,
   };
+}
+
+/** What to do about it, where the message is a peer's and does not say it. */
+function todoOf(error: Error): { todo?: string } {
+  return error instanceof AdvisedError && !error.message.includes(error.todo) ? { todo: redactText(error.todo) } : {};
 }

@@ -4,6 +4,7 @@ import type { ConfigProblem } from './config/problems.js';
 import { formatAddress } from './config/schema/fields.js';
 import { TRANSPORTS } from './config/transports.js';
 import { warningsOf } from './config/warnings.js';
+import { adviceIn, causesOf, linesOf } from './errors/causes.js';
 import { formatSize, formatTime } from './policy/units.js';
 import type { Log } from './ports/log.js';
 import { redactText } from './redact.js';
@@ -95,10 +96,10 @@ export function startFailureText(error: unknown, options = '--listen or --admin-
   if (facts.code === 'EACCES' && facts.address !== undefined)
     return `${where} may not be listened on: permission denied. Choose one above 1023, or run Wharf where this one is allowed.\n`;
   if (facts.code === 'EADDRNOTAVAIL') return `${where} is not an address of this machine.\n`;
-  const texts: string[] = [];
-  for (let cause = error; cause instanceof Error && texts.length < 4; cause = cause.cause)
-    texts.push(redactText(cause.message));
-  return `Wharf could not start: ${texts.join('\n  because: ') || 'unknown error'}\n`;
+  const causes = causesOf(error);
+  const texts = linesOf(causes).map(redactText);
+  const todo = adviceIn(causes);
+  return `Wharf could not start: ${texts.join('\n  because: ') || 'unknown error'}\n${todo === undefined ? '' : `  → ${todo}\n`}`;
 }
 
 /** The kind of link that clients really get: a store without URLs of its own has no presigned ones. */

@@ -47,17 +47,17 @@ export function adviceOnTls(url: string, why: string): string {
 
 /** Not as a URL, in which the log would blot it out. */
 const NONE =
-  ' (This Redis asks for a password, and state.url has none: write it before the host, as :PASSWORD@ or USER:PASSWORD@.)';
-const CORRECT = ' (Correct the user and the password in state.url, and restart Wharf.)';
+  'This Redis asks for a password, and state.url has none: write it before the host, as :PASSWORD@ or USER:PASSWORD@.';
+const CORRECT = 'Correct the user and the password in state.url, and restart Wharf.';
 
 /**
- * What to do about a Redis that does not let Wharf in; '' where it fails of something else. Redis's own words name neither the
+ * What to do about a Redis that does not let Wharf in; undefined where it fails of something else. Redis's own words name neither the
  * setting nor what is wrong with it.
  * @param why its answer, with a full stop at its end or without one
  */
-export function adviceOnLogin(url: string, why: string): string {
+export function adviceOnLogin(url: string, why: string): string | undefined {
   if (why.startsWith('NOAUTH ')) return new URL(url).password !== '' ? CORRECT : NONE;
-  return why.startsWith('WRONGPASS ') ? CORRECT : '';
+  return why.startsWith('WRONGPASS ') ? CORRECT : undefined;
 }
 
 /** The library decodes both, and throws where it cannot. */

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.js';
 import { Patience } from '../../gateway/budget/patience.js';
-import { AdvisedError, adviceOnCertificate, NotWritten } from '../../gateway/errors/system.js';
+import { adviceOnCertificate, adviceOnConnection, NotWritten } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { aboutRedis, isSentinel } from './redis-about.js';
@@ -13,6 +13,7 @@ import { watchLoss } from './redis-loss.js';
 import { lackedRights } from './redis-rights.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
 import { adviceOnLogin, adviceOnTls, faultOfUrl } from './redis-url.js';
+import { adviceOnWords, advised, advisedOn, isRefusal, saysOf, withoutValues } from './redis-words.js';
 
 /** Redis 6.2 or newer, or a compatible server. */
 export const settings = z
@@ -51,12 +52,6 @@ const LEAST_CONNECT_MS = 2000;
 /** What a Redis answers whose `maxmemory` is reached, and whose policy lets it remove no key. */
 const FULL = 'OOM';
 
-/** What a Redis answers to each write while it cannot write to its own disk, with `appendonly` or `save`. */
-const NOT_LASTING = 'MISCONF';
-
-const MAKE_ROOM =
-  'Redis cannot write to its own disk: make room there, and look at its log. Wharf goes on by itself once Redis does.';
-
 /** A connection that is lost again and again is logged so often; an outage that lasts always is. */
 const QUIET_MS = 60_000;
 
@@ -72,12 +67,6 @@ const ELSEWHERE = ['MOVED', 'ASK'];
 
 const NO_CLUSTER =
   'This Redis is one part of a cluster, and another part has the key: Wharf takes a Redis that has all keys.';
-
-/** Most characters of an error that Wharf logs: what Redis says, and what Wharf advises. */
-const MOST_TOLD = 800;
-
-/** What Redis says to a user that may not do something: of a script the second, which does not name the command. */
-const LACKS_A_RIGHT = /^NOPERM |^ERR The user executing the script can't run/;
 
 /** Each script is one atomic step: no other replica acts between its read and its write. All use only KEYS[1]. */
 const SCRIPTS = {
@@ -142,9 +131,11 @@ export async function create(
   const watched = watch(client, deps, (error, why, wasReady) => {
     // a password is changed while connections are open, and counts for the next one
     const login = adviceOnLogin(config.url, why);
-    if (login !== '' || wasReady) return login;
-    const advice = adviceOnCertificate(error);
-    return advice === undefined ? adviceOnTls(config.url, why) : `. ${advice}`;
+    if (login !== undefined) return { login };
+    const todo = adviceOnWords({ message: why }) ?? adviceOnConnection(error);
+    if (todo !== undefined || wasReady) return todo === undefined ? {} : { todo };
+    const certificate = adviceOnCertificate(error);
+    return { hint: certificate === undefined ? adviceOnTls(config.url, why) : `. ${certificate}` };
   });
   leaveWrongDatabase(client);
   const endOfLoss = watchLoss(client, deps.log);
@@ -174,14 +165,16 @@ export async function create(
       if (!isAnswer(answer)) throw answers.giveUp();
       return answer;
     } catch (error) {
-      const said = withoutValues(error);
+      // the library's own words for a connection that ended while a command was under way name an option of it
+      const said = Object(error).name === 'MaxRetriesPerRequestError' ? watched.notReady() : withoutValues(error);
       const isElsewhere = ELSEWHERE.some((kind) => saysOf(said, kind));
       if (isElsewhere) isWhole = false;
       const cause = isElsewhere ? withoutValues(new Error(NO_CLUSTER)) : advised(said);
-      if (LACKS_A_RIGHT.test(cause.message)) cause.message += ' (`wharf doctor` names the rights that its user lacks.)';
       // a list, for example, where Wharf keeps a text: asking again changes nothing
       if (saysOf(cause, 'WRONGTYPE')) throw new GatewayError('state_unavailable', {}, new NotWritten());
-      throw new GatewayError(saysOf(cause, FULL) ? 'state_full' : 'state_unavailable', {}, cause);
+      if (saysOf(cause, FULL)) throw new GatewayError('state_full', {}, cause);
+      const facts = isElsewhere || isRefusal(said) ? { refused: true } : {};
+      throw new GatewayError('state_unavailable', facts, cause);
     }
   };
 
@@ -294,7 +287,7 @@ function leaveWrongDatabase(client: Redis): void {
 function watch(
   client: Redis,
   { log, clock }: Pick<StateStoreDeps, 'log' | 'clock'>,
-  advice: (error: unknown, why: string, wasReady: boolean) => string,
+  advice: (error: unknown, why: string, wasReady: boolean) => { login?: string; todo?: string; hint?: string },
 ): { notReady: () => Error; because: (error: Error) => void; end: () => void } {
   let lost = false;
   let isTold = false;
@@ -305,8 +298,10 @@ function watch(
   let wasReady = false;
   const why = () => {
     const told = withoutValues(reason);
-    told.message += advice(reason, told.message, wasReady);
-    return told;
+    const { login, todo, hint = '' } = advice(reason, told.message, wasReady);
+    if (login !== undefined) return advisedOn(told, login, 'in its text');
+    told.message += hint;
+    return todo === undefined ? told : advisedOn(told, todo);
   };
   const isQuiet = () => clock.ticks() - toldAt < QUIET_MS;
   const tell = () => {
@@ -340,25 +335,13 @@ function watch(
     reason = undefined;
   });
   const notReady = () => {
-    const because = reason === undefined ? '' : `: ${why().message}`;
-    return Object.assign(new Error(`The connection to Redis is "${client.status}"${because}`), codeOf(reason));
+    const state = `The connection to Redis is "${client.status}"`;
+    if (reason === undefined) return new Error(state);
+    const told = why();
+    told.message = `${state}: ${told.message}`;
+    return told;
   };
   return { notReady, because, end: () => client.off('close', onClose) };
-}
-
-/** Whether an error of Redis is of that kind: `OOM`, for example. A script that cannot write says it in its own words. */
-function saysOf({ message }: Error, kind: string): boolean {
-  return (
-    message.startsWith(`${kind} `) || (message.startsWith('ERR Error running script') && message.includes(`-${kind} `))
-  );
-}
-
-/** With what to do where Redis's own words do not say it. */
-function advised(said: Error): Error {
-  if (!saysOf(said, NOT_LASTING)) return said;
-  const told = new AdvisedError(said.message.replace(/\.?$/, '.'), MAKE_ROOM);
-  delete told.stack;
-  return told;
 }
 
 /** The answer with a longer one would end the connection, each time that it is read. */
@@ -371,23 +354,4 @@ function expectShort({ length }: string): void {
 /** Redis takes whole milliseconds and refuses zero. */
 function whole(ttlMs: number): number {
   return Math.max(1, Math.ceil(ttlMs));
-}
-
-/**
- * The error without the command's values: the library attaches the arguments to it, and Redis repeats the first
- * arguments of an unknown command. It has no stack: each request that fails while Redis is away has a line of the log, and
- * where in the source a Redis is away says nothing.
- */
-function withoutValues(error: unknown): Error {
-  const { message } = (error ?? {}) as { message?: unknown };
-  const text = typeof message === 'string' ? message : 'The connection was closed.';
-  const told = new Error(text.replace(/, with args beginning with:.*$/s, '').slice(0, MOST_TOLD));
-  delete told.stack;
-  return Object.assign(told, codeOf(error));
-}
-
-/** Node's code, by which `wharf doctor` knows a certificate that was refused. */
-function codeOf(error: unknown): { code?: string } {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? { code } : {};
 }

@@ -1,4 +1,4 @@
-import { AdvisedError, adviceOnCertificate } from '../errors/system.js';
+import { adviceIn, causesOf, linesOf } from '../errors/causes.js';
 import { type ErrorCode, GatewayError } from '../errors.js';
 import { ADVICE } from '../explain/advice.js';
 import { timeText } from '../policy/amounts.js';
@@ -35,8 +35,6 @@ export interface Found extends Finding {
 /** A check may take this long, beside what it waits by itself; all of them run at the same time, so a doctor takes little longer. */
 const LONGEST_MS = 20_000;
 
-const MAX_CAUSES = 4;
-
 /** Runs all checks at once. Never throws: what a check throws is its finding. */
 export function runAll(checks: readonly Check[], signal: AbortSignal): Promise<Found[]> {
   return Promise.all(checks.map((check) => runOne(check, signal)));
@@ -62,59 +60,26 @@ async function runOne(check: Check, signal: AbortSignal): Promise<Found> {
   return { group, title, ...found, text, ms: Math.round(performance.now() - startedAt) };
 }
 
-/** Errors of which the check's own advice says nothing: every part of the config is right. */
-const LACKS: ReadonlySet<ErrorCode> = new Set([
+/** Errors of which the check's own advice says nothing: every part of the config is right, or the part that is not is known. */
+const SAY_MORE: ReadonlySet<ErrorCode> = new Set([
   'store_full',
   'store_timeout',
   'state_full',
   'temp_full',
   'descriptors_exhausted',
+  'upstream_unauthorized',
+  'upstream_refused',
 ]);
 
 /** What is advised about a certificate stands in the error too, for the log, which has no other place for it. */
 function failed(error: unknown, usual: string): Finding {
   const causes = causesOf(error);
-  const own = causes.find((cause) => cause instanceof AdvisedError)?.todo;
-  const todo = own ?? adviceOnCertificate(error) ?? adviceOnLack(causes) ?? usual;
+  const todo = adviceIn(causes) ?? adviceOnCode(causes) ?? usual;
   const text = linesOf(causes).join(' Because: ') || 'it failed';
   return { state: 'failed', text: text.replaceAll(` ${todo}`, ''), todo };
 }
 
-function adviceOnLack(causes: readonly unknown[]): string | undefined {
-  const lack = causes.find((cause) => cause instanceof GatewayError && LACKS.has(cause.code));
-  return lack instanceof GatewayError ? ADVICE[lack.code].todo.replaceAll('`', '') : undefined;
-}
-
-function textOf(cause: unknown, message: string): string {
-  if (cause instanceof AdvisedError) return cause.why;
-  // what is to be done stands below it
-  return cause instanceof GatewayError ? cause.forOperator.replace(' Try again later.', '') : message;
-}
-
-/** The error and its causes. */
-function causesOf(error: unknown): unknown[] {
-  const causes: unknown[] = [];
-  for (let cause = error; causes.length < MAX_CAUSES && cause !== undefined; cause = Object(cause).cause)
-    causes.push(cause);
-  return causes;
-}
-
-/** What they say, without the words for clients between two others, and without what has been said before. */
-function linesOf(causes: readonly unknown[]): string[] {
-  const lines: string[] = [];
-  const said = new Set<string>();
-  for (const [depth, cause] of causes.entries()) {
-    const { name, message } = Object(cause) as { name?: unknown; message?: unknown };
-    if (typeof message !== 'string') break;
-    const isForClients = cause instanceof GatewayError && depth > 0 && depth < causes.length - 1;
-    if (isForClients) continue;
-    const text = textOf(cause, message);
-    // what S3 calls it is its name: the text is optional, and often missing
-    const code = typeof name === 'string' && !/(?:Error|^Unknown)$/.test(name) ? `${name}: ` : '';
-    const line = `${code}${text}`.replaceAll(/\s+/g, ' ');
-    const words = line.split(/[^\w]+/).filter((word) => !said.has(word));
-    if (words.length > 0) lines.push(line);
-    for (const word of words) said.add(word);
-  }
-  return lines;
+function adviceOnCode(causes: readonly unknown[]): string | undefined {
+  const known = causes.find((cause) => cause instanceof GatewayError && SAY_MORE.has(cause.code));
+  return known instanceof GatewayError ? ADVICE[known.code].todo.replaceAll('`', '') : undefined;
 }

@@ -33,6 +33,13 @@ function inMinute({ tool, allowed }: ErrorFacts): string {
   return `call the tool "${tool}" ${allowed === 1 ? 'once' : `${allowed} times`} a minute here`;
 }
 
+/** A store that refuses Wharf goes on doing so: a model that tries again would only lose time. The operator is told why. */
+function laterOrMended({ refused }: ErrorFacts): string {
+  return refused === true
+    ? ': it refuses Wharf. Trying again does not help until the operator of Wharf has mended that.'
+    : '. Try again later.';
+}
+
 /** What of a request's body is still due. */
 function lacking({ came, announced }: ErrorFacts): string {
   return announced === undefined ? '' : `: ${came} of the ${announced} bytes that Content-Length names have come`;
@@ -139,7 +146,7 @@ export const ERRORS_OF_LACK = {
   store_unavailable: {
     http: 503,
     jsonRpc: INTERNAL,
-    text: () => 'The object store is not available. Try again later.',
+    text: (f) => `The object store is not available${laterOrMended(f)}`,
   },
   store_timeout: {
     http: 503,
@@ -166,7 +173,11 @@ export const ERRORS_OF_LACK = {
   },
   temp_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The disk for temporary files is full.' },
   temp_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'A temporary file cannot be written.' },
-  state_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'The state store is not available. Try again later.' },
+  state_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) => `The state store is not available${laterOrMended(f)}`,
+  },
   state_full: {
     http: 503,
     jsonRpc: INTERNAL,

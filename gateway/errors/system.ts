@@ -56,6 +56,35 @@ export function adviceOnCertificate(error: unknown): string | undefined {
   return undefined;
 }
 
+/** What to do about a connection that is not made, by Node's code for it. */
+const ON_CONNECTION: ReadonlyMap<unknown, string> = new Map([
+  ['ECONNREFUSED', 'Nothing listens there: check the host and the port, and that it runs.'],
+  ['ENOTFOUND', 'This machine does not know the host: correct its name, or the DNS of this machine.'],
+  ['EAI_AGAIN', 'This machine cannot ask for the address of the host now: check its DNS.'],
+  ['EHOSTUNREACH', 'No way leads there from this machine: check the host, and the network.'],
+]);
+
+export function adviceOnConnection(error: unknown): string | undefined {
+  return ON_CONNECTION.get(Object(error).code);
+}
+
+/** How TLS fails with a peer that answers in plain text. */
+const PLAIN = /wrong version number|packet length too long/i;
+
+const SPEAK_PLAIN =
+  'What answers there speaks no TLS: let its URL begin with http:// (of a Redis: redis://), or name the port that does.';
+
+/** What to do about a peer that was asked for TLS and answered in plain text; undefined for any other error. */
+export function adviceOnPlain(error: unknown): string | undefined {
+  let cause = error;
+  for (let depth = 0; depth < MOST_CAUSES && typeof cause === 'object' && cause !== null; depth++) {
+    const { message, cause: next } = cause as { message?: unknown; cause?: unknown };
+    if (typeof message === 'string' && PLAIN.test(message)) return SPEAK_PLAIN;
+    cause = next;
+  }
+  return undefined;
+}
+
 /** Why a value of the state store cannot be used. It holds nothing of the value. */
 export class NotWritten extends Error {
   constructor() {
@@ -63,14 +92,24 @@ export class NotWritten extends Error {
   }
 }
 
-/** Why a part cannot be used, followed by what to do about it. The log shows both as one text, and the doctor apart. */
+/** Why a part cannot be used, and what to do about it. The message has both; the log and the doctor show them apart. */
 export class AdvisedError extends Error {
-  readonly why: string;
-  readonly todo: string;
+  // not among its own properties: what an error of a peer may hold is listed by name
+  readonly #why: string;
+  readonly #todo: string;
 
-  constructor(why: string, todo: string, options?: ErrorOptions) {
-    super(`${why} ${todo}`, options);
-    this.why = why;
-    this.todo = todo;
+  /** @param options `message` of an error that is a peer's, in its words: what to do then stands beside it */
+  constructor(why: string, todo: string, options: ErrorOptions & { message?: string } = {}) {
+    super(options.message ?? `${why} ${todo}`, options);
+    this.#why = why;
+    this.#todo = todo;
+  }
+
+  get why(): string {
+    return this.#why;
+  }
+
+  get todo(): string {
+    return this.#todo;
   }
 }

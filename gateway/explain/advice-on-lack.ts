@@ -71,8 +71,8 @@ export const OF_LACK = {
     todo: 'Raise `ulimit -n` (`LimitNOFILE` in systemd), or lower `limits.sockets` and `limits.processes`.',
   },
   store_unavailable: {
-    why: 'The object store refuses or does not answer.',
-    todo: 'The log holds the cause. Check `objects`: endpoint, credentials, bucket, or the folder and its rights.',
+    why: 'The object store refuses, which `data.refused` says, or does not answer.',
+    todo: '`/readyz` names the cause (such as `InvalidAccessKeyId`) and what to do, the log and `wharf doctor` in full. It is in `objects`: endpoint, credentials, bucket, or the folder and its rights. After a refusal time alone does not help.',
   },
   store_timeout: {
     why: 'One request to the object store takes longer than `timeouts.store`.',
@@ -106,8 +106,8 @@ export const OF_LACK = {
     todo: 'Check `TMPDIR` and its rights. In a container with a read-only root, mount a volume there.',
   },
   state_unavailable: {
-    why: 'Redis refuses or does not answer within `timeouts.state`.',
-    todo: 'The log holds the cause. Check `state.url`, and the rights of the Redis user (STORAGE.md lists them).',
+    why: 'Redis refuses, which `data.refused` says, or does not answer within `timeouts.state`.',
+    todo: '`/readyz` names the cause (such as `WRONGPASS`) and what to do, the log and `wharf doctor` in full. It is in `state.url`, or in the rights of the Redis user (STORAGE.md lists them). After a refusal time alone does not help.',
   },
   state_full: {
     why: 'As many sessions, files and links are kept as allowed, or Redis has reached its `maxmemory`.',

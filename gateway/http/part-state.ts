@@ -1,3 +1,4 @@
+import { failureText } from '../errors/causes.js';
 import { GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';
 import type { Stopwatch } from '../ports/clock.js';
@@ -181,10 +182,11 @@ function toldBy(
   };
 }
 
-/** The public words for a failure: addresses and credentials appear only in the log. */
+/** The words for a failure: addresses and credentials appear only in the log. */
 function causeOf(thrown: unknown): string {
   const error = firstOf(thrown);
-  if (error instanceof GatewayError && typeof error.facts.reason === 'string') return error.facts.reason;
+  if (error instanceof GatewayError)
+    return typeof error.facts.reason === 'string' ? error.facts.reason : failureText(error);
   return error instanceof Error && error.message !== '' ? error.message : 'failed';
 }
 

@@ -30,7 +30,7 @@ export class HttpConversation implements Conversation {
           if (isMine && message.method === undefined) return resultOf(message, method, status);
         }
       }
-      throw new Refusal(method, `HTTP ${status} without an answer to it`, {
+      throw new Refusal(method, `HTTP ${status} with ${whatIs(answer)}, which is not an answer of MCP`, {
         isMcp: kind === 'json' && status < 400,
         status,
       });
@@ -75,3 +75,9 @@ export class HttpConversation implements Conversation {
 
 /** Time-out for ending a session; if it passes, the session is abandoned. */
 const CLOSE_MS = 2000;
+
+/** The kind of a body that no answer is in; a page of a web server has a type of its own. */
+function whatIs({ kind, headers }: UpstreamAnswer): string {
+  const [type] = /^[\w.+-]{1,64}\/[\w.+-]{1,64}/.exec(String(headers['content-type'] ?? '')) ?? [];
+  return kind === 'none' || type === undefined ? 'no body of a known type' : type;
+}

@@ -9,6 +9,7 @@ import { ClamdStub, type StubOptions } from '../helpers/clamd-stub.js';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
 import { startRefusingS3 } from '../helpers/fault-s3.js';
 import { freePorts } from '../helpers/gateway-process-ports.js';
+import { close, listen } from '../helpers/loopback.js';
 import { OwnClamd } from '../helpers/own-clamd.js';
 import { OwnRedis } from '../helpers/own-redis.js';
 import { freshName, redisUrl, s3Config } from '../helpers/services.js';
@@ -205,6 +206,21 @@ describe('wharf doctor', () => {
       todo: expect.stringContaining('objects.publicEndpoint'),
     });
     expect(of('publicUrl')).toMatchObject({ state: 'failed', text: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('says what it gets from a web server instead of MCP', async () => {
+    const pages = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<h1>Welcome</h1>');
+    });
+    const url = `http://127.0.0.1:${await listen(pages)}/mcp`;
+    const { code, of } = await doctor({ servers: { page: { url } } }, '--json', '--only', 'servers');
+    await close(pages);
+    expect(code).toBe(1);
+    expect(of('servers', 'page')).toMatchObject({
+      text: 'The server refused initialize: HTTP 200 with text/html, which is not an answer of MCP',
+      todo: expect.stringContaining('at its URL'),
+    });
   });
 
   it('does not try what a store that cannot be used lacks, whose advice would lead elsewhere', async () => {

@@ -103,6 +103,20 @@ describe('an S3 that refuses', () => {
     await apart.stop();
   });
 
+  it('the keys: a client hears that time does not help, and the operator why', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    s3.refuse({ what: /./, status: 403, code: 'InvalidAccessKeyId' });
+    const { error } = await client.call('blob', { size: 600_000 });
+    const answer = (await (await fetch(`${wharf.adminUrl}/readyz`)).json()) as { parts: Record<string, string> };
+    s3.refuse(undefined);
+    expect(error).toMatchObject({ data: { code: 'store_unavailable', refused: true } });
+    expect(error?.message).toMatch(/it refuses Wharf\. Trying again does not help/);
+    expect(JSON.stringify(error)).not.toContain('InvalidAccessKeyId');
+    expect(answer.parts.objects).toMatch(
+      /^The object store .* refuses Wharf \(InvalidAccessKeyId\)\. The store does not know/,
+    );
+  });
+
   it('HeadBucket: the gateway is not ready as long as it does', async () => {
     s3.refuse({ what: /^(HEAD|GET) /, status: 403, code: 'AccessDenied' });
     const refused = await fetch(`${wharf.adminUrl}/readyz`);

@@ -1,5 +1,6 @@
 import { pipeline, Readable, Transform } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { NotS3 } from './refusals.js';
 
 /**
  * Bytes of a page: 250 keys of Wharf's, of at most 300 characters, with 750 about each. The worst that 256 KiB can hold takes
@@ -56,6 +57,7 @@ export function boundAnswers(client: S3Client): void {
       const { commandName = '' } = context;
       const isSuccess = (response.statusCode ?? 0) < 300;
       const method = METHODS.get(commandName);
+      if (isSuccess && commandName === 'HeadBucketCommand') expectS3(response.headers);
       if (isSuccess && method !== undefined) {
         const mark = markOf(method, response.headers);
         if (mark === undefined) delete response.headers.etag;
@@ -69,6 +71,16 @@ export function boundAnswers(client: S3Client): void {
     // behind all that reads the answer
     { step: 'deserialize', name: 'boundAnswers', priority: 'low' },
   );
+}
+
+/**
+ * A web server answers each path with its page, and the bucket would seem to be there until the first file is lost. An answer
+ * without a body may have that type and be a store's: some frameworks give it to each.
+ */
+function expectS3(headers: Readonly<Record<string, string>>): void {
+  const { 'content-type': type = '', 'content-length': length = '0' } = headers;
+  const isPage = Number(length) > 0 || headers['transfer-encoding'] !== undefined;
+  if (isPage && /^text\/html\b/i.test(type)) throw new NotS3('text/html');
 }
 
 /** The headers by which a store asks for a pause: of HTTP, and of S3's own. */

@@ -1,5 +1,5 @@
 import type { BucketLocationConstraint, LifecycleRule } from '@aws-sdk/client-s3';
-import { AdvisedError, adviceOnCertificate } from '../../../gateway/errors/system.js';
+import { AdvisedError, adviceOnCertificate, adviceOnPlain } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Connection } from './connection.js';
 import { isCode, isMissing, statusOf } from './errors.js';
@@ -19,6 +19,9 @@ const RULE_ID = 'wharf';
 /** A multipart upload lives as long as one message, far less than a day. */
 const UNFINISHED_DAYS = 1;
 
+const LOOK_ON_THE_WAY = 'Check objects.endpoint, what stands between it and Wharf, and the load of the store.';
+const MAKE_ROOM = 'Make room in the store, or raise the quota of the bucket.';
+
 /** @throws an Error that tells the operator which bucket, where, and what to do */
 export async function prepareBucket(s3: Connection, settings: BucketSettings): Promise<void> {
   const where = `The bucket "${settings.bucket}" at ${settings.endpoint ?? `AWS S3 (${settings.region})`}`;
@@ -30,8 +33,9 @@ export async function prepareBucket(s3: Connection, settings: BucketSettings): P
     try {
       return await s3.run(step);
     } catch (cause) {
-      const todo = adviceOnCertificate(cause) ?? adviceOnRegion(cause, settings.region) ?? advice;
-      throw new AdvisedError(`${where} ${what}: ${reasonOf(cause)}.`, todo, { cause });
+      const known = adviceOnCertificate(cause) ?? adviceOnPlain(cause) ?? adviceOnRegion(cause, settings.region);
+      const todo = known ?? adviceOnCode(cause) ?? advice;
+      throw new AdvisedError(`${where} ${what}: ${reasonOf(cause).replace(/\.$/, '')}.`, todo, { cause });
     }
   };
 
@@ -120,6 +124,13 @@ async function putLifecycle(s3: Connection, settings: BucketSettings, abortSigna
     new sdk.PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [...others, rule] } }),
     { abortSignal },
   );
+}
+
+/** Of what is not said by the store: that it is full or silent. */
+function adviceOnCode(error: unknown): string | undefined {
+  if (!(error instanceof GatewayError)) return undefined;
+  if (error.code === 'store_full') return MAKE_ROOM;
+  return error.code === 'store_timeout' ? LOOK_ON_THE_WAY : undefined;
 }
 
 function adviceOnRegion(error: unknown, region: string): string | undefined {

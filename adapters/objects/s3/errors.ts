@@ -1,5 +1,6 @@
-import { descriptorsExhausted } from '../../../gateway/errors/system.js';
+import { AdvisedError, descriptorsExhausted } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
+import { adviceOn, isRefusal } from './refusals.js';
 
 /** Codes for a full store: Ceph, MinIO (disk, bucket quota), and generic ones. */
 const FULL_CODES = new Set([
@@ -16,13 +17,15 @@ const RESET_CODES = new Set(['ECONNRESET', 'EPIPE']);
 /** Turns a failed request into the port's error, with the harmless part of the SDK's error as its cause. */
 export function toStoreError(error: unknown, timeoutMs: number): GatewayError {
   if (error instanceof GatewayError) return error;
-  const { name, code, status } = factsOf(error);
-  const cause = harmless(error);
+  const facts = factsOf(error);
+  const { name, code, status } = facts;
+  const isFull = status === 507 || FULL_CODES.has(name);
+  const cause = harmless(error, isFull ? undefined : adviceOn(facts));
   const exhausted = descriptorsExhausted(error, cause);
   if (exhausted) return exhausted;
   if (name === 'TimeoutError' && !RESET_CODES.has(code)) return storeTimeout(timeoutMs, cause);
-  if (status === 507 || FULL_CODES.has(name)) return new GatewayError('store_full', {}, cause);
-  return new GatewayError('store_unavailable', {}, cause);
+  if (isFull) return new GatewayError('store_full', {}, cause);
+  return new GatewayError('store_unavailable', isRefusal(facts) ? { refused: true } : {}, cause);
 }
 
 /** @param timeoutMs `timeouts.store` */
@@ -46,7 +49,7 @@ export function statusOf(error: unknown): number {
   return factsOf(error).status;
 }
 
-function factsOf(error: unknown): { name: string; code: string; status: number } {
+function factsOf(error: unknown): { name: string; code: string; status: number; region?: string | undefined } {
   const { name, code, $metadata } = (error ?? {}) as {
     name?: unknown;
     code?: unknown;
@@ -56,6 +59,7 @@ function factsOf(error: unknown): { name: string; code: string; status: number }
     name: typeof name === 'string' ? name : '',
     code: typeof code === 'string' ? code : '',
     status: $metadata?.httpStatusCode ?? 0,
+    region: regionOf(error ?? {}),
   };
 }
 
@@ -64,14 +68,15 @@ function factsOf(error: unknown): { name: string; code: string; status: number }
  * property that cannot be deleted) and quotes the store's answer: for a wrong signature that contains the access key,
  * the string to sign and the signature.
  */
-function harmless(error: unknown): Error | undefined {
+function harmless(error: unknown, todo: string | undefined): Error | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { name, stack, code, $metadata } = error as Record<string, unknown>;
   const message = messageOf(error as { message?: unknown });
   const facts = Object.entries({ name, stack, code, $metadata, region: regionOf(error) }).filter(
     ([, value]) => value !== undefined,
   );
-  return Object.assign(new Error(message), Object.fromEntries(facts));
+  const copy = todo === undefined ? new Error(message) : new AdvisedError(message, todo, { message });
+  return Object.assign(copy, Object.fromEntries(facts));
 }
 
 /** Where the bucket is, by the store's refusal: AWS says so to who asks another region for it. */

@@ -48,6 +48,29 @@ describe('s3 errors', () => {
   });
 });
 
+describe('an s3 error says to clients whether time helps, and to operators what does', () => {
+  it.each([
+    ['InvalidAccessKeyId', 403, true, /access key/],
+    ['SignatureDoesNotMatch', 403, true, /objects\.secretAccessKey/],
+    ['CredentialsProviderError', undefined, true, /no credentials/],
+    ['AccessDenied', 403, true, undefined],
+    ['ExpiredToken', 400, true, /expired/],
+    ['RequestTimeTooSkewed', 403, true, /clocks/],
+    ['NoSuchBucket', 404, true, /bucket is gone/],
+    ['NotFound', 404, true, /no bucket/],
+    ['Unknown', 403, true, undefined],
+    ['SlowDown', 503, undefined, /an error of its own/],
+    ['RequestTimeout', 400, undefined, undefined],
+    ['Error', undefined, undefined, undefined],
+  ])('%s, HTTP %s', (name, status, refused, todo) => {
+    const { facts, cause } = toStoreError(sdkError(name, status), 30_000);
+    expect(facts.refused).toBe(refused);
+    const { todo: said } = cause as { todo?: string };
+    if (todo === undefined) expect(said).toBeUndefined();
+    else expect(said).toMatch(todo);
+  });
+});
+
 describe('s3 writer', () => {
   it('refuses the part after the ten-thousandth, naming limit and size', async () => {
     class Command {}

@@ -58,6 +58,19 @@ describe('an S3 that answers otherwise than it should', () => {
     expect(await read(range)).toMatchObject({ size: 10, text });
   });
 
+  it('with its page for every path, as a console does: the store is not well, before a file is lost', async () => {
+    const page = { 'content-type': 'text/html; charset=utf-8', 'content-length': 612 };
+    answer = (response) => response.writeHead(200, page).end();
+    const error = { code: 'store_unavailable', facts: { refused: true }, cause: { name: 'NotS3' } };
+    await expect(objects.check()).rejects.toMatchObject(error);
+    await expect(objects.prepare()).rejects.toThrow(/ cannot be reached: .*text\/html.*\. /);
+  });
+
+  it('with the type of a page and no body to the look at the bucket, as stores on some frameworks do: the store is well', async () => {
+    answer = (response) => response.writeHead(200, { 'content-type': 'text/html', 'content-length': 0 }).end();
+    await objects.check();
+  });
+
   it.each([
     ['retry-after', '10'],
     ['x-amz-retry-after', '10000'],

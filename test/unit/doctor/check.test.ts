@@ -55,3 +55,10 @@ it('of a store that is full the advice is to make room', async () => {
   expect(text).toBe('The object store is full. Because: ENOSPC: no space left on device, below /data');
   expect(todo).toMatch(/^Make room on the disk of objects\.path/);
 });
+
+it('of a server that wants credentials the advice is about them, and not about its URL', async () => {
+  const facts = { server: 'docs', status: 401, setting: 'servers.docs.headers', sent: '' };
+  expect((await said(new GatewayError('upstream_unauthorized', facts))).todo).toMatch(
+    /^Put credentials into servers\.X/,
+  );
+});
