@@ -34,7 +34,7 @@ export class Tallies {
   change(
     key: string,
     changes: readonly TallyChange[],
-    { limit, now }: { limit: number | undefined; now: number },
+    { limit, leaving = [], now }: { limit: number | undefined; leaving?: readonly string[]; now: number },
   ): Tallied {
     const parts = this.#living(key, now);
     const before = sumOf(parts);
@@ -46,6 +46,9 @@ export class Tallies {
     for (const [name, { amount }] of after) if (amount === 0) after.delete(name);
     const total = sumOf(after);
     if (limit !== undefined && total > limit && total > before) {
+      const had = parts.size;
+      for (const name of leaving) parts.delete(name);
+      if (parts.size < had) this.#keep(key, parts, now);
       return { isWithin: false, total, ...fitting(parts, total - limit, now) };
     }
     if (after.size > MOST_PARTS) throw new GatewayError('state_full', { allowed: MOST_PARTS, actual: after.size });

@@ -142,8 +142,8 @@ export function create(
       if (entry) forget(entry);
     },
 
-    async tally(key, changes, limit) {
-      return tallies.change(key, changes, { limit, now: clock.ticks() });
+    async tally(key, changes, limit, leaving = []) {
+      return tallies.change(key, changes, { limit, leaving, now: clock.ticks() });
     },
 
     async check() {},

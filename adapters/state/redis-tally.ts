@@ -1,6 +1,7 @@
 /**
  * Changes a tally: a hash of parts, each `AMOUNT UNTIL`. Redis's own clock counts, so that replicas agree.
- * ARGV: limit or -1, most parts, then part, change and milliseconds for each change.
+ * ARGV: limit or -1, most parts, how many parts leave if it is refused, their names, then part, change and milliseconds
+ * for each change.
  * Returns 1, 0 (past the limit) or -1 (too many parts), the total, and when a refused change fits, or -1.
  */
 export const TALLY = `local time = redis.call('TIME')
@@ -20,7 +21,7 @@ for i = 1, #all, 2 do
 end
 local before = total
 local after = {}
-for i = 3, #ARGV, 3 do
+for i = 4 + tonumber(ARGV[3]), #ARGV, 3 do
   local name = ARGV[i]
   local part = after[name] or parts[name] or { 0, 0 }
   if not after[name] and not parts[name] then count = count + 1 end
@@ -29,6 +30,10 @@ for i = 3, #ARGV, 3 do
   after[name] = { amount, math.max(part[2], now + tonumber(ARGV[i + 2])) }
 end
 if limit >= 0 and total > limit and total > before then
+  for i = 4, 3 + tonumber(ARGV[3]) do
+    redis.call('HDEL', KEYS[1], ARGV[i])
+    parts[ARGV[i]] = nil
+  end
   local living = {}
   for _, part in pairs(parts) do living[#living + 1] = part end
   table.sort(living, function(a, b) return a[2] < b[2] end)

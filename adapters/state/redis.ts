@@ -216,10 +216,10 @@ export async function create(
       await run(() => client.del(key), ANSWER.count);
     },
 
-    async tally(key, changes, limit = -1) {
+    async tally(key, changes, limit = -1, leaving = []) {
       const written = changes.flatMap(({ part, by, ttlMs }) => [part, by, whole(ttlMs)]);
       const [outcome, total, fitsInMs] = await run(
-        () => client.tallyKey(key, limit, MOST_PARTS, ...written),
+        () => client.tallyKey(key, limit, MOST_PARTS, leaving.length, ...leaving, ...written),
         ANSWER.tally,
       );
       if (outcome < 0) throw new GatewayError('state_full', { allowed: MOST_PARTS, actual: Number(total) });

@@ -41,7 +41,7 @@ interface NewFile {
  * `audit_unavailable`, the stores' errors, and the error of reading the bytes
  */
 export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
-  const ingest = new Ingest(deps.ingest, { owner: file, limit: file.limit }, signal);
+  const ingest = new Ingest(deps.ingest, { owner: file, limit: file.limit, expected: file.expect?.size }, signal);
   try {
     await fill(ingest, file.bytes);
     const { head } = ingest;

@@ -80,6 +80,8 @@ export type UploadState =
 export interface UploadBody {
   /** Ends only when the whole body has arrived and is valid; throws a GatewayError otherwise. */
   bytes: AsyncIterable<Buffer>;
+  /** Bytes of the file, where the request says that before them. */
+  size?: number | undefined;
   /** What the body says about the file; called after its bytes have ended. */
   claims(): UploadClaims;
 }
@@ -323,7 +325,7 @@ export class Uploads {
     const limit = { name: 'limits.file', bytes: settings.fileLimit(), path: 'the upload' };
     const ingest = new Ingest(
       this.#deps.ingest,
-      { owner: { principal: intent.principal }, limit, place: { id: fileId, key } },
+      { owner: { principal: intent.principal }, limit, place: { id: fileId, key }, expected: body.size ?? intent.size },
       signal,
     );
     try {

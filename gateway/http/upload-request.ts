@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.js';
 import type { Admission, UploadBody } from '../files/upload.js';
 import { tooLarge } from '../files/upload-intent.js';
-import type { UploadClaims } from '../files/uploaded.js';
 import { refuseCodings } from './codings.js';
 import { mostOverhead, readFiles, readMultipart } from './multipart.js';
 import { boundaryOf, malformed } from './multipart-head.js';
@@ -18,7 +17,7 @@ const SHA_256 = /(?:^|,)\s*sha-256=:?([A-Za-z0-9+/]{43}=):?\s*(?:$|,)/i;
 const FORM_DEFAULT = 'application/x-www-form-urlencoded';
 
 /** How a body is read: as a form with this boundary, or as the file itself. */
-type Plan = { boundary: string } | { claims: () => UploadClaims };
+type Plan = { boundary: string } | Pick<UploadBody, 'claims' | 'size'>;
 
 /**
  * Decides how to read the body of an upload from the request's head alone, so that a client waiting for `100 Continue`
@@ -31,7 +30,7 @@ export function planUpload(
   admission: Pick<Admission, 'intent' | 'largest'>,
 ): (bytes: AsyncIterable<Buffer>) => UploadBody {
   const plan = planOf(request, admission);
-  return (bytes) => ('boundary' in plan ? readMultipart(plan.boundary, bytes) : { bytes, claims: plan.claims });
+  return (bytes) => ('boundary' in plan ? readMultipart(plan.boundary, bytes) : { bytes, ...plan });
 }
 
 /** The plan for a link that takes several files. @throws GatewayError as `planUpload` */
@@ -41,7 +40,7 @@ export function planUploads(
 ): (bytes: AsyncIterable<Buffer>) => AsyncIterable<UploadBody> {
   const plan = planOf(request, admission);
   const { most = 1 } = admission.intent.several ?? {};
-  return (bytes) => ('boundary' in plan ? readFiles(plan.boundary, bytes, most) : only({ bytes, claims: plan.claims }));
+  return (bytes) => ('boundary' in plan ? readFiles(plan.boundary, bytes, most) : only({ bytes, ...plan }));
 }
 
 function planOf(request: IncomingMessage, { intent, largest }: Pick<Admission, 'intent' | 'largest'>): Plan {
@@ -67,7 +66,7 @@ function planOf(request: IncomingMessage, { intent, largest }: Pick<Admission, '
     throw new GatewayError('upload_size_differs', { reason: 'sizeMismatch', allowed: intent.size, actual: length });
   const digests = checksums.map((name) => sha256In(name, String(headers[name])));
   const mimeType = contentType?.startsWith(FORM_DEFAULT) ? undefined : contentType;
-  return { claims: () => ({ mimeType, digests }) };
+  return { size: length, claims: () => ({ mimeType, digests }) };
 }
 
 async function* only(body: UploadBody): AsyncGenerator<UploadBody> {

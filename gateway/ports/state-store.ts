@@ -32,8 +32,10 @@ export interface StateStore {
    * Changes parts of a tally in one step. A part counts until its time is over, and then leaves by itself: so what a
    * crashed process has counted comes back. If the parts together would pass `limit`, and this change adds to them,
    * nothing is changed.
+   * @param leaving names of parts that leave in that case, in the same step: what was reserved for a change that is
+   * refused must not keep others out while its owner hears of it
    */
-  tally(key: string, changes: readonly TallyChange[], limit?: number): Promise<Tallied>;
+  tally(key: string, changes: readonly TallyChange[], limit?: number, leaving?: readonly string[]): Promise<Tallied>;
   /** Its time, in ms since the Unix epoch, by which all replicas go. Absent where only this process has the store. */
   time?(): Promise<number>;
   /** Resolves when the store takes what is written, for readiness. */
@@ -76,7 +78,7 @@ export interface Tallied {
   readonly isWithin: boolean;
   /** All parts together; of a change that was refused, as they would have been. */
   readonly total: number;
-  /** Of a change that was refused: after this time enough parts will have left for it; absent if it never fits. */
+  /** Of a change that was refused: after this time enough other parts will have left for it; absent if it never fits. */
   readonly fitsInMs?: number;
 }
 

@@ -5,11 +5,11 @@ import { isAccepted } from '../policy/accept.js';
 import type { Allowance, SetLimit } from '../policy/allowance.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
-import type { StateStore, Tallied } from '../ports/state-store.js';
+import type { StateStore, Tallied, TallyChange } from '../ports/state-store.js';
 import { type Allowances, nameFor } from './allowances.js';
 import { secondsOf } from './requests.js';
 
-/** Bytes for which room is reserved at one time while a file arrives. */
+/** Bytes for which room is reserved at one time while a file arrives whose size is not known. A shorter file needs none. */
 const STEP = 1024 * 1024;
 
 /** How long a reservation lasts after its last bytes: what a crashed process has reserved comes back then. */
@@ -69,46 +69,60 @@ export class StoredQuotas implements FileAccount {
     throw new GatewayError('upload_type_refused', { ...facts, limit: 'limits.accept', source: refusing.source });
   }
 
-  /** Reserves room for more bytes of a file. @throws GatewayError `storage_full` */
-  async lease(principal: string, id: string, { by, limit }: { by: number; limit: SetLimit }): Promise<void> {
-    const change = { part: `lease:${id}`, by, ttlMs: LEASE_MS };
-    const tallied = await this.#tally('storedBytes', principal, [change], limit.value);
-    refuseFull('storedBytes', limit, tallied);
+  now(): number {
+    return this.#deps.clock.now();
+  }
+
+  /**
+   * Reserves room for a file, instead of what was reserved for it before: another try of the same upload, or a process
+   * that has crashed, holds none beside it.
+   * @throws GatewayError `storage_full`; nothing is then reserved for it
+   */
+  async lease(principal: string, id: string, { room, limit }: { room: number; limit: SetLimit }): Promise<void> {
+    const within = { limit: limit.value, leaving: [leaseName(id)] };
+    refuseFull('storedBytes', limit, await this.#tally('storedBytes', principal, leaseOf(id, room), within));
   }
 
   async endLease(principal: string, id: string): Promise<void> {
-    await this.#tally('storedBytes', principal, [leaseOver(id)]);
+    await this.#tally('storedBytes', principal, leaseOf(id, 0));
   }
 
   /**
    * Takes a whole file into the account, or what one request has added to it.
    * @param files 0: it has been counted as a file already
-   * @returns gives it back, as a whole
-   * @throws GatewayError `storage_full`, `day_quota_used`
+   * @param room what stays reserved for the rest of the file
+   * @returns gives it back, as a whole; does not fail
+   * @throws GatewayError `storage_full`, `day_quota_used`, or the state store's error
    */
   async take(
     principal: string,
     id: string,
-    { size, files, allowance }: { size: number; files: 0 | 1; allowance: Allowance },
+    { size, files, room, allowance }: { size: number; files: 0 | 1; room: number; allowance: Allowance },
   ): Promise<() => Promise<void>> {
     const now = this.#deps.clock.now();
     const hour = hourOf(now);
     const steps = [
-      { name: 'bytesPerDay', changes: [{ part: hour, by: size, ttlMs: DAY_MS }] },
-      { name: 'filesPerDay', changes: [{ part: hour, by: files, ttlMs: DAY_MS }] },
-      { name: 'storedBytes', changes: [leaseOver(id), { part: this.#spanOf(now), by: size, ttlMs: this.#lifeMs }] },
+      { name: 'bytesPerDay', change: { part: hour, by: size, ttlMs: DAY_MS } },
+      { name: 'filesPerDay', change: { part: hour, by: files, ttlMs: DAY_MS } },
+      { name: 'storedBytes', change: { part: this.#spanOf(now), by: size, ttlMs: this.#lifeMs }, room },
     ] as const;
     const done: (typeof steps)[number][] = [];
     const giveBack = async () => {
-      for (const { name, changes } of done) {
-        const back = changes.map(({ part, by }) => ({ part, by: by === -ALL ? 0 : -by, ttlMs: 1 }));
-        await this.#tally(name, principal, back);
-      }
+      await Promise.all(done.map(({ name, change }) => this.#giveBack(name, principal, change)));
     };
     for (const step of steps) {
       const limit = allowance[step.name];
       if (!limit) continue;
-      const tallied = await this.#tally(step.name, principal, step.changes, limit.value);
+      const changes = 'room' in step ? [...leaseOf(id, step.room), step.change] : [step.change];
+      const leaving = 'room' in step ? [leaseName(id)] : [];
+      let tallied: Tallied;
+      try {
+        tallied = await this.#tally(step.name, principal, changes, { limit: limit.value, leaving });
+      } catch (error) {
+        // this step may have happened, so only those before it are given back; the caller need not wait for that
+        void giveBack();
+        throw error;
+      }
       if (tallied.isWithin) done.push(step);
       else {
         // what was counted for a file that is refused was not used
@@ -117,6 +131,15 @@ export class StoredQuotas implements FileAccount {
       }
     }
     return giveBack;
+  }
+
+  /** What cannot be given back counts until the file would have ended. */
+  async #giveBack(name: Quota, principal: string, { part, by }: TallyChange): Promise<void> {
+    try {
+      await this.#tally(name, principal, [{ part, by: -by, ttlMs: 1 }]);
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'what a caller has not stored could not be given back');
+    }
   }
 
   /** What cannot be given back counts until the file would have ended. */
@@ -144,7 +167,7 @@ export class StoredQuotas implements FileAccount {
     }
   }
 
-  async #whereCounted(name: Quota, principal: string, changes: Parameters<StateStore['tally']>[1]): Promise<void> {
+  async #whereCounted(name: Quota, principal: string, changes: readonly TallyChange[]): Promise<void> {
     try {
       const limits = await this.allowance(principal);
       if (limits[name]) await this.#tally(name, principal, changes);
@@ -165,10 +188,10 @@ export class StoredQuotas implements FileAccount {
   #tally(
     name: Quota,
     principal: string,
-    changes: Parameters<StateStore['tally']>[1],
-    limit?: number,
+    changes: readonly TallyChange[],
+    { limit, leaving }: { limit?: number; leaving?: readonly string[] } = {},
   ): Promise<Tallied> {
-    return this.#deps.state.tally(`quota:${name}:${nameFor(principal)}`, changes, limit);
+    return this.#deps.state.tally(`quota:${name}:${nameFor(principal)}`, changes, limit, leaving);
   }
 }
 
@@ -177,8 +200,11 @@ class StoringFile implements Tap {
   readonly #quotas: StoredQuotas;
   readonly #file: TappedFile & { principal: string };
   #size = 0;
-  #leased = 0;
-  #isLeased = false;
+  /** Its first bytes for which there is room: those in the account, and those for which room is reserved. */
+  #roomy: number;
+  /** When room was reserved last; undefined where none is. */
+  #leasedAt: number | undefined;
+  #isOver = false;
   /** Its first bytes that are in the account. */
   #counted: number;
   #isFileCounted: boolean;
@@ -189,7 +215,7 @@ class StoringFile implements Tap {
     this.#quotas = quotas;
     this.#file = file;
     this.#counted = file.continued ?? 0;
-    this.#leased = this.#counted;
+    this.#roomy = this.#counted;
     this.#isFileCounted = file.continued !== undefined;
   }
 
@@ -201,39 +227,45 @@ class StoringFile implements Tap {
 
   #reserve({ file, storedBytes }: Allowance): Promise<void> | undefined {
     if (file && this.#size > file.value) throw this.#tooLarge(file);
-    if (!storedBytes || this.#size - this.#leased < STEP) return undefined;
-    const by = this.#size - this.#leased;
-    this.#leased = this.#size;
-    this.#isLeased = true;
-    return this.#quotas.lease(this.#file.principal, this.#file.id, { by, limit: storedBytes });
+    if (!storedBytes || this.#isOver) return undefined;
+    // Of files that arrive at once, those that will not fit are refused at their beginning, where their size is known.
+    const whole = Math.max(this.#size, this.#file.expected ?? 0);
+    const now = this.#quotas.now();
+    const isNew = whole - this.#roomy >= STEP;
+    const isOld = this.#leasedAt !== undefined && now - this.#leasedAt >= LEASE_MS / 2;
+    if (!isNew && !isOld) return undefined;
+    if (isNew) this.#roomy = whole;
+    this.#leasedAt = now;
+    const room = this.#roomy - this.#counted;
+    return this.#quotas.lease(this.#file.principal, this.#file.id, { room, limit: storedBytes });
   }
 
   keep(size: number): Promise<() => Promise<void>> {
-    return this.#take(size);
+    return this.#take(size, this.#leasedAt === undefined ? 0 : this.#roomy - size);
   }
 
   async end(): Promise<void> {
-    const taking = this.#take(this.#size);
+    const taking = this.#take(this.#size, 0);
     this.#taking = taking.catch(() => undefined);
     await taking;
   }
 
   /**
    * Takes its first bytes into the account, as far as they are not in it.
+   * @param room what stays reserved for those after them
    * @returns gives them back
    */
-  async #take(upTo: number): Promise<() => Promise<void>> {
+  async #take(upTo: number, room: number): Promise<() => Promise<void>> {
     const { principal, id } = this.#file;
     const allowance = await this.#quotas.allowance(principal);
     if (allowance.file && this.#size > allowance.file.value) throw this.#tooLarge(allowance.file);
     // a file that comes in several requests counts once, and so does each of its bytes
     const files = this.#isFileCounted ? 0 : 1;
-    const giveBack = await this.#quotas.take(principal, id, { size: upTo - this.#counted, files, allowance });
+    const giveBack = await this.#quotas.take(principal, id, { size: upTo - this.#counted, files, room, allowance });
     this.#counted = upTo;
     this.#isFileCounted = true;
-    // the step has ended its lease, too
-    this.#leased = upTo;
-    this.#isLeased = false;
+    this.#roomy = upTo + room;
+    if (room === 0) this.#leasedAt = undefined;
     return giveBack;
   }
 
@@ -245,8 +277,9 @@ class StoringFile implements Tap {
   }
 
   abort(): void {
-    if (!this.#isLeased) return;
-    this.#isLeased = false;
+    this.#isOver = true;
+    if (this.#leasedAt === undefined) return;
+    this.#leasedAt = undefined;
     // a lease that cannot be given back ends by itself
     this.#quotas.endLease(this.#file.principal, this.#file.id).catch(() => undefined);
   }
@@ -269,8 +302,14 @@ function tooLargeUpload({ value: allowed }: SetLimit, actual: number): GatewayEr
 /** More than any file has. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
-function leaseOver(id: string) {
-  return { part: `lease:${id}`, by: -ALL, ttlMs: 1 };
+function leaseName(id: string): string {
+  return `lease:${id}`;
+}
+
+/** Sets the room that is reserved for a file, whatever it was: a step that is done twice does no harm. */
+function leaseOf(id: string, room: number): TallyChange[] {
+  const none = { part: leaseName(id), by: -ALL, ttlMs: 1 };
+  return room > 0 ? [none, { part: leaseName(id), by: room, ttlMs: LEASE_MS }] : [none];
 }
 
 /** @throws GatewayError */

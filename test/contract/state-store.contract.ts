@@ -75,6 +75,18 @@ export function describeStateStore(name: string, make: (bounds?: Bounds) => Prom
         expect(await store.tally(key, [], 10)).toEqual({ isWithin: true, total: 0 });
       });
 
+      it('loses what was reserved for a change that it refuses, in the same step', async () => {
+        const key = fresh();
+        await store.tally(key, [add('a', 4, HOUR), add('mine', 4, 2 * HOUR), add('c', 2, 3 * HOUR)], 10);
+        const refused = await store.tally(key, [add('mine', 3)], 10, ['mine', 'not there']);
+        expect(refused).toMatchObject({ isWithin: false, total: 13 });
+        // it is told when other parts leave
+        expect(refused.fitsInMs).toBeLessThanOrEqual(HOUR);
+        expect(await store.tally(key, [add('d', 4)], 10, ['a'])).toEqual({ isWithin: true, total: 10 });
+        expect(await store.tally(key, [add('e', 11)], 10, ['a', 'c', 'd'])).toMatchObject({ isWithin: false });
+        expect(await store.tally(key, [add('e', 10)], 10)).toEqual({ isWithin: true, total: 10 });
+      });
+
       it('keeps a part for the longest time that it was given', async () => {
         const key = fresh();
         await store.tally(key, [add('a', 1, 4 * HOUR)]);

@@ -72,6 +72,8 @@ interface FileToTake {
   lease?: PartLease | undefined;
   /** As `TappedFile.continued`. */
   continued?: number | undefined;
+  /** As `TappedFile.expected`. */
+  expected?: number | undefined;
   /** Who reads the bytes of this file, beside the taps of every file. */
   taps?: readonly OpenTap[] | undefined;
 }
@@ -102,7 +104,7 @@ export class Ingest implements Quieting {
   readonly #openTaps: readonly OpenTap[];
   readonly #scan: FileScan | undefined;
   #taps: Taps | undefined;
-  readonly #continued: number | undefined;
+  readonly #told: Pick<FileToTake, 'continued' | 'expected'>;
   #writer: ObjectWriter | undefined;
   #pressure: Promise<void> | undefined;
   #digest: string | undefined;
@@ -112,8 +114,9 @@ export class Ingest implements Quieting {
   readonly id: string;
   readonly key: string;
 
-  constructor(deps: IngestDeps, { owner, limit, place, lease, taps, continued }: FileToTake, signal: AbortSignal) {
-    this.#continued = continued;
+  constructor(deps: IngestDeps, file: FileToTake, signal: AbortSignal) {
+    const { owner, limit, place, lease, taps, continued, expected } = file;
+    this.#told = { continued, expected };
     this.#deps = deps;
     this.#owner = owner;
     this.#lease = lease;
@@ -245,7 +248,7 @@ export class Ingest implements Quieting {
   #tap(fresh: Buffer): Promise<unknown> | undefined {
     this.#taps ??= new Taps(this.#openTaps, {
       ...{ id: this.id, owner: this.#owner, signal: this.#signal },
-      ...(this.#continued !== undefined && { continued: this.#continued }),
+      ...this.#told,
     });
     return this.#taps.take(fresh);
   }

@@ -107,7 +107,8 @@ export class Append {
     // a scan cannot go on in another request: the whole object is scanned, before it has a record
     const deps = { ...this.#deps.ingest, objects, antivirus: undefined };
     const continued = left === undefined ? undefined : resumed.restSize;
-    const ingest = new Ingest(deps, { owner: { principal }, limit, place, continued }, this.#signal);
+    const expected = this.#progress.length - this.#progress.offset + resumed.restSize;
+    const ingest = new Ingest(deps, { owner: { principal }, limit, place, continued, expected }, this.#signal);
     try {
       const moved = await this.#moved(key, resumed);
       return await this.#append(appended, { ...resumed, moved }, ingest, write);

@@ -1,16 +1,27 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { readAnswer } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
-const KEYS = { slow: 'slow-0123456789', full: 'full-0123456789', free: 'free-0123456789', named: 'named-0123456789' };
+const KEYS = {
+  slow: 'slow-0123456789',
+  full: 'full-0123456789',
+  free: 'free-0123456789',
+  named: 'named-0123456789',
+  long: 'long-0123456789',
+};
 type Name = keyof typeof KEYS;
 
 /** Two hundred of these are forty times as much as may be kept. */
 const SIZE = 10_000;
 const MOST = 50_000;
+
+/** Three of these are too many. */
+const LONG = 2 * 1024 * 1024;
 
 let upstream: RecordingUpstream;
 const replicas: Wharf[] = [];
@@ -20,7 +31,11 @@ beforeAll(async () => {
   upstream = await RecordingUpstream.start({ tools: [{ name: 'ocr', inputSchema }] });
   const bucket = freshName('quotas');
   const keyPrefix = `${freshName('quotas')}:`;
-  const limits = { slow: { requestsPerMinute: 5 }, full: { storedBytes: MOST }, free: undefined, named: undefined };
+  const limits: Partial<Record<Name, object>> = {
+    slow: { requestsPerMinute: 5 },
+    full: { storedBytes: MOST },
+    long: { storedBytes: 2.5 * LONG },
+  };
   const keys = Object.entries(KEYS).map(([name, key]) => ({ name, hash: keyHash(key), limits: limits[name as Name] }));
   for (const _ of [1, 2]) {
     replicas.push(
@@ -104,6 +119,31 @@ describe('the quotas of a caller on two replicas', () => {
     });
     const [other] = [await link(0, 'free')];
     expect((await upload(other, SIZE)).status).toBeLessThan(300);
+  });
+
+  it('refuse long uploads at their beginning, as soon as those before them would fill the quota', async () => {
+    for (const at of [0, 1]) await post(at, 'long', 'tools/list');
+    const uploads: { rest: () => void; status: Promise<number | undefined> }[] = [];
+    for (let at = 0; at < 6; at += 1) {
+      const put = request(await link(at % 2, 'long'), { method: 'PUT', headers: { 'content-length': LONG } });
+      put.on('error', () => undefined);
+      const status = new Promise<number | undefined>((resolve) => {
+        put.on('response', (answer) => resolve(answer.resume().statusCode));
+      });
+      put.write(Buffer.alloc(LONG / 2, String(at)));
+      uploads.push({ rest: () => put.end(Buffer.alloc(LONG / 2, String(at))), status });
+    }
+    let refused = 0;
+    for (const { status } of uploads) {
+      void status.then((code) => {
+        if (code === 507) refused += 1;
+      });
+    }
+    // half of each has come
+    await until(() => refused === 4);
+    for (const { rest } of uploads) rest();
+    const all = await Promise.all(uploads.map(({ status }) => status));
+    expect(all.sort()).toEqual([201, 201, 507, 507, 507, 507]);
   });
 
   it('hold for files of a key that only an entry of callers gives limits', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import { GatewayError } from '../../../gateway/errors.js';
 import type { CallerLimits } from '../../../gateway/policy/allowance.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { Allowances } from '../../../gateway/quotas/allowances.js';
@@ -63,6 +64,89 @@ describe('what a caller may store', () => {
     const rest = await Promise.all(Array.from({ length: 20 - stored }, () => store(replica(), MIB)));
     expect(rest.every((one) => one === undefined)).toBe(true);
     expect(await store(replica(), 1)).toBe('storage_full');
+  });
+
+  it('is reserved at the beginning for files whose size is known: as many of them are stored as fit', async () => {
+    const { replica } = lab({ storedBytes: 20 * MIB });
+    const replicas = [replica(), replica()];
+    const taps = Array.from({ length: 24 }, (_, at) => replicas[at % 2]?.open({ ...file(), expected: 1.5 * MIB }));
+    const refused = new Set<number>();
+    // all of them come at one pace
+    for (let piece = 0; piece < 24; piece += 1) {
+      for (const [at, tap] of taps.entries()) {
+        if (refused.has(at)) continue;
+        await Promise.resolve(tap?.take(Buffer.alloc(64 * 1024))).catch(() => refused.add(at));
+      }
+      expect(refused.size).toBe(24 - 13);
+    }
+    for (const [at, tap] of taps.entries()) if (!refused.has(at)) await tap?.end('digest');
+    expect(await store(replica(), MIB / 2)).toBeUndefined();
+    expect(await store(replica(), 1)).toBe('storage_full');
+  });
+
+  it('has the room of a file that is refused at once, before the file is given up', async () => {
+    const { replica } = lab({ storedBytes: 4 * MIB });
+    const quotas = replica();
+    const [first, second] = [quotas.open(file()), quotas.open(file())];
+    for (let at = 0; at < 2; at += 1) {
+      await first?.take(Buffer.alloc(MIB));
+      await second?.take(Buffer.alloc(MIB));
+    }
+    await expect(first?.take(Buffer.alloc(MIB))).rejects.toMatchObject({ code: 'storage_full' });
+    await second?.take(Buffer.alloc(MIB));
+    expect(await store(quotas, MIB)).toBeUndefined();
+    // it is refused after its last byte
+    await second?.take(Buffer.alloc(10));
+    await expect(second?.end('digest')).rejects.toMatchObject({ code: 'storage_full' });
+    expect(await store(quotas, 3 * MIB)).toBeUndefined();
+  });
+
+  it('is reserved once for a link, however many tries there are, and stays reserved while bytes come', async () => {
+    const { replica, time } = lab({ storedBytes: 10 * MIB });
+    const upload = { ...file(), expected: 8 * MIB };
+    // the process of the first one is killed
+    await replica().open(upload)?.take(Buffer.alloc(MIB));
+    const quotas = replica();
+    const tap = quotas.open(upload);
+    for (let at = 0; at < 5; at += 1) {
+      await tap?.take(Buffer.alloc(1000));
+      expect(await store(quotas, 3 * MIB)).toBe('storage_full');
+      time.now += 6 * 60_000;
+    }
+    tap?.abort();
+    expect(await store(quotas, 10 * MIB)).toBeUndefined();
+  });
+
+  it('is reserved for the rest of a file of which a part is kept', async () => {
+    const { replica } = lab({ storedBytes: 10 * MIB });
+    const quotas = replica();
+    const tap = quotas.open({ ...file(), expected: 8 * MIB });
+    for (let at = 0; at < 4; at += 1) await tap?.take(Buffer.alloc(MIB));
+    await tap?.keep?.(3 * MIB);
+    expect(await store(quotas, 3 * MIB)).toBe('storage_full');
+    for (let at = 0; at < 4; at += 1) await tap?.take(Buffer.alloc(MIB));
+    await tap?.end('digest');
+    expect(await store(quotas, 2 * MIB)).toBeUndefined();
+    expect(await store(quotas, 1)).toBe('storage_full');
+  });
+
+  it.each(['filesPerDay', 'storedBytes'])('keeps no count of a file when the state store fails at %s', async (name) => {
+    const { replica, state } = lab({ storedBytes: 4 * MIB, filesPerDay: 2, bytesPerDay: 4 * MIB });
+    const quotas = replica();
+    const { tally } = state;
+    for (let round = 0; round < 5; round += 1) {
+      const tap = quotas.open(file());
+      await tap?.take(Buffer.alloc(3 * MIB));
+      state.tally = async (key, ...rest) => {
+        if (!key.includes(name)) return tally(key, ...rest);
+        state.tally = tally;
+        throw new GatewayError('state_unavailable');
+      };
+      await expect(tap?.end('digest')).rejects.toMatchObject({ code: 'state_unavailable' });
+      tap?.abort();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await store(quotas, 4 * MIB)).toBeUndefined();
   });
 
   it('is reserved while a file arrives, and comes back after a crash', async () => {
