@@ -21,6 +21,8 @@ export async function fill(
       ingest.take(piece.length);
       if (!ingest.pressure) continue;
       await ingest.pressure;
+      // the next bytes, which would show it, may take their time
+      ingest.expectGood();
       await stored();
     }
   }

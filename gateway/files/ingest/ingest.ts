@@ -217,12 +217,17 @@ export class Ingest implements Quieting {
     this.#aside = NO_BYTES;
   }
 
+  /** @throws GatewayError the error of the store or a tap on earlier bytes */
+  expectGood(): void {
+    if (this.#failure) throw this.#failure;
+  }
+
   /**
    * Counts `bytes` that were written at `offset`.
    * @throws GatewayError `file_too_large`, or the error of the store or a tap on earlier bytes
    */
   take(bytes: number): void {
-    if (this.#failure) throw this.#failure;
+    this.expectGood();
     if (bytes === 0) return;
     const part = this.buffer;
     const fresh = part.subarray(this.#filled, this.#filled + bytes);
