@@ -29,6 +29,8 @@ export interface FileRecord {
   mark?: string;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
+  /** Since when its bytes count for its owner, if that is another time: an upload in several requests takes long. */
+  countedAt?: number;
   /**
    * What the antivirus said: `clean`, or `passed` for a file that it could not scan and the operator lets through.
    * Absent: no antivirus was configured when it was stored.
@@ -59,6 +61,7 @@ const FILE_RECORD: Shape<FileRecord> = {
   key: 'text',
   mark: 'text?',
   createdAt: 'number',
+  countedAt: 'number?',
   scan: 'text?',
   upload: 'text?',
   revokedAt: 'number?',
@@ -111,7 +114,7 @@ export function ownerOf({ principal, server }: Pick<FileRecord, 'principal' | 's
 }
 
 /** The part of a record by which its bytes are counted for their owner. */
-export type CountedFile = Pick<FileRecord, 'principal' | 'size' | 'createdAt'>;
+export type CountedFile = Pick<FileRecord, 'principal' | 'size' | 'createdAt' | 'countedAt'>;
 
 /** What each owner may store, and what becomes of files that were counted. */
 export interface FileAccount {

@@ -30,6 +30,18 @@ interface StoredQuotasDeps {
   retentionMs: number;
 }
 
+/** What of a file is taken into the account. */
+interface ToTake {
+  size: number;
+  /** 0: it has been counted as a file already. */
+  files: 0 | 1;
+  /** What stays reserved for the rest of it. */
+  room: number;
+  allowance: Allowance;
+  /** As `TappedFile.countedAt`. */
+  countedAt?: number | undefined;
+}
+
 type Quota = 'filesPerDay' | 'bytesPerDay' | 'storedBytes';
 
 /**
@@ -89,22 +101,20 @@ export class StoredQuotas implements FileAccount {
 
   /**
    * Takes a whole file into the account, or what one request has added to it.
-   * @param files 0: it has been counted as a file already
-   * @param room what stays reserved for the rest of the file
    * @returns gives it back, as a whole; does not fail
    * @throws GatewayError `storage_full`, `day_quota_used`, or the state store's error
    */
   async take(
     principal: string,
     id: string,
-    { size, files, room, allowance }: { size: number; files: 0 | 1; room: number; allowance: Allowance },
+    { size, files, room, allowance, countedAt }: ToTake,
   ): Promise<() => Promise<void>> {
     const now = this.#deps.clock.now();
     const hour = hourOf(now);
     const steps = [
       { name: 'bytesPerDay', change: { part: hour, by: size, ttlMs: DAY_MS } },
       { name: 'filesPerDay', change: { part: hour, by: files, ttlMs: DAY_MS } },
-      { name: 'storedBytes', change: { part: this.#spanOf(now), by: size, ttlMs: this.#lifeMs }, room },
+      { name: 'storedBytes', change: { part: this.#spanOf(countedAt ?? now), by: size, ttlMs: this.#lifeMs }, room },
     ] as const;
     const done: (typeof steps)[number][] = [];
     const giveBack = async () => {
@@ -143,8 +153,8 @@ export class StoredQuotas implements FileAccount {
   }
 
   /** What cannot be given back counts until the file would have ended. */
-  async released({ principal, size, createdAt }: CountedFile): Promise<void> {
-    await this.#whereCounted('storedBytes', principal, [{ part: this.#spanOf(createdAt), by: -size, ttlMs: 1 }]);
+  async released({ principal, size, createdAt, countedAt = createdAt }: CountedFile): Promise<void> {
+    await this.#whereCounted('storedBytes', principal, [{ part: this.#spanOf(countedAt), by: -size, ttlMs: 1 }]);
   }
 
   async collapsed(file: CountedFile): Promise<void> {
@@ -160,7 +170,8 @@ export class StoredQuotas implements FileAccount {
     try {
       const record = recordIn(await this.#deps.state.read(recordKey(id)));
       if (!record) return;
-      const longer = [{ part: this.#spanOf(record.createdAt), by: 0, ttlMs: this.#lifeMs }];
+      const { createdAt, countedAt = createdAt } = record;
+      const longer = [{ part: this.#spanOf(countedAt), by: 0, ttlMs: this.#lifeMs }];
       await this.#whereCounted('storedBytes', record.principal, longer);
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'the stored bytes of a caller could not be counted for longer');
@@ -256,12 +267,18 @@ class StoringFile implements Tap {
    * @returns gives them back
    */
   async #take(upTo: number, room: number): Promise<() => Promise<void>> {
-    const { principal, id } = this.#file;
+    const { principal, id, countedAt } = this.#file;
     const allowance = await this.#quotas.allowance(principal);
     if (allowance.file && this.#size > allowance.file.value) throw this.#tooLarge(allowance.file);
     // a file that comes in several requests counts once, and so does each of its bytes
     const files = this.#isFileCounted ? 0 : 1;
-    const giveBack = await this.#quotas.take(principal, id, { size: upTo - this.#counted, files, room, allowance });
+    const giveBack = await this.#quotas.take(principal, id, {
+      size: upTo - this.#counted,
+      files,
+      room,
+      allowance,
+      countedAt,
+    });
     this.#counted = upTo;
     this.#isFileCounted = true;
     this.#roomy = upTo + room;

@@ -74,6 +74,8 @@ interface FileToTake {
   continued?: number | undefined;
   /** As `TappedFile.expected`. */
   expected?: number | undefined;
+  /** As `TappedFile.countedAt`. */
+  countedAt?: number | undefined;
   /** Who reads the bytes of this file, beside the taps of every file. */
   taps?: readonly OpenTap[] | undefined;
 }
@@ -104,7 +106,7 @@ export class Ingest implements Quieting {
   readonly #openTaps: readonly OpenTap[];
   readonly #scan: FileScan | undefined;
   #taps: Taps | undefined;
-  readonly #told: Pick<FileToTake, 'continued' | 'expected'>;
+  readonly #told: Pick<FileToTake, 'continued' | 'expected' | 'countedAt'>;
   #writer: ObjectWriter | undefined;
   #pressure: Promise<void> | undefined;
   #digest: string | undefined;
@@ -115,8 +117,8 @@ export class Ingest implements Quieting {
   readonly key: string;
 
   constructor(deps: IngestDeps, file: FileToTake, signal: AbortSignal) {
-    const { owner, limit, place, lease, taps, continued, expected } = file;
-    this.#told = { continued, expected };
+    const { owner, limit, place, lease, taps, continued, expected, countedAt } = file;
+    this.#told = { continued, expected, countedAt };
     this.#deps = deps;
     this.#owner = owner;
     this.#lease = lease;

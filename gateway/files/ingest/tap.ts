@@ -37,6 +37,8 @@ export interface TappedFile {
   owner: Owner;
   /** Of a file that goes on from an earlier request: how many of its first bytes that one has brought, and counted. */
   continued?: number | undefined;
+  /** Since when all bytes of the file count, where that is not the end of this request. */
+  countedAt?: number | undefined;
   /** How many bytes will be taken, where that is known before. Others are refused. */
   expected?: number | undefined;
   /** Aborts with the exchange that the bytes come in. */

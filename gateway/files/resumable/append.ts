@@ -108,7 +108,11 @@ export class Append {
     const deps = { ...this.#deps.ingest, objects, antivirus: undefined };
     const continued = left === undefined ? undefined : resumed.restSize;
     const expected = this.#progress.length - this.#progress.offset + resumed.restSize;
-    const ingest = new Ingest(deps, { owner: { principal }, limit, place, continued, expected }, this.#signal);
+    const ingest = new Ingest(
+      deps,
+      { owner: { principal }, limit, place, continued, expected, countedAt: this.#progress.createdAt },
+      this.#signal,
+    );
     try {
       const moved = await this.#moved(key, resumed);
       return await this.#append(appended, { ...resumed, moved }, ingest, write);
@@ -262,8 +266,17 @@ export class Append {
     const { library, notes, clock, log } = this.#deps;
     const { fileId, expiresAt } = this.#admission;
     const scan = await this.#scan(key, draft.digest);
-    const { length: size, id: upload } = this.#progress;
-    const record = { ...draft, id: fileId, key, size, upload, createdAt: clock.now(), ...(scan && { scan }) };
+    const { length: size, id: upload, createdAt: countedAt } = this.#progress;
+    const record = {
+      ...draft,
+      id: fileId,
+      key,
+      size,
+      upload,
+      createdAt: clock.now(),
+      countedAt,
+      ...(scan && { scan }),
+    };
     // If this throws, the record may still have been made: the sweeper then judges the object.
     const isFirst = await library.admit(record, expiresAt);
     await notes.end(fileId, this.#noted).catch((err) => log.warn({ file: fileId, err }, 'could not end an upload'));

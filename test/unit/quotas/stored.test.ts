@@ -181,6 +181,29 @@ describe('what a caller may store', () => {
     expect(await store(quotas, 6 * MIB)).toBeUndefined();
   });
 
+  it('is free again when an upload is removed whose requests came hours apart, and counts as long as it is used', async () => {
+    const { replica, time, state } = lab({ storedBytes: 10 * MIB });
+    const quotas = replica();
+    const countedAt = time.now;
+    const upload = { ...file(), countedAt };
+    const first = quotas.open(upload);
+    for (let at = 0; at < 4; at += 1) await first?.take(Buffer.alloc(MIB));
+    await first?.end('digest');
+    time.now += 5 * HOUR;
+    const second = quotas.open({ ...upload, continued: 0 });
+    for (let at = 0; at < 4; at += 1) await second?.take(Buffer.alloc(MIB));
+    await second?.end('digest');
+    const record = { id: upload.id, key: 'f/f', name: 'a', mimeType: 'text/plain', digest: 'd', principal: 'ada' };
+    const whole = { ...record, size: 8 * MIB, createdAt: time.now, countedAt };
+    await state.create(`file:${upload.id}`, JSON.stringify(whole), 100 * HOUR);
+    time.now += 20 * HOUR;
+    await quotas.used(upload.id);
+    time.now += 20 * HOUR;
+    expect(await store(quotas, 3 * MIB)).toBe('storage_full');
+    await quotas.released(whole);
+    expect(await store(quotas, 10 * MIB)).toBeUndefined();
+  });
+
   it('does not count a file of a day that turns out to be there already', async () => {
     const { replica, time } = lab({ filesPerDay: 2, bytesPerDay: 3 * MIB });
     const quotas = replica();
