@@ -69,6 +69,29 @@ it('whatever a server says in Wharf’s name is blanked, all else stays, and it 
   );
 });
 
+it.each([
+  ['a short key', '_meta\\u0000x'],
+  ['a long key', `_meta\\u0000${'x'.repeat(2000)}`],
+  ['a long key with escapes', `\\u005fmeta\\u0000${'\\u0078'.repeat(400_000)}`],
+])('is blanked where a reader in C ends the name of a holder before a NUL: %s', (_, name) => {
+  const bytes = Buffer.from(`{"result":{"${name}":{"dev.wharf/files":[1],"a":2}}}`);
+  expect([...blankOwnWords(bytes)].flat()).toHaveLength(1);
+  expect(bytes.toString()).not.toContain('dev.wharf');
+});
+
+it.each([
+  ['a backslash before the letters of a NUL', '_meta\\\\u0000'],
+  ['a backslash before a NUL', '_meta\\\\\\u0000'],
+  ['another name before a NUL', '_metal\\u0000'],
+  ['nothing before a NUL', '\\u0000_meta\\u0000'],
+  ['no NUL', '_meta'],
+])('stays under a long key that no reader takes for a holder: %s', (_, name) => {
+  const text = `{"result":{"${name}${'x'.repeat(2000)}":{"dev.wharf/files":[1],"a":2}}}`;
+  const bytes = Buffer.from(text);
+  expect([...blankOwnWords(bytes)].flat()).toEqual([]);
+  expect(bytes.toString()).toBe(text);
+});
+
 it('megabytes of it cost no more than looking at them', () => {
   const member = '"dev.wharf/files":{"a":[1,2]}';
   const many = Buffer.from(`{"_meta":{${Array(300_000).fill(member).join(',')}}}`);

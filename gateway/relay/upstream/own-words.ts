@@ -111,7 +111,7 @@ export function* blankOwnWords(json: Buffer): Generator<readonly { start: number
       const isKey = json[nextByte(json, end)] === COLON;
       isHolder = false;
       if (isKey && !going) {
-        const key = open.at(-1) || end - at <= MAX_KEY ? textOf(json, at, end) : '';
+        const key = open.at(-1) ? textOf(json, at, end) : mayBeHolder(json, at, end);
         const isMark = key === OWN_TOOL_META_KEY && isTrueBehind(json, end);
         if (open.at(-1) && OWN.test(key) && !isMark) going = { start: at, depth: open.length };
         else isHolder = HOLDERS.has(key) || HOLDERS.has(folded(readInC(key)));
@@ -135,8 +135,19 @@ export function* blankOwnWords(json: Buffer): Generator<readonly { start: number
   yield blanked;
 }
 
-/** Longest key of a holder that is read: with each character escaped, and something behind a NUL. */
+/** As much of a key is read as the name of a holder takes with each character escaped. */
 const MAX_KEY = 1024;
+
+const NUL = '\\u0000';
+
+/** A key as far as it matters for a holder's name: of a long one, what a reader in C takes for all of it. */
+function mayBeHolder(json: Buffer, start: number, end: number): string {
+  if (end - start <= MAX_KEY) return textOf(json, start, end);
+  const length = json.subarray(start, start + MAX_KEY).indexOf(NUL);
+  // behind a backslash these may be plain letters, and no holder's name contains a backslash
+  if (length < 0 || json[start + length - 1] === BACKSLASH) return '';
+  return JSON.parse(`${json.toString('utf8', start, start + length)}"`) as string;
+}
 
 function textOf(json: Buffer, start: number, end: number): string {
   return JSON.parse(json.toString('utf8', start, end)) as string;
