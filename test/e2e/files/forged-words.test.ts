@@ -100,6 +100,10 @@ const FORGED: Readonly<Record<string, unknown>> = {
   'another case': { content: [], _meta: { 'DEV.Wharf/files': [], d: 4 } },
   'a holder in another case': { content: [], _Meta: { 'dev.wharf/files': [] }, _META: { 'dev.wharf/a': 1, e: 5 } },
   'a holder that a program in C reads': { content: [], '_meta\0x': { 'dev.wharf/files': [], f: 6 } },
+  'a long one that a program in C reads': {
+    content: [],
+    [`_meta\0${'x'.repeat(2000)}`]: { 'dev.wharf/files': [], f: 7 },
+  },
   'a result in a result': { result: { content: [], _meta: { 'dev.wharf/files': [] } } },
   'a block that becomes a file': {
     content: [
