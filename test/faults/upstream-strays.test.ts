@@ -7,6 +7,7 @@ import { startWharf, type Wharf } from '../helpers/wharf.js';
 /** A result of some other caller's. */
 const stray = (id: unknown) => JSON.stringify({ result: { prompts: [{ name: 'secret' }] }, jsonrpc: '2.0', id });
 const long = (id: unknown) => JSON.stringify({ result: { note: 'secret'.repeat(20_000) }, jsonrpc: '2.0', id });
+const failed = (id: unknown) => JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32602, message: 'secret' } });
 const event = (message: string) => `event: message\ndata: ${message}\n\n`;
 
 const JSON_TYPE = { contentType: 'application/json' };
@@ -44,7 +45,9 @@ describe('a server that answers a request with the answer to another one', () =>
     ],
     ['long JSON', { ...JSON_TYPE, body: long(6) }, 'upstream_invalid'],
     ['JSON without a type', { body: stray(6) }, 'upstream_invalid'],
+    ['an error', { ...JSON_TYPE, body: failed(6) }, 'upstream_invalid'],
     ['an event', { ...SSE_TYPE, body: event(stray(6)) }, 'upstream_closed'],
+    ['an event with an error', { ...SSE_TYPE, body: event(failed(6)) }, 'upstream_closed'],
     [
       'an event that comes in parts',
       { ...SSE_TYPE, body: event(stray(6)), framing: 'chunked', chunk: 30, gapMs: 5 },
@@ -84,6 +87,9 @@ describe('a server that answers a request with the answer to another one', () =>
       7,
       '{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no"}}',
     ],
+    ['an error with the id of no request', 7, '{"jsonrpc":"2.0","id":0,"error":{"code":-32600,"message":"no"}}'],
+    ['an error with the same id always', 7, '{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}'],
+    ['an error to a text', 'a', '{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"no"}}'],
     ['blanks', 7, ' { "jsonrpc" : "2.0" , "result" : {} , "id" : 7 } \n'],
   ])('is believed where it may be the right one: %s', async (_, id, body) => {
     for (const answer of [

@@ -51,7 +51,7 @@ interface StrayContext {
 }
 
 /**
- * Takes a result that is that of another request for what it is. A server, or a proxy before it, that answers one request
+ * Takes an answer that is that of another request for what it is. A server, or a proxy before it, that answers one request
  * twice on a kept connection puts the second answer in the place of the next one, and each further one in the place of its
  * successor: of any caller's. Ids are the callers' own, so that most of them show it, if not all; then the connection is
  * closed, and with it the row of wrong answers ends.
@@ -74,12 +74,25 @@ export function withoutStrays(
   };
 }
 
-/** True for a single result with an id that is certainly none of these requests'. */
+/** True for a single answer with an id that is certainly none of these requests'. */
 function isStray(message: HeldMessage, requests: readonly PendingRequest[]): boolean {
-  if (message.discarded || message.malformed || !rangeAt(message, RANGE.result, ['result'])) return false;
+  if (message.discarded || message.malformed) return false;
   const [answer, ...others] = answersIn(message);
   if (answer === undefined || others.length > 0 || answer.base.length > 0) return false;
+  if (!rangeAt(message, RANGE.result, ['result']) && !isCounted(answer.id, requests)) return false;
   return !requests.some(({ id }) => mayBeSame(id, answer.id));
+}
+
+/** A number that a client counted up to, in its shortest spelling. */
+const COUNTED = /^(?:[2-9]|[1-9]\d{1,14})$/;
+const INTEGER = /^\d{1,15}$/;
+
+/**
+ * Whether the id of an error is one that only a request can have given it, among requests whose ids are numbers too. A
+ * server that could not read a request names it in its error as it likes: by null, a word, 0, 1 or a negative number.
+ */
+function isCounted(error: string, requests: readonly PendingRequest[]): boolean {
+  return COUNTED.test(error) && requests.every(({ id }) => INTEGER.test(id));
 }
 
 /** Some servers answer 2 as "2" or 2.0, and the official SDKs accept that. Of a number beyond 2^53 more is not known. */
