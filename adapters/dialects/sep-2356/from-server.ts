@@ -41,6 +41,8 @@ function fileIn(
   const { accept, maxSize } = descriptor;
   const { minItems, maxItems } = isList ? field : {};
   const transferModes = modesIn(descriptor);
+  // Wharf knows no way to give it a file
+  if (transferModes?.length === 0) return undefined;
   return {
     name,
     ...wordsIn(field),

@@ -47,10 +47,13 @@ export function descriptorOf(accept: readonly string[] | undefined, maxSize: num
   return { ...(known.length > 0 && { accept: known }), maxSize: Math.max(1, maxSize) };
 }
 
-/** The modes of SEP-2631 in a declaration. Unknown ones are of the future, and ignored. */
+/**
+ * The modes of SEP-2631 in a declaration; undefined where it names none, which means any. Unknown ones are of the future,
+ * and ignored: a list of them alone leaves no mode.
+ */
 export function modesIn({ transferModes = [] }: Descriptor): readonly TransferMode[] | undefined {
-  const known = transferModes.filter((mode): mode is TransferMode => mode === 'inline' || mode === 'upload');
-  return known.length > 0 ? known : undefined;
+  if (transferModes.length === 0) return undefined;
+  return transferModes.filter((mode): mode is TransferMode => mode === 'inline' || mode === 'upload');
 }
 
 function isListOfTexts(value: JsonValue): value is string[] {

@@ -37,16 +37,21 @@ function byKeyword(inputSchema: JsonValue | undefined): FileSlot[] {
     if (!isObject(keyword) || !Array.isArray(keyword.transferModes)) return false;
     // two drafts put the keyword on the array itself
     const isArray = schema.type === 'array' && path.at(-1) !== '[]';
-    slots.push(keywordSlot(isArray ? [...path, '[]'] : path, keyword, keyword.transferModes));
+    const modes = modesIn(keyword.transferModes);
+    // with modes of the future alone there is no way in which Wharf could bring a file there
+    if (modes.length > 0) slots.push(keywordSlot(isArray ? [...path, '[]'] : path, keyword, modes));
     return true;
   });
   return slots;
 }
 
-function keywordSlot(path: readonly string[], keyword: JsonObject, listed: readonly JsonValue[]): FileSlot {
-  // unknown future modes are ignored
-  const known = listed.filter((mode): mode is TransferMode => mode === 'inline' || mode === 'upload');
-  const modes = known.length > 0 ? known : (['inline', 'upload'] as const);
+/** Unknown modes are of the future, and ignored. A list without any says nothing, as if it were absent. */
+function modesIn(listed: readonly JsonValue[]): readonly TransferMode[] {
+  if (listed.length === 0) return ['inline', 'upload'];
+  return listed.filter((mode): mode is TransferMode => mode === 'inline' || mode === 'upload');
+}
+
+function keywordSlot(path: readonly string[], keyword: JsonObject, modes: readonly TransferMode[]): FileSlot {
   const takesInline = modes.includes('inline');
   const deliveries = [...(takesInline ? [DATA_URI] : []), ...(modes.includes('upload') ? [UPLOADED('uri')] : [])];
   const filename = textIn(keyword, 'filenameProperty');

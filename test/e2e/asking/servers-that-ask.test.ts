@@ -421,6 +421,16 @@ describe('a server that asks by forms with fields for files', () => {
     await client.close();
   });
 
+  it('has its form passed as it is where it takes files in no way that Wharf knows (2631-17)', async () => {
+    const unknown = uploaded({ transferModes: ['future'] });
+    await start(unknown);
+    const { call, question, answer } = await ask(UPLOADS);
+    const { id, params } = await question();
+    expect(schemaIn(params)).toEqual(unknown.requestedSchema);
+    await answer(id, { action: 'decline' });
+    expect(toldIn(await call.result()).came.result).toEqual({ action: 'decline' });
+  });
+
   it('that takes both gets a short file in its answer, and has a long one uploaded (2631-14)', async () => {
     await start(uploaded({ transferModes: ['inline', 'upload'] }), { limits: { inlineArgument: '600B' } });
     for (const [bytes, took] of [

@@ -135,6 +135,15 @@ describe('a server that speaks SEP-2631', () => {
     expect(await shown(client, 'doc')).toMatchObject({ 'x-mcp-file': { transferModes: ['upload'] } });
   });
 
+  it('an argument with no other mode is left as it is: Wharf knows no way to bring a file there (2631-17)', async () => {
+    const declared = tool({ transferModes: ['future'] });
+    const client = await open({ tools: [declared] });
+    expect(await shown(client, 'doc')).toEqual(declared.inputSchema.properties.doc);
+    await client.call('take', { doc: 'data:text/plain;base64,SGVsbG8=' });
+    expect(argument()).toBe('data:text/plain;base64,SGVsbG8=');
+    expect(asked('files/authorizeUpload')).toBe(0);
+  });
+
   it.each([
     ['a raw PUT', {}, 'PUT'],
     [
