@@ -13,6 +13,8 @@ export interface Argument {
   name: string;
   /** `text`: a string. `bytes`: a list of integers. */
   shape: 'text' | 'bytes';
+  /** Its schema allows a boolean too: the text is the word "true" or "false", which some servers also take. */
+  isFlag: boolean;
   /** Without references and unions; for `bytes` the items' schema. */
   schema: JsonObject;
   /** Its own description, and that of the list that it is an item of; without the names of its siblings. */
@@ -51,10 +53,12 @@ export function argumentsOf(tool: JsonObject): Arguments {
   const budget = new Budget(MOST_VISITS);
 
   function visit(place: Place, written: JsonValue | undefined, depth: number): void {
-    for (const schema of meaningsOf(written, root)) {
+    const meanings = meaningsOf(written, root);
+    const isFlag = meanings.some((schema) => typesOf(schema).includes('boolean'));
+    for (const schema of meanings) {
       if (!budget.take() || depth > MOST_DEPTH) return;
       const said = `${place.said} ${textOf(schema.title)} ${textOf(schema.description)}`.trim();
-      const at = { ...place, said };
+      const at = { ...place, said, isFlag };
       const shape = shapeOf(schema);
       if (shape === 'map') visitMap(at, schema, depth);
       if (shape === 'list') visitList(at, schema, depth);
@@ -67,7 +71,7 @@ export function argumentsOf(tool: JsonObject): Arguments {
     if (place.path.length > 0) found.maps.push({ path: place.path, properties });
     for (const [name, property] of writtenProperties(schema)) {
       const { [name]: _, ...siblings } = properties;
-      visit({ path: [...place.path, name], name, said: '', siblings }, property, depth + 1);
+      visit({ path: [...place.path, name], name, said: '', isFlag: false, siblings }, property, depth + 1);
     }
   }
 
@@ -77,11 +81,12 @@ export function argumentsOf(tool: JsonObject): Arguments {
     else visit({ ...place, path: [...place.path, EACH] }, schema.items, depth + 1);
   }
 
-  function add(shape: Argument['shape'], { path, name, said, siblings }: Place, schema: JsonObject): void {
-    found.values.push({ path, name, shape, schema, description: withoutNames(said, siblings), siblings, tool: facts });
+  function add(shape: Argument['shape'], { said, ...place }: Place, schema: JsonObject): void {
+    const description = withoutNames(said, place.siblings);
+    found.values.push({ ...place, shape, schema, description, tool: facts });
   }
 
-  visit({ path: [], name: '', said: '', siblings: {} }, { ...root, description: '', title: '' }, 0);
+  visit({ path: [], name: '', said: '', isFlag: false, siblings: {} }, { ...root, description: '', title: '' }, 0);
   return found;
 }
 
@@ -94,6 +99,7 @@ interface Place {
   path: readonly string[];
   name: string;
   said: string;
+  isFlag: boolean;
   siblings: Readonly<Record<string, JsonObject>>;
 }
 
@@ -108,11 +114,15 @@ function writtenProperties({ properties }: JsonObject): [string, JsonValue][] {
 }
 
 function shapeOf(schema: JsonObject): 'map' | 'list' | 'text' | undefined {
-  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
+  const types = typesOf(schema);
   if (types.includes('string')) return 'text';
   if (types.includes('object') || isObject(schema.properties)) return 'map';
   if (types.includes('array') || schema.items !== undefined) return 'list';
   return schema.type === undefined ? 'text' : undefined;
+}
+
+function typesOf({ type }: JsonObject): readonly (JsonValue | undefined)[] {
+  return Array.isArray(type) ? type : [type];
 }
 
 export function textOf(value: JsonValue | undefined): string {

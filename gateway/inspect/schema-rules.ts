@@ -96,6 +96,11 @@ export const SCHEMA_RULES: readonly Rule[] = [
   },
   {
     source: 'schema',
+    name: 'flag',
+    test: ({ isFlag }) => (isFlag ? never('it may be true or false') : undefined),
+  },
+  {
+    source: 'schema',
     name: 'other format',
     test: ({ schema }) =>
       OTHER_FORMATS.test(textOf(schema.format)) ? never(`its format is ${textOf(schema.format)}`) : undefined,

@@ -284,4 +284,15 @@ export const LEGACY_TOOLS: LegacyTool[] = [
     },
     expected: [],
   },
+  {
+    name: 'fetch_images',
+    description: 'Fetches a page. Its images can be given as base64.',
+    properties: {
+      returnBase64: { type: ['boolean', 'string'] },
+      save_base64: { anyOf: [{ type: 'boolean' }, { type: 'string' }] },
+      images: { type: ['string', 'boolean', 'null'] },
+      stamp: { anyOf: [{ type: 'boolean' }, text(undefined, { contentEncoding: 'base64' })] },
+    },
+    expected: [found('stamp', 'certain', { encoding: 'base64' })],
+  },
 ];
