@@ -1,6 +1,6 @@
 import type { SizeBy } from '../../files/upload-intent.js';
 import type { FileSlot } from '../../ports/file-slot.js';
-import { spell } from '../../schema/argument-path.js';
+import { argumentOf, joinPath } from '../../schema/argument-path.js';
 
 /** A file slot of a known tool. */
 export interface TakingSlot {
@@ -36,7 +36,7 @@ export function takenFiles(
   if (!first) return wanted === undefined ? { maxSize: fileLimit, maxSizeBy: { limit: 'limits.file' } } : undefined;
   const { maxSize, maxSizeBy } = meant.reduce((most, one) => (one.maxSize > most.maxSize ? one : most));
   if (wanted === undefined) return { maxSize, maxSizeBy };
-  const argument = others.length === 0 ? { argument: spell(first.slot.path) } : {};
+  const argument = others.length === 0 ? { argument: joinPath(argumentOf(first.slot.path)) } : {};
   const types = meant.map(({ slot }) => slot.accept);
   const accept = types.every((list) => list !== undefined) ? { accept: [...new Set(types.flat())] } : {};
   return { maxSize, maxSizeBy, ...accept, purpose: { tool: wanted, ...argument } };
