@@ -18,7 +18,7 @@ import { noPlaceIn, type OpenQuestions } from './open-questions.js';
 import { answerIn, nameOfCall, problemOfOthers, type Question, type Said } from './questions.js';
 import { ServerQuestions } from './server-questions.js';
 import type { SessionCalls } from './session-questions.js';
-import { type Besides, notGivenResult, questionText, UNASKED_TEXT, unopenedText } from './texts.js';
+import { type Besides, LOST_TEXT, notGivenResult, questionText, UNASKED_TEXT, unopenedText } from './texts.js';
 import type { Waited } from './wait.js';
 
 /** Asks clients of the revisions with sessions: by requests of Wharf's own on the streams of their calls. */
@@ -209,8 +209,8 @@ export class AskingByRequest {
         reply.dismiss();
         return undefined;
       default: {
-        // a person cannot use a link that only the client could use
-        const link = way.form?.asks.isCallersUpload ? undefined : offered;
+        // a person cannot use a link that only the client could use, and a lost one leads nowhere
+        const link = way.form?.asks.isCallersUpload || waited === 'lost' ? undefined : offered;
         await refuse(missing(refusal, whyMissing(waited, problem, timeouts)), asked, link);
         return undefined;
       }
@@ -220,7 +220,7 @@ export class AskingByRequest {
 
 /** What a refusal says of a question that has brought no file. */
 function whyMissing(
-  waited: Extract<Waited, 'ending' | 'unopened' | 'late' | 'unable' | 'invalid'>,
+  waited: Extract<Waited, 'ending' | 'lost' | 'unopened' | 'late' | 'unable' | 'invalid'>,
   problem: string | undefined,
   { elicitation, elicitationNotice }: AskingDeps['timeouts'],
 ): ErrorFacts {
@@ -228,6 +228,8 @@ function whyMissing(
   switch (waited) {
     case 'ending':
       return { why: 'The call does not wait for it: Wharf is shutting down.' };
+    case 'lost':
+      return { why: LOST_TEXT };
     case 'unopened':
       return { why: unopenedText(elicitationNotice) };
     case 'late':

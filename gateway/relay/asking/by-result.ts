@@ -169,7 +169,9 @@ export class AskingByResult {
         return undefined;
       }
       if ('why' in outcome) {
-        await refuse(new GatewayError('file_missing', { ...factsOfLack(file), ...outcome }), asked, offeredFor(file));
+        const { why, isLost } = outcome;
+        const refusal = new GatewayError('file_missing', { ...factsOfLack(file), why });
+        await refuse(refusal, asked, isLost ? undefined : offeredFor(file));
         return undefined;
       }
       const { problem, tries = 0 } = outcome.file;

@@ -97,7 +97,9 @@ function waitFor(
   const link = async () => {
     const found = await uploads.link(asked.ticket);
     const isOver = session !== undefined && (await sessions.hasEnded(session));
-    return isOver ? { isOpened: true, isRevoked: true } : found;
+    // asked last: a state store that has lost everything has no session either, and its client has not ended that
+    if (!(await questions.isKept(id))) return undefined;
+    return isOver ? { isOpened: true, isRevoked: true } : (found ?? { isOpened: false, isRevoked: false });
   };
   const notice = noticeMs === undefined ? undefined : { until: clock.now() + noticeMs, ms: noticeMs };
   return waitForFile({ isStored, said, link, notice, until, isDraining, signal, clock, looked });
@@ -109,5 +111,6 @@ const REASONS: Partial<Record<Waited, string>> = {
   ending: 'Wharf is shutting down',
   unopened: 'the page was not opened in time',
   withdrawn: 'the call was cancelled, or its session ended',
+  lost: 'what was known of it is lost',
   left: 'the call was cancelled',
 };

@@ -134,6 +134,11 @@ export class Questions {
     return true;
   }
 
+  /** Whether the state store has a question that is waited for. It has each for longer than any wait, unless it loses it. */
+  async isKept(id: string): Promise<boolean> {
+    return (await this.#find(id)) !== undefined;
+  }
+
   /** What the person has said so far. */
   async said(id: string): Promise<Said | undefined> {
     const found = await this.#find(id);

@@ -77,6 +77,10 @@ export function unopenedText(ms: number): string {
   return `The user was asked to open the upload page, and did not open it within ${timeText(ms)}: give them the link.`;
 }
 
+/** Why a call no longer waits for a file: its upload would be refused. */
+export const LOST_TEXT =
+  'Wharf no longer knows the link that the user was given before: its state store has lost what was in it.';
+
 /** Why the person was not asked, although the client had declared that it can. */
 export const UNASKED_TEXT = 'The client answers that it cannot ask its user for the file: give them the link.';
 

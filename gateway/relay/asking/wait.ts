@@ -15,6 +15,8 @@ export type Waited =
   | 'unopened'
   /** The call was cancelled, or its session ended, at this replica or at another one. */
   | 'withdrawn'
+  /** The state store has lost what it knew of the question. */
+  | 'lost'
   /** Wharf shuts down. */
   | 'ending'
   /** The caller no longer waits. */
@@ -25,7 +27,7 @@ export interface Wait {
   isStored: () => Promise<boolean>;
   /** What the person has said so far. */
   said: () => Promise<Said | undefined>;
-  /** What has become of the link, on whichever replica. */
+  /** What has become of the link, on whichever replica; undefined once the state store has lost it: no file comes by it. */
   link?: () => Promise<{ isOpened: boolean; isRevoked: boolean } | undefined>;
   /** For a page: until when it must be open, and how long after the answer that accepts to open it. */
   notice?: { until: number; ms: number } | undefined;
@@ -38,6 +40,8 @@ export interface Wait {
   /** Called each time it has looked. */
   looked: () => void;
 }
+
+const NO_LINK = { isOpened: false, isRevoked: false };
 
 /**
  * Waits for a file that a person was asked for. Accepting is not uploading: only a file that is stored ends it well. A
@@ -54,9 +58,11 @@ export async function waitForFile(wait: Wait): Promise<Waited> {
     let failure: unknown;
     try {
       // read before the answer: a user who declines is noted before the link is revoked
-      const { isOpened = false, isRevoked = false } = (await link?.()) ?? {};
+      const found = link ? await link() : NO_LINK;
       // a file counts whatever the user has said: it is there
       if (await isStored()) return 'stored';
+      if (!found) return 'lost';
+      const { isOpened, isRevoked } = found;
       const { answer } = (await said()) ?? {};
       if (answer !== undefined && answer !== 'accepted') return answer;
       if (isRevoked) return 'withdrawn';

@@ -4,7 +4,7 @@ import { takeGiven } from '../given-file.js';
 import { noPlaceIn } from '../open-questions.js';
 import { answerIn } from '../questions.js';
 import type { AskedUpload } from '../sealed-state.js';
-import { unopenedText } from '../texts.js';
+import { LOST_TEXT, unopenedText } from '../texts.js';
 import { waitForFile } from '../wait.js';
 
 /** One round: a call of a client that has been asked before. */
@@ -20,7 +20,7 @@ export type Heard<File extends AskedUpload> =
   | 'declined'
   | 'cancelled'
   /** Why the call cannot wait for it. */
-  | { why: string; isUnopened?: true }
+  | { why: string; isUnopened?: true; isLost?: true }
   | { file: File; isThere: boolean };
 
 /** What has become of a file, after its user has been asked and, for a page, some time has gone by. */
@@ -70,7 +70,7 @@ async function arrives(
   { fileId, ticket, openUntil = 0 }: AskedUpload,
   { principal, signal, until }: Hearing & { until: number },
   { server, uploads, waiting, clock, isDraining, timeouts }: AskingDeps,
-): Promise<boolean | 'cancelled' | { why: string; isUnopened?: true }> {
+): Promise<boolean | 'cancelled' | { why: string; isUnopened?: true; isLost?: true }> {
   const isStored = async () => (await uploads.given(fileId)) !== undefined;
   if (await isStored()) return true;
   const owner = { principal, server };
@@ -84,6 +84,7 @@ async function arrives(
     const looked = () => {};
     const waited = await waitForFile({ isStored, said, link, notice, until, isDraining, signal, clock, looked });
     if (waited === 'withdrawn') return 'cancelled';
+    if (waited === 'lost') return { why: LOST_TEXT, isLost: true };
     return waited === 'unopened' ? { why: unopenedText(notice.ms), isUnopened: true } : waited === 'stored';
   } finally {
     waiting.give(1, owner);

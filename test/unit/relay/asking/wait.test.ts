@@ -74,6 +74,12 @@ describe('a wait for a file', () => {
     expect(await wait({ link: revoked, isStored: async () => true })).toBe('stored');
   });
 
+  it('ends when the state store has lost its link, unless the file is there', async () => {
+    const lost = async () => undefined;
+    expect(await wait({ link: lost })).toBe('lost');
+    expect(await wait({ link: lost, isStored: async () => true })).toBe('stored');
+  });
+
   it('survives a state store that does not answer for a while, and no other failure', async () => {
     let looks = 0;
     const isStored = async () => {
