@@ -95,7 +95,7 @@ export class Sessions {
   readonly resumable = new Resumable();
   /**
    * Ends streams on which a session's client listens: to be set by what has them. It looks at every open exchange, so that it is
-   * for one session that is ended on purpose, and not for all those that end with their server.
+   * for one session that is over, and not for all those that end with their server.
    */
   endStreams: (id: string) => void = () => undefined;
 
@@ -261,6 +261,15 @@ export class Sessions {
     return upstreamSession === undefined ? undefined : { ...record, upstreamSession };
   }
 
+  /**
+   * A session that the store no longer has: it has ended elsewhere, or while the machine slept, when the stopwatch stands, or
+   * the store has lost it. What runs goes on; a stream on which its client listens would keep its process for ever.
+   */
+  #forget(id: string): void {
+    this.#table.delete(id);
+    this.endStreams(id);
+  }
+
   /** Extends it in the store occasionally, not at every request. If the store is down, later. */
   #keepAlive(cached: Cached): void {
     const { state, clock, log, ttlMs } = this.#deps;
@@ -269,8 +278,7 @@ export class Sessions {
     cached.extendedAt = now;
     state.extend(cached.key, ttlMs).then(
       (isAlive) => {
-        // it has ended elsewhere, or while the machine slept, when the stopwatch stands
-        if (!isAlive) this.#table.delete(cached.session.id);
+        if (!isAlive) this.#forget(cached.session.id);
       },
       (error) => {
         cached.extendedAt = Number.NEGATIVE_INFINITY;

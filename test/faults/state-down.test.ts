@@ -156,6 +156,40 @@ describe('a Redis that loses everything', () => {
   });
 });
 
+describe('a session of a stdio server that a Redis has lost', () => {
+  it('ends with the stream on which its client listens, and its process makes room for the next one', async () => {
+    const upstream = await startFaultUpstream('stdio');
+    const redis = await OwnRedis.start();
+    const stores = await filesystemStores();
+    const wharf = await startWharf({
+      servers: { sound: { ...upstream.server, limits: { processes: 1 } } },
+      config: {
+        ...stores.config,
+        state: { use: 'redis', url: redis.url },
+        secret: SECRET,
+        timeouts: { session: '8s' },
+      },
+    });
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const listening = await fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
+      expect(listening.status).toBe(200);
+      const heard = listening.text();
+      await redis.command('flushall');
+      // it is extended now and then, at a request
+      await until(async () => (await client.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status === 404);
+      await heard;
+      const next = await RawClient.connect(wharf.mcp);
+      expect((await next.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
+    } finally {
+      await wharf.stop();
+      await upstream.close();
+      await redis.stop();
+      await stores.close();
+    }
+  });
+});
+
 describe('a Redis that carries out a command whose answer is lost', () => {
   let upstream: FaultUpstream;
   let redis: OwnRedis;

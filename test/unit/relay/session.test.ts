@@ -113,15 +113,18 @@ describe('sessions', () => {
     for (const { id } of theirs) expect(await sessions.find(id, 'me', 'one')).toBeDefined();
   });
 
-  it('are forgotten when the store no longer has them, as after a sleep of the machine', async () => {
+  it('are forgotten when the store no longer has them, as after a sleep of the machine, and their streams end', async () => {
     const { sessions, state, time, keys } = lab();
     const { id } = await sessions.open(record('me'));
+    const endedStreams: string[] = [];
+    sessions.endStreams = (session) => endedStreams.push(session);
     await state.remove(keys.of('session', id));
     expect(await sessions.find(id, 'me', 'one')).toBeDefined();
     time.now += TTL_MS / 2;
     await sessions.find(id, 'me', 'one');
     await new Promise((resolve) => setImmediate(resolve));
     expect(await sessions.find(id, 'me', 'one')).toBeUndefined();
+    expect(endedStreams).toEqual([id]);
   });
 
   it('give their places back', async () => {
