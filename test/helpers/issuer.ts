@@ -33,10 +33,10 @@ export class Issuer {
     return issuer;
   }
 
-  /** Replaces its key. */
-  async rotate(alg = 'ES256'): Promise<void> {
+  /** Replaces its key. @param kid its name; another one than before by default */
+  async rotate(alg = 'ES256', kid?: string): Promise<void> {
     this.#made += 1;
-    this.#key = { kid: `key-${this.#made}`, pair: await generateKeyPair(alg, { extractable: true }), alg };
+    this.#key = { kid: kid ?? `key-${this.#made}`, pair: await generateKeyPair(alg, { extractable: true }), alg };
   }
 
   get key() {

@@ -40,7 +40,7 @@ export class IssuerKeys {
   #triedAt = Number.NEGATIVE_INFINITY;
   /** The time before that. */
   #triedBeforeAt = Number.NEGATIVE_INFINITY;
-  /** When it was last asked because a token named an unknown key. */
+  /** When it was last asked because of a token that no known key has signed. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
 
@@ -63,7 +63,7 @@ export class IssuerKeys {
   }
 
   /**
-   * Asks the issuer because a token names a key that is not known. Its keys may have been replaced since a moment ago, when
+   * Asks the issuer because of a token that no known key has signed. Its keys may have been replaced since a moment ago, when
    * they were asked for at a start or because of their age: such a question does not hold this one up. Never rejects.
    */
   async lookForNew(): Promise<void> {

@@ -24,6 +24,9 @@ const TYPES = { 'at+jwt': ['at+jwt'], any: ['at+jwt', 'jwt'] } as const;
 /** RFC 7515 §7.1: three parts in base64url, of which the last may not be empty. */
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
+/** What is wrong with a token of an issuer's new key: it is not known yet, or has the name of the old one, or none as that had. */
+const MAY_BE_OF_NEW_KEY: ReadonlySet<TokenFault> = new Set(['key', 'signature']);
+
 export class JoseVerifier implements TokenVerifier {
   readonly #rules: TokenRules;
   readonly #issuers: ReadonlyMap<string, IssuerKeys>;
@@ -62,8 +65,7 @@ export class JoseVerifier implements TokenVerifier {
     }
     if (!set) throw new GatewayError('keys_unavailable', { issuer: keys.issuer.issuer });
     let outcome = await this.#verifyWith(set, token, keys);
-    if ('fault' in outcome && outcome.fault === 'key') {
-      // the issuer may have a new key
+    if ('fault' in outcome && MAY_BE_OF_NEW_KEY.has(outcome.fault)) {
       await keys.lookForNew();
       const newer = keys.current;
       if (newer && newer !== set) outcome = await this.#verifyWith(newer, token, keys);

@@ -83,6 +83,18 @@ describe('the keys of an issuer', () => {
     expect(await outcome(one, old)).toBe('key');
   });
 
+  it('may change under the same name: a token of the new one is taken, and forged ones do not ask more often', async () => {
+    const one = verifier();
+    const old = await token();
+    expect(await outcome(one, old)).toBe('ok');
+    const { kid } = issuer.key;
+    await issuer.rotate('ES256', kid);
+    passed += 31_000;
+    expect(await outcome(one, await token())).toBe('ok');
+    for (const _ of [1, 2, 3]) expect(await outcome(one, old)).toBe('signature');
+    expect(timesAsked('/jwks')).toBe(2);
+  });
+
   it('may change a moment after they were asked for: a token of the new one is taken', async () => {
     const one = verifier();
     await one.prepare();
