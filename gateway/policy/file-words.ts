@@ -57,6 +57,16 @@ export const COMPLETE_LINE = 'Complete file, nothing truncated.';
 /** Of an image whose format, or whose damage, allows none. */
 export const NO_PREVIEW_LINE = 'There is no preview of this image.';
 
+/** A model that wants to see the image can have it made smaller. */
+export function tooManyPixelsLine({ width, height }: Pixels, most: number): string {
+  const has = `it has ${megapixels(width * height)} megapixels, and one is made of at most ${megapixels(most)}`;
+  return `There is no preview of this image: ${has}. A smaller version of it can be shown.`;
+}
+
+function megapixels(pixels: number): string {
+  return String(Math.ceil(pixels / 100_000) / 10);
+}
+
 /** Facts for a file's line. An image's size is written beside its preview. */
 export function contentFacts({ pages, frames, images, seconds, entries, isLocked }: Content): string[] {
   return [

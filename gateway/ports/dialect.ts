@@ -37,6 +37,8 @@ export interface Preview {
   facts: ContentFacts;
   image?: Size & { mimeType: string; base64: string };
   text?: PreviewText;
+  /** Of an image that has more pixels than a preview is made of: how many it may have. */
+  mostPixels?: number;
 }
 
 /** A stored file that is about to be written into a message. */

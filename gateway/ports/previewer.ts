@@ -86,9 +86,15 @@ export type PreviewRefusal =
   /** The renderer itself failed; the log says more. */
   | 'failed';
 
+/** Of an image that is refused for its pixels: how many it has, upright, and how many it may have. */
+export interface PixelExcess {
+  pixels: Size;
+  allowed: number;
+}
+
 export type PreviewResult =
   | { kind: 'rendered'; preview: RenderedPreview }
-  | { kind: 'refused'; reason: PreviewRefusal };
+  | { kind: 'refused'; reason: PreviewRefusal; excess?: PixelExcess };
 
 /** Opens a file's bytes, or a range of them. Called only once a renderer is free, so that no connection to the store waits in a queue. */
 export type OpenFile = (signal: AbortSignal, range?: ByteRange) => Promise<Readable>;

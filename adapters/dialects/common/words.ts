@@ -8,6 +8,7 @@ import {
   pixelsText,
   previewLine,
   textLines,
+  tooManyPixelsLine,
 } from '../../../gateway/policy/file-words.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { OutgoingFile } from '../../../gateway/ports/dialect.js';
@@ -38,6 +39,8 @@ export function handleLines({ ref, uses }: OutgoingFile): string[] {
 export function previewLines({ ref: { mimeType }, preview }: OutgoingFile): string[] {
   // a model that expects an image would look for one
   if (!preview) return mimeType.startsWith('image/') ? [NO_PREVIEW_LINE] : [];
+  const { pixels } = preview.facts;
+  if (preview.mostPixels !== undefined && pixels) return [tooManyPixelsLine(pixels, preview.mostPixels)];
   if (preview.image) return [previewLine(preview.image, preview.facts, 'below')];
   return preview.text ? textLines(preview.text, preview.facts) : [];
 }

@@ -220,9 +220,9 @@ export class RenderProcess {
       else if (this.#pending !== undefined) this.#pending.outcome = outcome;
       return;
     }
-    const { reason, detail } = outcome;
+    const { reason, excess, detail } = outcome;
     this.#options.log.debug({ peakRss, reason, detail }, 'The render process refused a file.');
-    this.#settle(refused(reason));
+    this.#settle({ kind: 'refused', reason, ...(excess && { excess }) });
   }
 
   #fail(error: unknown): void {

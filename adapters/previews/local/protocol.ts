@@ -1,4 +1,10 @@
-import type { PreviewImage, PreviewLimits, PreviewRefusal, RenderedPreview } from '../../../gateway/ports/previewer.js';
+import type {
+  PixelExcess,
+  PreviewImage,
+  PreviewLimits,
+  PreviewRefusal,
+  RenderedPreview,
+} from '../../../gateway/ports/previewer.js';
 import type { PreviewKind } from './kinds.js';
 
 /** The payload of a `job` frame. */
@@ -18,9 +24,14 @@ export interface Want {
   length: number;
 }
 
-export type RenderResult =
-  | { kind: 'rendered'; preview: RenderedPreview }
-  | { kind: 'refused'; reason: PreviewRefusal; detail?: string };
+export type RenderResult = { kind: 'rendered'; preview: RenderedPreview } | Refused;
+
+interface Refused {
+  kind: 'refused';
+  reason: PreviewRefusal;
+  excess?: PixelExcess;
+  detail?: string;
+}
 
 interface ProcessFacts {
   /** The process ends itself after this answer; do not send it another job. */
@@ -31,7 +42,4 @@ interface ProcessFacts {
 
 /** The payload of a `result` frame; an `image` frame follows one with an image. */
 export type Outcome = ProcessFacts &
-  (
-    | ({ kind: 'rendered'; image?: Omit<PreviewImage, 'data'> } & Omit<RenderedPreview, 'image'>)
-    | { kind: 'refused'; reason: PreviewRefusal; detail?: string }
-  );
+  (({ kind: 'rendered'; image?: Omit<PreviewImage, 'data'> } & Omit<RenderedPreview, 'image'>) | Refused);

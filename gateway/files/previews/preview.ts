@@ -3,7 +3,7 @@ import type { Preview } from '../../ports/dialect.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Owner } from '../../ports/owner.js';
-import type { OpenFile, Previewer, PreviewLimits, PreviewSource } from '../../ports/previewer.js';
+import type { OpenFile, PixelExcess, Previewer, PreviewLimits, PreviewSource } from '../../ports/previewer.js';
 
 /**
  * Limits of a preview. 1568 px is the longest edge that vision models use before they scale an image down themselves;
@@ -47,7 +47,7 @@ export function previewType(sniffedMime: string | undefined, declared: string): 
 
 /**
  * The preview of a stored file. A file without one is still delivered, so this never rejects.
- * @returns undefined when the file's type has no preview or the previewer refused it
+ * @returns undefined when the file's type has no preview or the previewer refused it; why, where a smaller image would have one
  */
 export async function previewOf(job: PreviewJob): Promise<Preview | undefined> {
   const { sniffedMime, record, open, release, previewer, limits = PREVIEW_LIMITS, signal, owner, metrics } = job;
@@ -57,7 +57,7 @@ export async function previewOf(job: PreviewJob): Promise<Preview | undefined> {
     const source = { mimeType, size: record.size, open, release };
     const result = await previewer.render(source, limits, signal, owner);
     metrics.count('wharf_previews_total', { outcome: result.kind === 'rendered' ? 'rendered' : result.reason });
-    if (result.kind === 'refused') return undefined;
+    if (result.kind === 'refused') return result.excess && tooLarge(result.excess);
     const { image, ...rest } = result.preview;
     if (image === undefined) return rest;
     const { data, ...about } = image;
@@ -67,4 +67,8 @@ export async function previewOf(job: PreviewJob): Promise<Preview | undefined> {
     job.log.warn({ err: error }, 'A preview could not be made.');
     return undefined;
   }
+}
+
+function tooLarge({ pixels, allowed }: PixelExcess): Preview {
+  return { facts: { pixels }, mostPixels: allowed };
 }

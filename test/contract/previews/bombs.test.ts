@@ -135,6 +135,13 @@ describe('an image made to do harm', () => {
     expect(peak).toBeLessThanOrEqual(MAX_RSS);
   });
 
+  it('with too many pixels is refused with how many it has, upright, and how many it may have', async () => {
+    const raw = { width: 9000, height: 6000, channels: 3 as const, background: 'white' };
+    const turned = await sharp({ create: raw }).png().withMetadata({ orientation: 6 }).toBuffer();
+    const excess = { pixels: { width: 6000, height: 9000 }, allowed: 50_000_000 };
+    expect(await renderBytes(previewer, turned)).toEqual({ kind: 'refused', reason: 'too-many-pixels', excess });
+  });
+
   it('leaves the next image renderable, and no process failed on the way', async () => {
     expect(await renderBytes(previewer, greyPng(20, 10, 10))).toMatchObject({ kind: 'rendered' });
     expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);

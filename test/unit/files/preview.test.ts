@@ -55,6 +55,13 @@ describe('the preview of a file', () => {
     expect(counted).toEqual(['rendered']);
   });
 
+  it('that is refused for its pixels says how many it has, and how many it may have', async () => {
+    const excess = { pixels: { width: 9000, height: 6000 }, allowed: 50_000_000 };
+    const { whole, counted } = job(async () => ({ kind: 'refused', reason: 'too-many-pixels', excess }));
+    expect(await previewOf(whole)).toEqual({ facts: { pixels: excess.pixels }, mostPixels: 50_000_000 });
+    expect(counted).toEqual(['too-many-pixels']);
+  });
+
   it.each([
     undefined,
     'application/pdf',

@@ -62,6 +62,10 @@ describe('what a model reads about the content of a file', () => {
   it('says that there is none where a model would expect one', () => {
     const image = { ref: { ...ref, mimeType: 'image/svg+xml' } } as OutgoingFile;
     expect(previewLines(image)).toEqual(['There is no preview of this image.']);
+    const chart = { ...image, preview: { facts: { pixels: { width: 9000, height: 6000 } }, mostPixels: 50_000_000 } };
+    expect(previewLines(chart)).toEqual([
+      'There is no preview of this image: it has 54 megapixels, and one is made of at most 50. A smaller version of it can be shown.',
+    ]);
     const hidden = { ...image, preview: { facts: { pixels: { width: 1, height: 1 } } } } as OutgoingFile;
     expect(previewLines(hidden)).toEqual([]);
   });

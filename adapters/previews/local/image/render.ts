@@ -55,8 +55,11 @@ export async function render(
   try {
     const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
     const height = header.pageHeight ?? header.height;
+    const isTurned = (UPRIGHT[header.orientation ?? 1]?.turn ?? 0) % 180 !== 0;
+    pixels = isTurned ? { width: height, height: header.width } : { width: header.width, height };
     const maxPixels = limits.maxPixels * (shrinksAsItDecodes(header) ? MORE_OF_JPEG : 1);
-    if (header.width * height > maxPixels) return { kind: 'refused', reason: 'too-many-pixels' };
+    if (header.width * height > maxPixels)
+      return { kind: 'refused', reason: 'too-many-pixels', excess: { pixels, allowed: maxPixels } };
     if (leastMemory(header) > limits.maxMemory) return { kind: 'refused', reason: 'memory' };
     several = severalIn(header);
     const longest = Math.max(header.width, height);
@@ -69,8 +72,6 @@ export async function render(
     small = await toRaster(scaled.toColourspace('srgb'));
     // A third of the pixels is left to convert now: all of them take as long as half of the decoding.
     if (profile) small = await inSrgb(sharp, small, profile);
-    const isTurned = (UPRIGHT[header.orientation ?? 1]?.turn ?? 0) % 180 !== 0;
-    pixels = isTurned ? { width: height, height: header.width } : { width: header.width, height };
     // After scaling, because turning needs the whole image in memory.
     small = await turnUpright(sharp, small, header.orientation);
   } catch (error) {
