@@ -7,6 +7,8 @@ import { promisify } from 'node:util';
 /** Compiled, this file is dist/test/conformance/outside-tools.js; the tools stay beside the source. */
 const FOLDER = fileURLToPath(new URL('../../../test/conformance/tools/', import.meta.url));
 const MODULES = join(FOLDER, 'node_modules');
+/** npm writes it last. */
+const COMPLETE = 'node_modules/.package-lock.json';
 
 /** About 330 MB from the registry. */
 const INSTALL_MS = 300_000;
@@ -23,16 +25,19 @@ export interface OutsideTools {
 
 let installed: Promise<OutsideTools> | undefined;
 
-/** Installs them on first use, without running any package's install script. */
+/**
+ * Installs them on first use, without running any package's install script. Suites in several processes need them at one
+ * time: `npm ci` removes what is there, and one of them once started what another was about to replace.
+ */
 export function outsideTools(): Promise<OutsideTools> {
   installed ??= install();
   return installed;
 }
 
 async function install(): Promise<OutsideTools> {
-  if (!existsSync(join(MODULES, '.package-lock.json'))) {
-    const options = { cwd: FOLDER, timeout: INSTALL_MS };
-    await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], options);
+  if (!existsSync(join(FOLDER, COMPLETE))) {
+    const once = `[ -e ${COMPLETE} ] || npm ci --ignore-scripts --no-audit --no-fund`;
+    await promisify(execFile)('flock', ['package.json', 'sh', '-c', once], { cwd: FOLDER, timeout: INSTALL_MS });
   }
   return {
     suite: join(MODULES, '@modelcontextprotocol/conformance/dist/index.js'),
