@@ -179,7 +179,7 @@ export const LIMITS = {
     default: 100,
     min: 1,
     max: 10_000,
-    text: 'Calls of one session over stdio or legacy SSE that the server still works on after their client has gone. Past this number, or after `timeouts.upstream`, Wharf cancels the oldest. As many tasks, counted apart, keep the copies of the files that they are given by path, until they are over.',
+    text: 'Calls of one session over stdio or legacy SSE that the server still works on after their client has gone. Past this number, or after `timeouts.upstream`, Wharf cancels the oldest. As many tasks, counted apart, keep the copies of the files that they are given by path, until they are over; as many ids are kept of tasks that are over before their calls are answered.',
   },
   processes: {
     kind: 'count',

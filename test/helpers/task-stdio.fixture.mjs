@@ -1,7 +1,8 @@
 // A stdio server whose only tool takes the path of a file, and runs as a task where its caller asks for one. A task's result
 // is what its file holds then; `tasks/get` tells the path of the newest file, and that a task is over whose file says so.
 // A call whose file says `late` is answered when its server is asked for its tasks, and the task's result has a sound beside the
-// text. Of a task whose file says `told`, the server says by itself that it is over.
+// text. Of a task whose file says `told`, the server says by itself that it is over; of one whose file says `soon`, before it
+// answers the call.
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -50,10 +51,12 @@ createInterface({ input: process.stdin })
     if (message.id === undefined) return;
     const isHeld = isLate(message);
     const answered = { id: message.id, result: resultOf(message) };
+    const { task: begun } = answered.result;
+    const said = begun && read(pathOf(begun.taskId));
+    const tell = () => answer({ method: 'notifications/tasks/status', params: { ...begun, status: 'completed' } });
+    if (said === 'soon') tell();
     if (isHeld) late.push(answered);
     else answer(answered);
-    const { task: begun } = answered.result;
-    if (begun && read(pathOf(begun.taskId)) === 'told')
-      answer({ method: 'notifications/tasks/status', params: { ...begun, status: 'completed' } });
+    if (said === 'told') tell();
   })
   .on('close', () => process.exit(0));

@@ -12,7 +12,6 @@ import type { PendingRequest } from '../pending-request.js';
 import { declaredBy } from '../upstream/declared.js';
 import { OwnRequests } from '../upstream/own-channel.js';
 import { viewOf } from '../upstream/view.js';
-import { CallFiles } from './calls/call-files.js';
 import { CallTasks } from './calls/call-tasks.js';
 import { noteCancelled, unlessCancelled } from './calls/preparing.js';
 import type { ChannelDeps } from './deps.js';
@@ -154,7 +153,7 @@ export class SharedSession {
       await outgoing.done?.();
       throw error;
     }
-    const files = outgoing.done && new CallFiles(outgoing.requests.map(called), outgoing.done);
+    const files = outgoing.done && this.#tasks.filesOf(outgoing.requests.map(called), outgoing.done);
     const requests = this.#tasks.watched(outgoing.requests, files, exchange.principal);
     const pending = new Map(requests.map((request) => [called(request), request]));
     const [request] = requests;

@@ -183,6 +183,12 @@ describe('a task of a stdio server, which takes the path of a file', () => {
     await isGone(await begin('told'));
   });
 
+  it('has it no longer once its call is answered, if its server has said before that it is over (BR-20)', async () => {
+    const working = await begin('one');
+    await isGone(await begin('soon'));
+    expect(existsSync(working)).toBe(true);
+  });
+
   it('is told from a call that is over at once', async () => {
     await isGone(textOf(await client.call('read', { file: 'data:,x' })));
   });

@@ -8,7 +8,7 @@ import type { EditableAnswer, PendingRequest } from '../../pending-request.js';
 import { taskBegunIn } from '../../results/tool/tool-of-task.js';
 import type { ChannelDeps } from '../deps.js';
 import { AbandonedCalls, type LostCall } from './abandoned-calls.js';
-import type { CallFiles } from './call-files.js';
+import { CallFiles } from './call-files.js';
 
 /** After these a task needs its files no longer: the first is answered when it is over. */
 const ENDS_TASK = new Set(['tasks/result', 'tasks/cancel']);
@@ -27,10 +27,20 @@ const TERMINAL_WORDS = [...TERMINAL].map((status) => Buffer.from(`"${status}"`))
 /** How long the files of a task are kept that no client asks about: a day. */
 const MOST_OF_A_TASK_MS = 24 * 60 * 60 * 1000;
 
+/** Ids of tasks that are longer are not kept of tasks that ended early: those of servers are UUIDs. */
+const MAX_TASK_ID = 1024;
+
 /** The tasks that calls on one channel have become, for as long as these need the files of their calls. */
 export class CallTasks {
   readonly #deps: ChannelDeps;
   readonly #kept: AbandonedCalls;
+  /** What exists only for calls and tasks that are not over. */
+  readonly #files = new Set<CallFiles>();
+  /**
+   * Tasks that ended before the answers that create them, oldest first: a server may tell of a quick one at once. At most
+   * `limits.abandoned`, and none when there are no files that one could keep.
+   */
+  readonly #early = new Set<string>();
   #isOver = false;
 
   constructor(deps: ChannelDeps) {
@@ -42,6 +52,20 @@ export class CallTasks {
       clock,
       givenUp: () => {},
     });
+  }
+
+  /**
+   * What exists only for the calls of a POST.
+   * @param ids of its requests on the channel, as JSON text
+   */
+  filesOf(ids: Iterable<string>, remove: () => Promise<void>): CallFiles {
+    const files = new CallFiles(ids, () => {
+      this.#files.delete(files);
+      if (this.#files.size === 0) this.#early.clear();
+      return remove();
+    });
+    this.#files.add(files);
+    return files;
   }
 
   /**
@@ -79,11 +103,13 @@ export class CallTasks {
 
   /** What a server says by itself: a task that is over needs its files no longer, though no client asks about it. */
   heard(message: HeldMessage, principal: string): void {
-    if (this.#kept.isEmpty || message.malformed || !NOTICES.has(message.captured('method') ?? '')) return;
+    if (this.#files.size === 0 || message.malformed || !NOTICES.has(message.captured('method') ?? '')) return;
     if (message.values > this.#deps.limits.values) return;
     const { params } = parseJson(message.skeleton().toString('utf8')) as JsonObject;
     if (!isObject(params) || typeof params.taskId !== 'string' || !TERMINAL.has(params.status)) return;
-    void this.#kept.settle(keyOf(principal, params.taskId));
+    const task = keyOf(principal, params.taskId);
+    if (this.#kept.has(task)) void this.#kept.settle(task);
+    else if (params.taskId.length <= MAX_TASK_ID) this.#endedEarly(task);
   }
 
   /** A request has its answer. */
@@ -105,8 +131,14 @@ export class CallTasks {
     return this.#kept.has(task) ? task : undefined;
   }
 
+  #endedEarly(task: string): void {
+    this.#early.add(task);
+    const [oldest] = this.#early;
+    if (this.#early.size > this.#deps.limits.abandoned && oldest !== undefined) this.#early.delete(oldest);
+  }
+
   #began(task: string, files: CallFiles): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#early.delete(task)) return;
     this.#kept.add({ ids: [task], files });
     files.neededBy(task);
   }
