@@ -112,6 +112,9 @@ export const NEWEST_WITH_SESSIONS = WITH_SESSIONS.at(-1) as Era;
 /** The newest revision. It has no sessions. */
 export const NEWEST = STATELESS.at(-1) as Era;
 
+/** Versions with sessions that Wharf knows. */
+export const VERSIONS_WITH_SESSIONS: readonly string[] = WITH_SESSIONS.map(({ version }) => version);
+
 /** Versions without sessions that Wharf knows. A client with another one is refused, as MCP requires. */
 export const STATELESS_VERSIONS: readonly string[] = STATELESS.map(({ version }) => version);
 

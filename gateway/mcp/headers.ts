@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
 import { isObject } from '../json/value.js';
 import type { UpstreamAnswer } from '../ports/upstream.js';
-import { namesStateless, STATELESS_VERSIONS } from './era.js';
+import { namesStateless, STATELESS_VERSIONS, VERSIONS_WITH_SESSIONS } from './era.js';
 import { META_CAPABILITIES, META_VERSION } from './meta-keys.js';
 import { type ClientMessages, type ClientRequest, metaOf } from './request.js';
 
@@ -56,10 +56,20 @@ export function checkStatelessHeaders(headers: IncomingHttpHeaders, messages: Cl
   if (request) checkMethodAndName(headers, request);
 }
 
-function refuseUnknown(version: string): void {
-  if (STATELESS_VERSIONS.includes(version)) return;
-  const requested = version.slice(0, MAX_SHOWN_VERSION);
-  throw new GatewayError('version_unsupported', { requested, supported: STATELESS_VERSIONS });
+/**
+ * A request in a session with an "invalid or unsupported" version MUST be refused (400). A server behind HTTP does it itself.
+ * @param agreed the version of the session, which may be one that only client and server know
+ * @throws GatewayError `version_unsupported`
+ */
+export function checkSessionVersion(headers: IncomingHttpHeaders, agreed: string): void {
+  const version = headers['mcp-protocol-version'];
+  if (version === undefined || version === agreed) return;
+  refuseUnknown(String(version), VERSIONS_WITH_SESSIONS);
+}
+
+function refuseUnknown(version: string, supported = STATELESS_VERSIONS): void {
+  if (supported.includes(version)) return;
+  throw new GatewayError('version_unsupported', { requested: version.slice(0, MAX_SHOWN_VERSION), supported });
 }
 
 function checkMethodAndName(headers: IncomingHttpHeaders, request: ClientRequest): void {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.js';
-import { checkStatelessRequest } from '../../mcp/headers.js';
+import { checkSessionVersion, checkStatelessRequest } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { Identity } from '../../ports/identity.js';
 import type { SharedConnection, SharedUpstream } from '../../ports/upstream.js';
@@ -68,7 +68,7 @@ export class SharedServer {
     }
     if (messages.initialize) return this.#initialize(asked, messages.initialize);
     if (!session) throw new GatewayError('session_required');
-    return this.#channelOf(session).post(asked, { ofCall });
+    return this.#askedIn(session, exchange).post(asked, { ofCall });
   }
 
   /** Asks the server on the client's own channel. */
@@ -82,13 +82,13 @@ export class SharedServer {
   }
 
   async get(caller: Caller): Promise<void> {
-    const { session } = caller;
+    const { exchange, session } = caller;
     if (!session) throw new GatewayError('method_not_allowed', { method: 'GET without a session', allow: 'POST' });
-    return this.#channelOf(session).openGet(caller);
+    return this.#askedIn(session, exchange).openGet(caller);
   }
 
   async remove({ exchange }: Caller, session: Session): Promise<void> {
-    const channel = this.#channelOf(session);
+    const channel = this.#askedIn(session, exchange);
     await this.#deps.sessions.end(session.id);
     await channel.close();
     exchange.reply.all({ status: 204, body: 'other' });
@@ -121,6 +121,13 @@ export class SharedServer {
   #channelOf(session: Session): SharedSession {
     const channel = this.#open.sessions.get(session.id);
     if (!channel) throw new GatewayError('session_unknown');
+    return channel;
+  }
+
+  /** The channel of a session, for a request of its client's. */
+  #askedIn(session: Session, { headers }: Exchange): SharedSession {
+    const channel = this.#channelOf(session);
+    checkSessionVersion(headers, session.version);
     return channel;
   }
 
