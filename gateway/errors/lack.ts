@@ -33,7 +33,7 @@ function inMinute({ tool, allowed }: ErrorFacts): string {
   return `call the tool "${tool}" ${allowed === 1 ? 'once' : `${allowed} times`} a minute here`;
 }
 
-/** A store that refuses Wharf goes on doing so: a model that tries again would only lose time. The operator is told why. */
+/** A store that refuses Wharf goes on refusing until the operator acts: a model that tries again only loses time. */
 function laterOrMended({ refused }: ErrorFacts): string {
   return refused === true
     ? ': it refuses Wharf. Trying again does not help until the operator of Wharf has mended that.'

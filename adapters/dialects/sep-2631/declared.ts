@@ -38,7 +38,7 @@ function byKeyword(inputSchema: JsonValue | undefined): FileSlot[] {
     // two drafts put the keyword on the array itself
     const isArray = schema.type === 'array' && path.at(-1) !== '[]';
     const modes = modesIn(keyword.transferModes);
-    // with modes of the future alone there is no way in which Wharf could bring a file there
+    // Wharf brings no file there if it knows none of the modes
     if (modes.length > 0) slots.push(keywordSlot(isArray ? [...path, '[]'] : path, keyword, modes));
     return true;
   });
