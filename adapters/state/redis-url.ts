@@ -51,8 +51,8 @@ const NONE =
 const CORRECT = 'Correct the user and the password in state.url, and restart Wharf.';
 
 /**
- * What to do about a Redis that does not let Wharf in; undefined where it fails of something else. Redis's own words name neither the
- * setting nor what is wrong with it.
+ * What to do about a Redis that does not let Wharf in; undefined where it fails of something else. Redis's own words name
+ * neither the setting nor what is wrong with it.
  * @param why its answer, with a full stop at its end or without one
  */
 export function adviceOnLogin(url: string, why: string): string | undefined {

@@ -323,7 +323,7 @@ function leaseName(id: string): string {
   return `lease:${id}`;
 }
 
-/** Sets the room that is reserved for a file, whatever it was: a step that is done twice does no harm. */
+/** Sets the room that is reserved for a file, and forgets what was reserved before: done twice, it does no harm. */
 function leaseOf(id: string, room: number): TallyChange[] {
   const none = { part: leaseName(id), by: -ALL, ttlMs: 1 };
   return room > 0 ? [none, { part: leaseName(id), by: room, ttlMs: LEASE_MS }] : [none];

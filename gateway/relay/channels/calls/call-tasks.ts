@@ -37,8 +37,8 @@ export class CallTasks {
   /** What exists only for calls and tasks that are not over. */
   readonly #files = new Set<CallFiles>();
   /**
-   * Tasks that ended before the answers that create them, oldest first: a server may tell of a quick one at once. At most
-   * `limits.abandoned`, and none when there are no files that one could keep.
+   * Tasks that ended before the answers that create them, oldest first: a server may report the end of a quick one at once.
+   * At most `limits.abandoned`. All are forgotten when no call or task has files.
    */
   readonly #early = new Set<string>();
   #isOver = false;
