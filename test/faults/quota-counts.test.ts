@@ -24,8 +24,8 @@ const MOST = 90 * MIB;
 const LEASE_MS = 10 * 60 * 1000;
 const RETENTION_MS = 25 * 60 * 60 * 1000;
 
-/** When connections are cut after several steps have begun. */
-const CUT_AFTER_MS = [20, 5, 60, 10, 40, 0, 80, 120];
+/** When connections are cut after several steps have begun: after milliseconds, or when steps have ended. */
+const CUTS = [{ ms: 20 }, { ended: 1 }, { ms: 5 }, { ended: 2 }, { ms: 60 }, { ended: 3 }, { ms: 0 }, { ended: 1 }];
 
 const TUS = { 'tus-resumable': '1.0.0' };
 const OCTETS = 'application/offset+octet-stream';
@@ -215,6 +215,17 @@ function send(url: string, options: object, body: Buffer, goneAt?: number): Prom
   });
 }
 
+/** The time of a cut has come. A count of steps is the same on a slow machine. */
+async function cut(begun: Promise<void>[], { ms, ended = 0 }: { ms?: number; ended?: number }): Promise<void> {
+  if (ms !== undefined) return new Promise((resolve) => setTimeout(resolve, ms));
+  let count = 0;
+  const one = () => {
+    count += 1;
+  };
+  for (const step of begun) step.then(one, one);
+  await until(() => count >= ended);
+}
+
 /** A gateway whose Redis, if it has one, is the test's own. */
 function lab(kind: Stores) {
   let stores: FaultStores;
@@ -301,9 +312,13 @@ describe('what counts as stored for a caller while connections to Redis are cut'
     const caller = new Caller(wharf());
     let most = 0;
     for (const [round, steps] of rounds(2, 8).entries()) {
+      // on a busy machine a cut can end each of the others
+      const before = await caller.prepare({ what: 'put', size: MIB, isKnown: true, end: 'whole', where: 1 });
+      await before();
       const prepared = await Promise.all(steps.map((one) => caller.prepare(one)));
-      const all = Promise.allSettled(prepared.map((begin) => begin()));
-      await new Promise((resolve) => setTimeout(resolve, CUT_AFTER_MS[round % CUT_AFTER_MS.length]));
+      const begun = prepared.map((begin) => begin());
+      const all = Promise.allSettled(begun);
+      await cut(begun, CUTS[round % CUTS.length] as (typeof CUTS)[number]);
       await redis().command('client', 'kill', 'type', 'normal');
       await all;
       await until(async () => (await readiness(wharf().adminUrl)).status === 200);
