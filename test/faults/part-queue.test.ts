@@ -6,10 +6,10 @@ import { RawClient } from '../helpers/raw-client.js';
 import { s3Config } from '../helpers/services.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
-const QUEUE_MS = 8000;
-const CALLS = 40;
+const QUEUE_MS = 12_000;
+const CALLS = 45;
 /** Each way of each packet to the store: a file takes several of them, one file at a time. */
-const LATENCY_MS = 120;
+const LATENCY_MS = 150;
 
 describe('many files at one time', () => {
   let upstream: FaultUpstream;
