@@ -5,6 +5,7 @@ import { filledText, sentence } from '../../../gateway/policy/file-words.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 import { UNIONS } from '../../../gateway/schema/walk.js';
+import { takesInline } from '../common/transfer-modes.js';
 import { readArgument } from './argument.js';
 
 /**
@@ -133,10 +134,10 @@ function showCompanions(tool: JsonObject, { slot, at }: ShownSlot): JsonPatch[] 
   });
 }
 
-function howTo({ accept, transferModes }: FileSlot, maxSize: number, uploadTool: string | undefined): string {
+function howTo(slot: FileSlot, maxSize: number, uploadTool: string | undefined): string {
   const from = uploadTool === undefined ? "another tool's result" : `${uploadTool} or from another tool's result`;
-  const kinds = accept === undefined ? '' : ` of type ${accept.join(', ')}`;
-  const inline = transferModes?.includes('inline') === false ? '' : `${DATA_URI} `;
+  const kinds = slot.accept === undefined ? '' : ` of type ${slot.accept.join(', ')}`;
+  const inline = takesInline(slot) ? `${DATA_URI} ` : '';
   return `${A_FILE}${kinds}, at most ${mostText(maxSize)}. ${PASS_HANDLE} ${from}. ${inline}${NO_BASE64}`;
 }
 

@@ -3,6 +3,7 @@ import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileAsking, FileQuestion } from '../../../gateway/ports/file-question.js';
+import { takesInline } from '../common/transfer-modes.js';
 import { fromServer } from './from-server.js';
 import { descriptorOf, FORM_SIDECAR, KEYWORD } from './keyword.js';
 
@@ -53,7 +54,7 @@ function keywordFor(
   client: ClientFacts,
 ): JsonObject | undefined {
   // an uploaded file can be put into an answer, but what is wanted uploaded must not come in one
-  const isInline = transferModes?.includes('inline') ?? true;
+  const isInline = takesInline({ transferModes });
   if (uploads(client)) {
     return { ...descriptorOf(accept, maxSize), transferModes: isInline ? ['inline', 'upload'] : ['upload'] };
   }

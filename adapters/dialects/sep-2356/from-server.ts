@@ -2,7 +2,8 @@ import { isObject, own, textIn } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { ServerFile, ServerQuestion } from '../../../gateway/ports/file-question.js';
 import { wordsIn } from '../common/server-file.js';
-import { FORM_SIDECAR, KEYWORDS, modesIn, readDescriptor } from './keyword.js';
+import { modesIn } from '../common/transfer-modes.js';
+import { FORM_SIDECAR, KEYWORDS, readDescriptor } from './keyword.js';
 
 /** Reads a server's form; undefined for one without a field for a file. */
 export function fromServer(params: JsonObject): ServerQuestion | undefined {
@@ -40,7 +41,7 @@ function fileIn(
   if (!descriptor) return undefined;
   const { accept, maxSize } = descriptor;
   const { minItems, maxItems } = isList ? field : {};
-  const transferModes = modesIn(descriptor);
+  const transferModes = modesIn(descriptor.transferModes);
   // Wharf knows no way to give it a file
   if (transferModes?.length === 0) return undefined;
   return {

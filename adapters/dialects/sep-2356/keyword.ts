@@ -1,6 +1,5 @@
 import { isObject } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import type { TransferMode } from '../../../gateway/ports/file-slot.js';
 
 /** The keyword's present name, which is the one Wharf writes. */
 export const KEYWORD = 'x-mcp-file';
@@ -45,15 +44,6 @@ export function descriptorOf(accept: readonly string[] | undefined, maxSize: num
   const kinds = accept?.map((entry) => (entry.split(';', 1)[0] as string).trim()) ?? [];
   const known = kinds.includes('*/*') ? [] : kinds.filter((entry) => ENTRY.test(entry));
   return { ...(known.length > 0 && { accept: known }), maxSize: Math.max(1, maxSize) };
-}
-
-/**
- * The modes of SEP-2631 in a declaration; undefined where it names none, which means any. Unknown ones are of the future,
- * and ignored: a list of them alone leaves no mode.
- */
-export function modesIn({ transferModes = [] }: Descriptor): readonly TransferMode[] | undefined {
-  if (transferModes.length === 0) return undefined;
-  return transferModes.filter((mode): mode is TransferMode => mode === 'inline' || mode === 'upload');
 }
 
 function isListOfTexts(value: JsonValue): value is string[] {

@@ -2,6 +2,7 @@ import { isObject, valueAt } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { stepsAt } from '../../../gateway/schema/levels.js';
+import { takesInline } from '../common/transfer-modes.js';
 import { descriptorOf, KEYWORD, KEYWORDS, OLD_KEYWORD, readDescriptor } from './keyword.js';
 import { showSidecar } from './sidecar.js';
 
@@ -33,12 +34,11 @@ function showSlot(tool: JsonObject, { slot, at, schema, maxSize, maxInline, ...s
   const places = schemasOn(at);
   if (!mustTakeNull(tool, at, schema)) set(at, 'type', 'string');
   set(at, 'format', 'uri');
-  const isInline = slot.transferModes === undefined || slot.transferModes.includes('inline');
   const before = schema[KEYWORD];
   const hadModes = isObject(before) && before.transferModes !== undefined;
   // Wharf cannot upload to a server that names its own modes, unless a dialect says how
   const modes = slot.transferModes ?? (hadModes ? ['inline'] : undefined);
-  const descriptor = descriptorOf(slot.accept, isInline ? maxInline : maxSize);
+  const descriptor = descriptorOf(slot.accept, takesInline(slot) ? maxInline : maxSize);
   set(at, KEYWORD, { ...descriptor, ...(modes && { transferModes: [...modes] }) });
   set(at, OLD_KEYWORD, undefined);
   const property = places.findLastIndex(({ by }) => by === 'properties');

@@ -2,6 +2,7 @@ import { isObject, own } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { budgetOfTool } from '../../../gateway/schema/budget.js';
+import { takesInline } from '../common/transfer-modes.js';
 import { type Descriptor, descriptorOf, readDescriptor } from './keyword.js';
 import { type Shape, shapeOf } from './schema.js';
 
@@ -48,8 +49,7 @@ export function showSidecar(tool: JsonObject, slots: readonly ShownSlot[], clien
 function topLevelName({ name, slot, at, schema }: ShownSlot): string | undefined {
   const expected = ['inputSchema', 'properties', name, ...(slot.path.at(-1) === '[]' ? ['items'] : [])];
   const isPlain = schema.type === 'string' && at.length === expected.length;
-  const isInline = slot.transferModes === undefined || slot.transferModes.includes('inline');
-  return name !== '__proto__' && isPlain && isInline ? name : undefined;
+  return name !== '__proto__' && isPlain && takesInline(slot) ? name : undefined;
 }
 
 /** SEP-2631 once used the same member, for objects. */

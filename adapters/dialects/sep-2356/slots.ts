@@ -4,6 +4,7 @@ import type { Delivery, FileSlot } from '../../../gateway/ports/file-slot.js';
 import { EACH } from '../../../gateway/schema/argument-path.js';
 import { type Budget, budgetOfTool } from '../../../gateway/schema/budget.js';
 import { eachArgument } from '../../../gateway/schema/walk.js';
+import { takesInline } from '../common/transfer-modes.js';
 import { type Descriptor, KEYWORDS, readDescriptor } from './keyword.js';
 import { type Shape, shapeOf } from './schema.js';
 import { SIDECAR, sidecarEntries } from './sidecar.js';
@@ -36,6 +37,7 @@ function declaredSlots(inputSchema: JsonValue | undefined): FileSlot[] {
       const descriptor = descriptorIn(schema);
       const shape = descriptor && shapeOf(schema, inputSchema, budget);
       if (!descriptor || !shape) return false;
+      // a server that wants uploads only needs a dialect that uploads
       if (!takesInline(descriptor)) return true;
       const { filenameProperty: property } = descriptor;
       const name = property === undefined ? undefined : companionName(property, path, siblings, ofSiblings);
@@ -63,11 +65,6 @@ export function declaredFiles(tool: JsonObject): DeclaredFile[] {
 function descriptorIn(node: JsonObject): Descriptor | undefined {
   const keyword = KEYWORDS.find((name) => Object.hasOwn(node, name));
   return keyword && readDescriptor(node[keyword]);
-}
-
-/** A server that wants uploads only needs a dialect that uploads. */
-function takesInline({ transferModes }: Descriptor): boolean {
-  return transferModes === undefined || transferModes.includes('inline');
 }
 
 /** @param name the sibling that takes the file's name */

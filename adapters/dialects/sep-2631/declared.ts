@@ -2,6 +2,7 @@ import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { Delivery, FileSlot, TransferMode } from '../../../gateway/ports/file-slot.js';
 import { eachArgument } from '../../../gateway/schema/walk.js';
+import { modesIn } from '../common/transfer-modes.js';
 import { NAME } from './capability.js';
 
 /** Where the first revision declared its file arguments. */
@@ -9,6 +10,9 @@ export const SIDECAR_META = 'modelcontextprotocol.io/fileInputs';
 
 /** The revisions differ in the value of an argument whose file was uploaded. */
 type Revision = 'uri' | 'object-with-uri' | 'object-with-file';
+
+/** What a declaration that names no mode leaves to the client. */
+export const EVERY_MODE: readonly TransferMode[] = ['inline', 'upload'];
 
 /** Fields of forms take what arguments take today. */
 export const OF_FORMS: Revision = 'uri';
@@ -37,18 +41,12 @@ function byKeyword(inputSchema: JsonValue | undefined): FileSlot[] {
     if (!isObject(keyword) || !Array.isArray(keyword.transferModes)) return false;
     // two drafts put the keyword on the array itself
     const isArray = schema.type === 'array' && path.at(-1) !== '[]';
-    const modes = modesIn(keyword.transferModes);
+    const modes = modesIn(keyword.transferModes) ?? EVERY_MODE;
     // Wharf brings no file there if it knows none of the modes
     if (modes.length > 0) slots.push(keywordSlot(isArray ? [...path, '[]'] : path, keyword, modes));
     return true;
   });
   return slots;
-}
-
-/** Unknown modes are of the future, and ignored. A list without any says nothing, as if it were absent. */
-function modesIn(listed: readonly JsonValue[]): readonly TransferMode[] {
-  if (listed.length === 0) return ['inline', 'upload'];
-  return listed.filter((mode): mode is TransferMode => mode === 'inline' || mode === 'upload');
 }
 
 function keywordSlot(path: readonly string[], keyword: JsonObject, modes: readonly TransferMode[]): FileSlot {

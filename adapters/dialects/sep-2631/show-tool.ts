@@ -2,7 +2,7 @@ import { isObject } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { NAME, uploads } from './capability.js';
-import { SIDECAR_META } from './declared.js';
+import { EVERY_MODE, SIDECAR_META } from './declared.js';
 
 /**
  * Shows every file argument as a URI string with the keyword and its transfer modes. Wharf can turn an upload into
@@ -13,7 +13,7 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: 
   const patches = slots.flatMap(({ slot, at, schema, maxSize, maxInline }): JsonPatch[] => {
     const there = isObject(schema['x-mcp-file']) ? schema['x-mcp-file'] : {};
     const { filenameProperty: _, ...kept } = there;
-    const modes = slot.transferModes ?? ['inline', 'upload'];
+    const modes = slot.transferModes ?? EVERY_MODE;
     const keyword = {
       ...kept,
       ...(slot.accept && { accept: [...slot.accept] }),
