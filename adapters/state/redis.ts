@@ -2,18 +2,19 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.js';
 import { Patience } from '../../gateway/budget/patience.js';
-import { adviceOnCertificate, adviceOnConnection, NotWritten } from '../../gateway/errors/system.js';
+import { NotWritten } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { aboutRedis, isSentinel } from './redis-about.js';
 import { ANSWER, watchAnswers } from './redis-answers.js';
+import { connectionTo } from './redis-connection.js';
 import { CreatedKeys } from './redis-created.js';
 import { LONGEST_VALUE } from './redis-frames.js';
 import { watchLoss } from './redis-loss.js';
 import { lackedRights } from './redis-rights.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
-import { adviceOnLogin, adviceOnTls, faultOfUrl } from './redis-url.js';
-import { adviceOnWords, advised, advisedOn, isRefusal, saysOf, withoutValues } from './redis-words.js';
+import { faultOfUrl } from './redis-url.js';
+import { advised, isRefusal, saysOf, withoutValues } from './redis-words.js';
 
 /** Redis 6.2 or newer, or a compatible server. */
 export const settings = z
@@ -43,17 +44,8 @@ export const settings = z
   })
   .meta({ examples: [{ url: `rediss://wharf:\${REDIS_PASSWORD}@redis.example.com:6379/0` }] });
 
-/** Longest pause between two attempts to reconnect: Redis is used again at most this long after it came back. */
-const LONGEST_RECONNECT_PAUSE_MS = 1000;
-
-/** Shortest time-out for a connection. Steps do not wait for it any longer than for an answer. */
-const LEAST_CONNECT_MS = 2000;
-
 /** What a Redis answers whose `maxmemory` is reached, and whose policy lets it remove no key. */
 const FULL = 'OOM';
-
-/** A connection that is lost again and again is logged so often; an outage that lasts always is. */
-const QUIET_MS = 60_000;
 
 /** What a check writes, and for how long. */
 const CHECK_KEY = 'check';
@@ -98,53 +90,15 @@ export async function create(
   config: z.output<typeof settings>,
   deps: Pick<StateStoreDeps, 'timeouts' | 'log' | 'clock' | 'sharing'>,
 ): Promise<StateStore> {
-  const { Redis: Client } = await import('ioredis');
-  const connectTimeout = Math.max(deps.timeouts.state, LEAST_CONNECT_MS);
-  let leftReplicaAt = Number.NEGATIVE_INFINITY;
-  const client = new Client(config.url, {
-    keyPrefix: config.keyPrefix,
-    scripts: SCRIPTS,
-    disableClientInfo: true,
-    lazyConnect: true,
-    connectTimeout,
-    disconnectTimeout: deps.timeouts.state,
-    // With the library's defaults, commands to an unresponsive Redis stay pending for ever, and 100,000 of them take
-    // 196 MiB. A refused request is better than a hanging one.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    // If a GETDEL whose answer was lost were sent again, it would return nothing, and the value would be lost.
-    autoResendUnfulfilledCommands: false,
-    // else it asks a Redis that loads its data set as late as that expects to have it
-    maxLoadingRetryTime: LONGEST_RECONNECT_PAUSE_MS,
-    retryStrategy: (times) =>
-      Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_PAUSE_MS) * (0.5 + Math.random() / 2),
-    // A primary that became a replica only shows it on writes: reconnect to the server that the name points to now, which
-    // may yet be the same one. Each time all commands under way fail, reads as well.
-    reconnectOnError: (error) => {
-      const now = deps.clock.ticks();
-      if (!saysOf(error, 'READONLY') || now - leftReplicaAt < LONGEST_RECONNECT_PAUSE_MS) return false;
-      leftReplicaAt = now;
-      watched.because(error);
-      return true;
-    },
-  }) as Redis & ScriptCommands;
-  const watched = watch(client, deps, (error, why, wasReady) => {
-    // a password is changed while connections are open, and counts for the next one
-    const login = adviceOnLogin(config.url, why);
-    if (login !== undefined) return { login };
-    const todo = adviceOnWords({ message: why }) ?? adviceOnConnection(error);
-    if (todo !== undefined || wasReady) return todo === undefined ? {} : { todo };
-    const certificate = adviceOnCertificate(error);
-    return { hint: certificate === undefined ? adviceOnTls(config.url, why) : `. ${certificate}` };
-  });
-  leaveWrongDatabase(client);
+  const connection = await connectionTo(config, SCRIPTS, deps);
+  const client = connection.client as Redis & ScriptCommands;
   const endOfLoss = watchLoss(client, deps.log);
   /** Whether the Redis of this connection has taken keys of all parts. */
   let isWhole = false;
   client.on('close', () => {
     isWhole = false;
   });
-  const answers = watchAnswers(client, { stepMs: deps.timeouts.state, handshakeMs: connectTimeout });
+  const answers = watchAnswers(client, { stepMs: deps.timeouts.state, handshakeMs: connection.connectTimeout });
   const { maxKeys } = config;
   const created = maxKeys === undefined ? undefined : new CreatedKeys(maxKeys, deps.sharing, deps.clock);
 
@@ -160,13 +114,13 @@ export async function create(
   const run = async <T>(step: () => Promise<T>, isAnswer: (answer: unknown) => boolean): Promise<T> => {
     try {
       if (client.status !== 'ready') await patience.within(opening, late);
-      if (client.status !== 'ready') throw watched.notReady();
+      if (client.status !== 'ready') throw connection.notReady();
       const answer = await patience.within(step(), late);
       if (!isAnswer(answer)) throw answers.giveUp();
       return answer;
     } catch (error) {
       // the library's own words for a connection that ended while a command was under way name an option of it
-      const said = Object(error).name === 'MaxRetriesPerRequestError' ? watched.notReady() : withoutValues(error);
+      const said = Object(error).name === 'MaxRetriesPerRequestError' ? connection.notReady() : withoutValues(error);
       const isElsewhere = ELSEWHERE.some((kind) => saysOf(said, kind));
       if (isElsewhere) isWhole = false;
       const cause = isElsewhere ? withoutValues(new Error(NO_CLUSTER)) : advised(said);
@@ -260,88 +214,11 @@ export async function create(
 
     async close() {
       // Not QUIT, which would wait for a Redis that may not answer. Callers have awaited every step.
-      watched.end();
+      connection.end();
       endOfLoss();
       client.disconnect();
     },
   };
-}
-
-/**
- * A Redis that refuses the database of the URL leaves the connection in database 0, among the keys of others, and the
- * library goes on there. It is closed before anything is asked, and opened again.
- */
-function leaveWrongDatabase(client: Redis): void {
-  client.on('error', (error: { command?: { name?: unknown } }) => {
-    if (error.command?.name === 'select') client.disconnect(true);
-  });
-}
-
-/**
- * Logs one line when the connection is lost and one when it is back, however many attempts lie between. A Redis that ends
- * each connection soon after it was made would fill the log: such losses are logged once a minute.
- * @param advice is added to the reason for a missing connection; `wasReady`: there was one before
- * @returns `notReady` gives the reason why the connection is missing. `because` notes why Wharf itself ends the connection.
- * `end` is called before closing on purpose, which is not logged as a loss
- */
-function watch(
-  client: Redis,
-  { log, clock }: Pick<StateStoreDeps, 'log' | 'clock'>,
-  advice: (error: unknown, why: string, wasReady: boolean) => { login?: string; todo?: string; hint?: string },
-): { notReady: () => Error; because: (error: Error) => void; end: () => void } {
-  let lost = false;
-  let isTold = false;
-  let reason: unknown;
-  let toldAt = Number.NEGATIVE_INFINITY;
-  /** Losses since the last line about one. */
-  let losses = 0;
-  let wasReady = false;
-  const why = () => {
-    const told = withoutValues(reason);
-    const { login, todo, hint = '' } = advice(reason, told.message, wasReady);
-    if (login !== undefined) return advisedOn(told, login, 'in its text');
-    told.message += hint;
-    return todo === undefined ? told : advisedOn(told, todo);
-  };
-  const isQuiet = () => clock.ticks() - toldAt < QUIET_MS;
-  const tell = () => {
-    if (!isTold) {
-      log.warn({ err: why(), ...(losses > 1 && { losses }) }, 'the connection to the state store is lost');
-      toldAt = clock.ticks();
-      losses = 0;
-    }
-    isTold = true;
-  };
-  const onClose = () => {
-    // the other side may close it without a word: why it stays away is known once it was tried again
-    if (!lost) losses += 1;
-    if (lost || (reason !== undefined && !isQuiet())) tell();
-    lost = true;
-  };
-  const because = (error: unknown) => {
-    // what follows it on the same connection is its consequence
-    reason ??= error;
-  };
-  client.on('error', because);
-  client.on('close', onClose);
-  client.on('ready', () => {
-    wasReady = true;
-    if (lost && (isTold || !isQuiet())) {
-      tell();
-      log.info({}, 'the state store can be reached again');
-    }
-    lost = false;
-    isTold = false;
-    reason = undefined;
-  });
-  const notReady = () => {
-    const state = `The connection to Redis is "${client.status}"`;
-    if (reason === undefined) return new Error(state);
-    const told = why();
-    told.message = `${state}: ${told.message}`;
-    return told;
-  };
-  return { notReady, because, end: () => client.off('close', onClose) };
 }
 
 /** The answer with a longer one would end the connection, each time that it is read. */
