@@ -1,5 +1,4 @@
 import { soon } from '../budget/soon.js';
-import { GatewayError } from '../errors.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { FileRef } from '../ports/file.js';
@@ -8,7 +7,6 @@ import type { ByteRange, ObjectRead, ObjectStore } from '../ports/object-store.j
 import type { StateStore } from '../ports/state-store.js';
 import { Bundles, type BundlesDeps } from './bundles/bundles.js';
 import type { CleanUps } from './clean-ups.js';
-import { lifetimeOf } from './control/lifetime.js';
 import { type FileCause, recordFile } from './control/recorded-file.js';
 import type { Expiry } from './expiry.js';
 import type { CountedFile, DescribedFile, FileAccount, FileFacts, FileRecord, OwnedObject } from './file.js';
@@ -17,19 +15,19 @@ import type { Origins } from './flow/origins.js';
 import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest/ingest.js';
-import { isOf, type LazyFile, LazyFiles } from './lazy-files.js';
+import { type LazyFile, LazyFiles, type LazyFilesDeps, type ResolvedLazy } from './lazy-files.js';
 import { type LinkDeps, type LinkReading, Links } from './links.js';
-import type { Seal } from './seal.js';
-import { SharedWork } from './shared-work.js';
 import { type ShownResource, ShownResources } from './shown-resources.js';
 import { StoredObjects, type StoredObjectsDeps } from './stored/stored-objects.js';
+import { Twins } from './stored/twins.js';
 import type { FileLabel } from './ticket.js';
 
-export interface LibraryDeps extends Omit<LinkDeps, 'settings'>, Pick<StoredObjectsDeps, 'comparisons'> {
+export interface LibraryDeps
+  extends Omit<LinkDeps, 'settings'>,
+    Pick<StoredObjectsDeps, 'comparisons'>,
+    Pick<LazyFilesDeps, 'seal' | 'readLazy'> {
   objects: ObjectStore;
   state: StateStore;
-  /** Seals texts that the state store keeps but has no use for. */
-  seal: Seal;
   clock: Clock;
   log: Log;
   cleanUps: CleanUps;
@@ -41,8 +39,6 @@ export interface LibraryDeps extends Omit<LinkDeps, 'settings'>, Pick<StoredObje
   /** Counts what each caller has stored, where that is limited. */
   account?: FileAccount | undefined;
   leftOut?: BundlesDeps['leftOut'];
-  /** Reads a file that a server has only named. @throws GatewayError */
-  readLazy: (lazy: LazyFile, signal: AbortSignal) => Promise<FileRecord>;
   settings: LinkDeps['settings'] &
     StoredObjectsDeps['settings'] & {
       /** How long a file lives after the last use that Wharf sees. */
@@ -52,9 +48,7 @@ export interface LibraryDeps extends Omit<LinkDeps, 'settings'>, Pick<StoredObje
 
 /** What a handle means to one principal: another principal's file looks the same as one that never existed. */
 export type Resolved =
-  | { kind: 'ready'; record: FileRecord }
-  /** A server has named it; its bytes must still be read there. */
-  | { kind: 'lazy'; server: string; read: (signal: AbortSignal) => Promise<FileRecord> }
+  | ResolvedLazy
   /** Its upload is not complete. */
   | { kind: 'pending' }
   /** The file, or the right to upload it, has expired. */
@@ -69,8 +63,8 @@ export class Library {
   readonly #deps: LibraryDeps;
   readonly #handles: HandleMemory;
   readonly #lazy: LazyFiles;
-  readonly #reads = new SharedWork<FileRecord>();
   readonly #shown: ShownResources;
+  readonly #twins: Twins;
   readonly #links: Links;
   /** Files that belong together. */
   readonly bundles: Bundles;
@@ -81,10 +75,12 @@ export class Library {
     this.#deps = deps;
     this.stored = new StoredObjects(deps);
     this.#links = new Links(deps);
-    this.bundles = new Bundles({ ...deps, find: (id) => this.find(id) });
+    const find = (id: string) => this.find(id);
+    this.bundles = new Bundles({ ...deps, find });
     this.#handles = new HandleMemory(deps.state, deps.log, deps.settings.retentionMs);
-    this.#lazy = new LazyFiles(deps.state, deps.seal, deps.settings.retentionMs);
+    this.#lazy = new LazyFiles({ ...deps, find, withdraw: (record) => this.withdraw(record) });
     this.#shown = new ShownResources(deps.state, deps.settings.retentionMs);
+    this.#twins = new Twins({ ...deps, find, touch: (id) => this.touch(id), stored: this.stored });
   }
 
   /**
@@ -106,16 +102,14 @@ export class Library {
       ...(stored.scan && { scan: stored.scan }),
       createdAt: clock.now(),
     };
-    // by server too: handoff rules depend on where a file came from
-    const digestKey = `digest:${about.principal}:${about.server ?? ''}:${stored.digest}`;
-    const twin = await this.#livingTwin(digestKey, record, cause.isNameless);
+    const twin = await this.#twins.find(record, cause.isNameless);
     if (twin) {
       this.discard(stored.key, record, 'collapsed');
       return twin;
     }
     await state.create(recordKey(record.id), JSON.stringify(record), settings.retentionMs, ownerOf(record));
     this.#deps.expiry.watch(record.id, record.key);
-    await Promise.all([this.#index(digestKey, record), this.#handles.remember(record.id, ownerOf(record))]);
+    await Promise.all([this.#twins.note(record), this.#handles.remember(record.id, ownerOf(record))]);
     return record;
   }
 
@@ -192,8 +186,8 @@ export class Library {
     if (id === undefined) return { kind: 'unknown' };
     const record = await this.#findOf(principal, id);
     if (record) return { kind: 'ready', record };
-    const lazy = await this.#lazy.use(id, principal);
-    if (lazy) return this.#resolveLazy(id, lazy);
+    const lazy = await this.#lazy.resolve(id, principal);
+    if (lazy) return lazy;
     const known = await this.#handles.find(id);
     if (known?.principal !== principal) return { kind: 'unknown' };
     const isAwaited = known.awaitedUntil !== undefined && known.awaitedUntil > this.#deps.clock.now();
@@ -211,34 +205,6 @@ export class Library {
     return found.kind === 'ready' && !(await this.stored.isThere(found.record, signal)) ? { kind: 'expired' } : found;
   }
 
-  async #resolveLazy(id: string, lazy: LazyFile): Promise<Resolved> {
-    if (lazy.file !== undefined) {
-      const record = await this.find(lazy.file);
-      return record && isOf(lazy, record) ? { kind: 'ready', record } : { kind: 'expired' };
-    }
-    const read = (signal: AbortSignal) => this.#reads.run(id, signal, (shared) => this.#readLazy(id, lazy, shared));
-    return { kind: 'lazy', server: lazy.server, read };
-  }
-
-  async #readLazy(id: string, resolved: LazyFile, signal: AbortSignal): Promise<FileRecord> {
-    // another reader may have been faster
-    const lazy = (await this.#lazy.use(id, resolved.principal)) ?? resolved;
-    if (lazy.file !== undefined) {
-      const record = await this.find(lazy.file);
-      if (!record || !isOf(lazy, record)) throw new GatewayError('file_gone');
-      return record;
-    }
-    const fresh = await this.#deps.readLazy(lazy, signal);
-    // a server may name any file; a handle for one server's link must not become a handle of another server's file
-    if (!isOf(lazy, fresh))
-      throw new GatewayError('upstream_invalid', { reason: 'it gave a file that is not its own' });
-    const first = await this.#lazy.settle(id, lazy, fresh.id);
-    const record = first === fresh.id ? undefined : await this.find(first);
-    if (!record) return fresh;
-    await this.withdraw(fresh);
-    return record;
-  }
-
   /**
    * Takes back a file that was not announced to any caller, or that its uploader does not want to give. One that the
    * same bytes have become stays, because others know it. Never throws: what cannot be taken back expires.
@@ -254,61 +220,6 @@ export class Library {
       return;
     }
     this.discard(record.key, record);
-  }
-
-  /**
-   * Lets the same bytes be found again. This only saves space, so a failure is ignored: a caller that saw it would
-   * remove the bytes, although the index may point to them.
-   */
-  async #index(digestKey: string, record: FileRecord): Promise<void> {
-    const { id } = record;
-    const { state, settings, log } = this.#deps;
-    try {
-      if (await state.create(digestKey, id, settings.retentionMs, ownerOf(record))) return;
-      const old = await state.read(digestKey);
-      if (old !== undefined) await state.replace(digestKey, old, id, settings.retentionMs);
-    } catch (error) {
-      log.warn({ id, err: error }, 'could not index a file by its digest');
-    }
-  }
-
-  /** A living record of the same bytes with the same name and type, extended. */
-  async #livingTwin(
-    digestKey: string,
-    about: Pick<FileRecord, 'name' | 'mimeType' | 'resource' | 'scan'>,
-    isNameless = false,
-  ): Promise<FileRecord | undefined> {
-    const { state, settings } = this.#deps;
-    const id = await state.read(digestKey);
-    if (id === undefined) return undefined;
-    const twin = await this.find(id);
-    if (!twin || !(isNameless || twin.name === about.name) || twin.mimeType !== about.mimeType) return undefined;
-    if (twin.resource !== about.resource || twin.scan !== about.scan) return undefined;
-    // the new object certainly exists, so a store that cannot check the old one does no harm, nor one that was copied
-    if (!(await this.stored.isUntouched(twin).catch(() => false))) return undefined;
-    const shared = await this.#share(twin);
-    if (shared) await state.extend(digestKey, settings.retentionMs);
-    return shared;
-  }
-
-  /** Marks a record as shared and extends it, unless it has gone or been taken back; each step checks that itself. */
-  async #share(record: FileRecord): Promise<FileRecord | undefined> {
-    const { state, settings } = this.#deps;
-    const { id } = record;
-    const shared: FileRecord = { ...record, shared: true };
-    if (
-      !record.shared &&
-      !(await state.replace(
-        recordKey(id),
-        JSON.stringify(record),
-        JSON.stringify(shared),
-        lifetimeOf(record, settings.retentionMs),
-      )) &&
-      !(await this.find(id))?.shared
-    ) {
-      return undefined;
-    }
-    return (await this.touch(id)) ? shared : undefined;
   }
 
   async find(id: string): Promise<FileRecord | undefined> {

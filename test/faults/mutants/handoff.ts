@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.js';
 
 const LAZY_FILES = 'gateway/files/lazy-files.ts';
 const LIBRARY = 'gateway/files/library.ts';
+const TWINS = 'gateway/files/stored/twins.ts';
 const INCOMING = 'gateway/relay/arguments/incoming-files.ts';
 const RULES = 'gateway/policy/flow.ts';
 const WORDS = 'gateway/relay/upstream/own-words.ts';
@@ -36,7 +37,7 @@ export const HANDOFF: readonly Mutant[] = [
   {
     name: 'lazy-file-of-another-server',
     fault: 'What a server linked to becomes a handle of another server’s file, which no rule knows.',
-    file: LIBRARY,
+    file: LAZY_FILES,
     find: '    if (!isOf(lazy, fresh))\n      throw new',
     replace: '    if (fresh.id.length === 0)\n      throw new',
     suites: ['unit/files/lazy'],
@@ -133,8 +134,8 @@ export const HANDOFF: readonly Mutant[] = [
   {
     name: 'bytes-of-two-servers-one-file',
     fault: 'The same bytes from two servers are a file of the first, and go by the rules for that.',
-    file: LIBRARY,
-    find: "{about.server ?? ''}:",
+    file: TWINS,
+    find: "{file.server ?? ''}:",
     replace: "{''}:",
     suites: ['unit/files/ingest', 'unit/files/lazy'],
     tests: 'two servers',
