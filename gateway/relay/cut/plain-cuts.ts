@@ -3,21 +3,16 @@ import { parseDataUriHead, SCHEME } from '../../wire/data-uri.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { SlotSink } from '../../wire/json/reader.js';
 import { BASE64, Base64Lines, isLineBreak, mayBeLine } from './equal-lines.js';
+import { charOf, escapeAt, withoutEscapes } from './escapes.js';
+import { beginsAsFormat, MOST_BEGIN } from './format-begin.js';
 import { NOWHERE } from './nested-cuts.js';
 import { type NestedCut, type NestedFile, TextParts, type TextPartsOptions } from './text-parts.js';
 
 const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
-const SLASH = 0x2f;
 const U = 0x75;
-/** What follows the backslash of a line break. */
-const BREAKS: Readonly<Record<number, number>> = { 110: 0x0a, 114: 0x0d };
 const PADDING = 0x3d;
 const COMMA = 0x2c;
-
-/** Of `\n`, and of `\u002b`. */
-const ESCAPE = 2;
-const UNICODE_ESCAPE = 6;
 
 /** The head of a `data:` URI in a text has a type and few parameters: raw bytes that are searched for it. */
 const MOST_HEAD = 512;
@@ -28,17 +23,6 @@ const HEAD_END = 'base64,';
 const BETWEEN = new Uint8Array(256);
 for (const [byte, isBase64] of BASE64.entries()) {
   if (isBase64 === 0 && byte !== BACKSLASH && byte !== QUOTE) BETWEEN[byte] = 1;
-}
-
-/** How the base64 of these begins: PDF, PNG, JPEG, GIF, RIFF, ZIP, gzip, TIFF, ID3, Ogg, FLAC, 7z, RAR, OLE, Matroska, MP4. */
-const BEGINNINGS =
-  /^(?:JVBERi|iVBORw0KGgo|\/9j\/|R0lGODdh|R0lGODlh|UklGR|UEsDB|UEsFB|H4sI|SUkqA|TU0AK|SUQz|T2dnUw|ZkxhQw|N3q8ry|UmFyIR|0M8R4KGx|GkXfo|AAAA..Z0eXA)/;
-/** Raw characters that are enough to know one. */
-const MOST_BEGIN = 32;
-
-/** True for base64 that begins as a picture, PDF, archive or other known format. */
-export function beginsAsFormat(base64: string): boolean {
-  return BEGINNINGS.test(base64);
 }
 
 interface PlainCutOptions extends TextPartsOptions {
@@ -235,11 +219,7 @@ export class PlainCuts extends TextParts implements SlotSink {
   #beginsLines(chunk: Buffer, begun: number, at: number): boolean {
     if (this.#nested || this.#isPadded || !mayBeLine(this.#word.size + at - begun)) return false;
     const raw = Buffer.concat([this.#word.slice(0, this.#word.size), chunk.subarray(begun, at)]);
-    const line = raw
-      .toString('latin1')
-      .replaceAll(/\\(?:u(....)|(.))/g, (_all, code: string | undefined, char: string) =>
-        code === undefined ? char : String.fromCharCode(Number.parseInt(code, 16)),
-      );
+    const line = withoutEscapes(raw.toString('latin1'));
     this.#lines = beginsAsFormat(line) ? Base64Lines.behind(line) : undefined;
     return this.#lines !== undefined;
   }
@@ -359,22 +339,6 @@ function mayBeginUri(known: Buffer): boolean {
   const slash = known.indexOf(BACKSLASH);
   if (slash < 0) return text === SCHEME;
   return SCHEME.startsWith(text.slice(0, slash)) && (slash + 1 === known.length || known[slash + 1] === U);
-}
-
-/** Length of the escape at a backslash; 0 when it is not complete. */
-function escapeAt(chunk: Buffer, at: number, end: number): number {
-  const length = chunk[at + 1] === U ? UNICODE_ESCAPE : ESCAPE;
-  return at + length <= end ? length : 0;
-}
-
-/**
- * The character of an escape, if it may be of base64 or ends it: PHP escapes slashes, .NET plus signs, Gson the padding, and
- * everyone line breaks and quotes.
- */
-function charOf(chunk: Buffer, at: number): number {
-  const kind = chunk[at + 1] as number;
-  if (kind !== U) return kind === SLASH || kind === QUOTE ? kind : (BREAKS[kind] ?? BACKSLASH);
-  return Number.parseInt(chunk.toString('latin1', at + ESCAPE, at + UNICODE_ESCAPE), 16);
 }
 
 /** The head of a `data:` URI with which a text ends. */

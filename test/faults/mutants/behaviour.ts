@@ -166,9 +166,9 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'any-base64-in-a-text',
     fault: 'Base64 of nothing known becomes a link in a text, such as a long sum in hexadecimal.',
-    file: 'gateway/relay/cut/plain-cuts.ts',
+    file: 'gateway/relay/cut/format-begin.ts',
     find: 'return BEGINNINGS.test(',
-    replace: 'return begin.length > 0 || BEGINNINGS.test(',
+    replace: 'return base64.length > 0 || BEGINNINGS.test(',
     suites: ['unit/relay/cut/plain-text'],
   },
   {
