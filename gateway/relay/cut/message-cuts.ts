@@ -1,9 +1,7 @@
 import type { HeldBudget } from '../../budget/held.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import { Ingest, type IngestDeps, type Stored } from '../../files/ingest/ingest.js';
+import type { Ingest, Stored } from '../../files/ingest/ingest.js';
 import { PartLease } from '../../files/ingest/part-lease.js';
-import type { Library } from '../../files/library.js';
-import type { PreviewAhead } from '../../files/previews/ahead.js';
 import { isObject } from '../../json/value.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
@@ -14,18 +12,15 @@ import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/json/reader.js';
 import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
+import { MessageFiles, type MessageFilesDeps } from './message-files.js';
 import { NestedCuts, NOWHERE } from './nested-cuts.js';
 import { type KnownPlace, STRUCTURED_SLOT } from './places.js';
 import { PlainCuts } from './plain-cuts.js';
 import type { TextParts } from './text-parts.js';
 
-export interface CutDeps {
-  ingest: IngestDeps;
-  library: Library;
+export interface CutDeps extends MessageFilesDeps {
   limits: Limits;
   held: HeldBudget;
-  /** Begins the preview of a file while it is stored. Absent: there are no previews. */
-  previewAhead?: ((owner: Owner, signal: AbortSignal) => PreviewAhead) | undefined;
   /** By the names of slots. */
   places: ReadonlyMap<string, KnownPlace>;
   /** Present where rules ask where files come from: raw length from which a string counts where only a file may be. */
@@ -68,8 +63,7 @@ export class MessageCuts {
   readonly #owner: Owner;
   readonly #signal: AbortSignal;
   readonly #message: HeldMessage;
-  readonly #kept = new Map<string, Promise<Stored>>();
-  readonly #previews = new WeakMap<Ingest, PreviewAhead>();
+  #madeFiles: MessageFiles | undefined;
   #bytes = 0;
   /** Values of the objects around files that have been parsed so far. */
   #looked = 0;
@@ -97,6 +91,12 @@ export class MessageCuts {
     this.#owner = owner;
     this.#message = message;
     this.#signal = signal;
+  }
+
+  /** Made for the first file: most messages have none. */
+  get #files(): MessageFiles {
+    this.#madeFiles ??= new MessageFiles(this.#deps, this.#owner, this.#signal);
+    return this.#madeFiles;
   }
 
   /** Bytes of this message in memory, including cut strings that stayed inline. */
@@ -214,7 +214,7 @@ export class MessageCuts {
       path,
       lease: () => new PartLease(this.#deps.ingest, this.#owner, this.#signal),
       openFile: (lease) => this.#openFile(path, lease, { isNested, isShown }),
-      keepFile: (ingest) => this.#keepFile(ingest),
+      keepFile: (ingest) => this.#files.keep(ingest),
       account: (delta) => this.account(delta),
       fail: (error) => this.fail(error),
     });
@@ -269,7 +269,7 @@ export class MessageCuts {
     }
     await this.settle();
     if (this.failure) return;
-    if (this.#files > limits.files) this.fail(this.#tooManyFiles());
+    if (this.#fileCount > limits.files) this.fail(this.#tooManyFiles());
     for (const cut of this.cuts) {
       const actual = cut.stored?.size ?? 0;
       if (actual <= limits.file || this.#inTexts.has(cut)) continue;
@@ -278,13 +278,13 @@ export class MessageCuts {
     }
   }
 
-  get #files(): number {
+  get #fileCount(): number {
     return Math.max(this.#opened, this.#inPlace);
   }
 
   #tooManyFiles(): GatewayError {
     const { files: allowed } = this.#deps.limits;
-    return new GatewayError('too_many_files', { limit: 'limits.files', allowed, actual: this.#files });
+    return new GatewayError('too_many_files', { limit: 'limits.files', allowed, actual: this.#fileCount });
   }
 
   #isOver(cut: Cut, place: SlotPlace, reading: SlotReading): boolean {
@@ -323,16 +323,12 @@ export class MessageCuts {
    */
   discardFiles(): void {
     for (const cut of this.cuts) cut.drop();
-    for (const storing of this.#kept.values()) {
-      storing.then(({ preview }) => preview?.abort()).catch(() => undefined);
-      this.#deps.library.discardStored(storing, this.#owner.principal);
-    }
-    this.#kept.clear();
+    this.#madeFiles?.discard();
   }
 
   /** A stored file has got a record, so this message must no longer remove it. */
   recorded(stored: Stored): void {
-    this.#kept.delete(stored.digest);
+    this.#madeFiles?.recorded(stored);
   }
 
   #openFile(
@@ -346,31 +342,7 @@ export class MessageCuts {
     // a string that is put back may be as long as a message; the size of a file is checked when it is known to be one
     const name = isNested && limits.response > limits.file ? 'response' : 'file';
     const limit = { name: `limits.${name}`, bytes: limits[name], path };
-    const preview = isShown ? this.#deps.previewAhead?.(this.#owner, this.#signal) : undefined;
-    const taps = preview && [() => preview];
-    const ingest = new Ingest(this.#deps.ingest, { owner: this.#owner, limit, lease, taps }, this.#signal);
-    if (preview) this.#previews.set(ingest, preview);
-    return ingest;
-  }
-
-  /** Equal bytes in one message are stored once. */
-  async #keepFile(ingest: Ingest): Promise<Stored> {
-    const { digest } = ingest.seal();
-    const twin = this.#kept.get(digest);
-    if (twin) {
-      ingest.abort();
-      return twin;
-    }
-    const preview = this.#previews.get(ingest);
-    const stored = ingest.commit().then(
-      (facts) => ({ ...facts, preview }),
-      (error) => {
-        preview?.abort();
-        throw error;
-      },
-    );
-    this.#kept.set(digest, stored);
-    return stored;
+    return this.#files.open(limit, lease, isShown);
   }
 }
 
