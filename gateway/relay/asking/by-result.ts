@@ -4,8 +4,7 @@ import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { type Asked, withEdits } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
-import type { AnswerEdit, EditableAnswer, PendingRequest } from '../pending-request.js';
-import { replaceOutcome } from '../results/answer-edit.js';
+import type { PendingRequest } from '../pending-request.js';
 import {
   canAskForConsent,
   consentQuestion,
@@ -15,7 +14,6 @@ import {
 } from './consent/consent.js';
 import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
-import { askingTool } from './for-server/asking-tool.js';
 import type { HandOver } from './for-server/hand-over.js';
 import { putOffAnswer } from './for-server/put-off-question.js';
 import {
@@ -31,33 +29,22 @@ import {
 import { wayFor } from './means.js';
 import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds/answer-questions.js';
 import { type Hearing, hear } from './rounds/hear.js';
-import { askedFor, takeQuestions } from './rounds/take-questions.js';
-import { INPUT_REQUIRED, inputRequired, mayWantInput } from './rounds/wants-input.js';
+import { endOf, keptIn, paramsInvalid, type Round, readRound } from './rounds/round.js';
+import { askedFor } from './rounds/take-questions.js';
+import { INPUT_REQUIRED } from './rounds/wants-input.js';
+import { wrapping } from './rounds/wrapping.js';
 import {
   type AskedFile,
-  argumentsDigest,
   askedUpload,
-  type Bound,
   closeState,
   OWN_KEY,
   offeredFor,
-  openState,
   type State,
   type TakenQuestion,
 } from './sealed-state.js';
 import { notGivenResult, questionText } from './texts.js';
 
 const CONSENT = `${OWN_KEY}consent`;
-
-/** A request as its client made it, and what the client has been asked before. */
-interface Round {
-  asked: Asked;
-  request: PendingRequest;
-  bound: Bound;
-  state: State;
-  /** The person's answers, by the keys of the questions. */
-  answers: JsonObject;
-}
 
 /**
  * Asks clients of the revisions without sessions: by a result that wants input, after which the client calls again. Between
@@ -71,7 +58,7 @@ export class AskingByResult {
   }
 
   async run(asked: Asked, request: PendingRequest, course: Course): Promise<void> {
-    const round = await this.#read(asked, request);
+    const round = await readRound(asked, request, this.#deps);
     const { principal, server } = round.bound;
     const held = new HeldTogether(this.#deps.held, { principal, server });
     try {
@@ -89,7 +76,7 @@ export class AskingByResult {
     const round = await this.#withConsent(given);
     const { asked, request, state } = round;
     const call = isFirst
-      ? withEdits(asked, new Map([[request, this.#wrap(round)]]))
+      ? withEdits(asked, new Map([[request, wrapping(round, this.#deps)]]))
       : await this.#filled(round, hold, course);
     if (!call) return;
     try {
@@ -101,31 +88,6 @@ export class AskingByResult {
       const lacking = files.length < this.#deps.limits.files ? lackingIn(error) : undefined;
       if (!lacking) return course.refuse(error, asked);
       return this.#ask(round, lacking, error as GatewayError, course);
-    }
-  }
-
-  /** What the client has been asked before, by the state that it gives back. @throws GatewayError `params_invalid` */
-  async #read(asked: Asked, request: PendingRequest): Promise<Round> {
-    const { server, seal, clock } = this.#deps;
-    const { method, subject = '', params } = request;
-    const { requestState, inputResponses } = params;
-    const { heavyArguments: heavy } = request;
-    const args = heavy ? await argumentsDigest(heavy) : params.arguments;
-    const bound = { principal: asked.exchange.principal, server, method, subject, args };
-    const round: Round = { asked, request, bound, state: { files: [] }, answers: {} };
-    if (typeof requestState !== 'string') return round;
-    const opened = openState(seal, requestState, bound, clock.now());
-    switch (opened.kind) {
-      case 'foreign':
-        return round;
-      case 'other call':
-        throw paramsInvalid('the requestState is of another call');
-      case 'over':
-        throw paramsInvalid('the requestState is too old: call without it');
-      case 'open':
-        if (inputResponses !== undefined && !isObject(inputResponses))
-          throw paramsInvalid('inputResponses must be an object');
-        return { ...round, state: opened.state, answers: inputResponses ?? {} };
     }
   }
 
@@ -230,7 +192,7 @@ export class AskingByResult {
     ];
     const filled = await withParams(asked.messages, changes, this.#deps.limits);
     const only = filled.requests[0] as PendingRequest;
-    return withEdits({ ...asked, messages: filled }, new Map([[only, this.#wrap(round)]]));
+    return withEdits({ ...asked, messages: filled }, new Map([[only, wrapping(round, this.#deps)]]));
   }
 
   /** The links of the server's own questions, for the same call made again. */
@@ -261,7 +223,7 @@ export class AskingByResult {
     const { server, seal, timeouts, clock } = this.#deps;
     const params = consentQuestion(text, server, asked.client.protocolVersion);
     const next = { ...state, consent: { digest } };
-    const until = Math.max(this.#end(state), clock.now() + timeouts.elicitation);
+    const until = Math.max(endOf(state, this.#deps), clock.now() + timeouts.elicitation);
     const result = {
       resultType: INPUT_REQUIRED,
       inputRequests: { [CONSENT]: { method: 'elicitation/create', params } },
@@ -308,75 +270,13 @@ export class AskingByResult {
       if (!asking) throw paramsInvalid('the client declares less than in the call before');
       for (const each of asking) questions.push(each);
     }
-    const requestState = closeState(seal, state, bound, this.#end(state));
+    const requestState = closeState(seal, state, bound, endOf(state, this.#deps));
     const result = { resultType: INPUT_REQUIRED, inputRequests: Object.fromEntries(questions), requestState };
     answerLocally(asked.exchange, asked.messages, { result });
-  }
-
-  /** Until when a state is good, milliseconds since the Unix epoch: as long as one of its links. */
-  #end({ files, questions = [] }: State): number {
-    const uploads = [...files, ...questions.flatMap((question) => question.files)];
-    const { clock, timeouts } = this.#deps;
-    return Math.max(
-      clock.now() + (uploads.length === 0 ? timeouts.session : 0),
-      ...uploads.map((one) => one.expiresAt),
-    );
-  }
-
-  /**
-   * A server that wants input itself gets its own state back with the next call, and the files for that call: the client
-   * keeps both in one state. Its questions for files are put in a form that the client knows.
-   */
-  #wrap(round: Round): AnswerEdit {
-    return { apply: (answer) => this.#wrapQuestions(answer, round), mayChange: mayWantInput };
-  }
-
-  async #wrapQuestions(answer: EditableAnswer, { asked, bound, state, request }: Round): Promise<void> {
-    const result = inputRequired(answer, this.#deps.limits, state.files.length > 0);
-    if (!result) return;
-    const { requestState, inputRequests, ...rest } = result;
-    const inner = typeof requestState === 'string' ? { inner: requestState } : {};
-    let keys = state.files.length;
-    const asker = {
-      client: asked.client,
-      principal: bound.principal,
-      call: request,
-      tool: () => askingTool(request, bound, this.#deps),
-      nextKey: () => `${OWN_KEY}${++keys}`,
-    };
-    const { taken, others } = await takeQuestions(isObject(inputRequests) ? inputRequests : {}, asker, this.#deps);
-    if (taken.length === 0 && state.files.length === 0) return;
-    const questions = taken.flatMap(
-      (one) =>
-        askedFor(
-          one,
-          one.files.filter(({ isThere }) => !isThere),
-          asked.client,
-          this.#deps,
-        ) ?? [],
-    );
-    const shown = Object.fromEntries([...others, ...questions]);
-    const next = { files: state.files, ...inner, ...(taken.length > 0 && { questions: taken }) };
-    const { seal, clock, timeouts } = this.#deps;
-    const until = taken.length === 0 ? clock.now() + timeouts.session : this.#end(next);
-    // without a question left, the client calls again at once
-    const wants = Object.keys(shown).length === 0 ? {} : { inputRequests: shown };
-    const wrapped = { ...rest, ...wants, requestState: closeState(seal, next, bound, until) };
-    replaceOutcome(answer, 'result', JSON.stringify(wrapped));
   }
 
   #note(principal: string, { tool, argument: name }: AskedFile, outcome: string): void {
     this.#deps.metrics.count('wharf_questions_total', { outcome });
     this.#deps.log.info({ principal, tool, argument: name, outcome }, 'a file was asked for');
   }
-}
-
-/** The client's answers to the server's own questions, of all rounds. @throws GatewayError `params_invalid` */
-function keptIn({ state, answers }: Round): JsonObject {
-  const own = Object.entries(answers).filter(([key]) => !key.startsWith(OWN_KEY));
-  return Object.fromEntries([...Object.entries(state.kept ?? {}), ...own]);
-}
-
-function paramsInvalid(text: string): GatewayError {
-  return new GatewayError('params_invalid', { text });
 }
