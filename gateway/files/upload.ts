@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
-import { checkSeveral, severalRefused } from './bundles/several.js';
+import { storeTogether } from './bundles/store-together.js';
 import type { RecentUses } from './control/recent-uses.js';
 import type { FileAccount, FileRecord } from './file.js';
 import { newBundleId, newFileId, objectKey } from './handle.js';
@@ -240,7 +240,12 @@ export class Uploads {
     bodies: AsyncIterable<UploadBody>,
     signal: AbortSignal,
   ): Promise<FileRecord[]> {
-    return this.#counted(admission, () => this.#receiveAll(admission, bodies, signal));
+    const { fileId: bundle, intent, expiresAt } = admission;
+    const { several = { least: 1, most: 1 } } = intent;
+    const store = (body: UploadBody) => this.#store({ ...admission, fileId: newFileId() }, body, signal);
+    return this.#counted(admission, () =>
+      storeTogether({ bundle, several, expiresAt }, bodies, store, this.#deps.library),
+    );
   }
 
   async #counted<Result>({ fileId }: Admission, work: () => Promise<Result>): Promise<Result> {
@@ -269,51 +274,6 @@ export class Uploads {
   #stored(record: FileRecord): FileRecord {
     this.#deps.uses.note(record.id);
     return record;
-  }
-
-  async #receiveAll(
-    admission: Admission,
-    bodies: AsyncIterable<UploadBody>,
-    signal: AbortSignal,
-  ): Promise<FileRecord[]> {
-    const { library } = this.#deps;
-    const { fileId: bundle, intent, expiresAt } = admission;
-    const several = intent.several ?? { least: 1, most: 1 };
-    const stored: FileRecord[] = [];
-    const before: FileRecord[] = [];
-    try {
-      for await (const body of bodies) {
-        if (stored.length === several.most) throw severalRefused('tooManyFiles', several.most, several.most + 1);
-        stored.push(await this.#store({ ...admission, fileId: newFileId() }, body, signal));
-      }
-      for (const id of (await library.bundles.find(bundle))?.files ?? []) {
-        const record = await library.find(id);
-        if (record) before.push(record);
-      }
-      checkSeveral(several, [...before, ...stored]);
-    } catch (error) {
-      for (const record of stored) library.discard(record.key, record);
-      throw error;
-    }
-    await this.#admitAll(stored, expiresAt);
-    const all = [...before, ...stored];
-    if (await library.bundles.complete(bundle, async () => all.map(({ id }) => id))) return all;
-    for (const record of stored) await library.withdraw(record);
-    throw uploadDone();
-  }
-
-  /** Of all files or none: where one cannot be recorded, what is known of the others is taken back. */
-  async #admitAll(records: readonly FileRecord[], expiresAt: number): Promise<void> {
-    const { library } = this.#deps;
-    let admitted = 0;
-    try {
-      for (; admitted < records.length; admitted += 1) await library.admit(records[admitted] as FileRecord, expiresAt);
-    } catch (error) {
-      for (const record of records.slice(0, admitted)) await library.withdraw(record);
-      // the record between them may have been made: the sweeper then judges its object
-      for (const record of records.slice(admitted + 1)) library.discard(record.key, record);
-      throw error;
-    }
   }
 
   /** Stores bytes, which only their record makes a file. @returns that record */
