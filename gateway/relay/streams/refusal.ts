@@ -14,6 +14,10 @@ export class ServerError extends Error {
   }
 }
 
+const UNKNOWN_METHOD = -32601;
+
+const NOT_STREAMED: StreamRefusal['reason'] = 'streamNotSupported';
+
 const TEXTS = {
   undeclared: 'The client has not declared that it takes streams.',
   resourceNotFound: 'There is no such resource.',
@@ -40,6 +44,17 @@ export function refused(
   sizes: Pick<StreamRefusal, 'size' | 'maxSize'> = {},
 ): GatewayError {
   return new GatewayError('stream_refused', { reason, uri, text: TEXTS[reason], ...sizes });
+}
+
+/**
+ * A server that streams may give some of its resources by `resources/read` alone, which it then must answer.
+ * @returns for such a refusal
+ * @throws every other failure
+ */
+export function unlessOnlyRead(thrown: unknown): undefined {
+  const isOnlyRead = thrown instanceof GatewayError && thrown.facts.reason === NOT_STREAMED;
+  const isUnknown = thrown instanceof ServerError && thrown.error.code === UNKNOWN_METHOD;
+  if (!isOnlyRead && !isUnknown) throw thrown;
 }
 
 /** The error that the client gets. */

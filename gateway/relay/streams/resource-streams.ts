@@ -26,7 +26,7 @@ import { linkInstead, type Remote, readByStream } from './edit.js';
 import { inStore, type StreamItem } from './item.js';
 import { LiveResource } from './live.js';
 import { readAsFile } from './read-as-file.js';
-import { rpcErrorOf, ServerError } from './refusal.js';
+import { rpcErrorOf, ServerError, unlessOnlyRead } from './refusal.js';
 import { openRemote, type StreamingServer, twice } from './remote.js';
 import { showResources } from './resource-list.js';
 import { StreamSender } from './send.js';
@@ -163,7 +163,8 @@ export class ResourceStreams {
     // for an answer that is refused by its HTTP status
     const read = asRead(asked, new Map([[request, linkInstead(sender, remote, this.#deps)]]), streaming);
     const context = await remote({ to: { inquire, signal: exchange.signal } });
-    if (context) return sender.send(await twice(() => openRemote(uri, context)));
+    const streamed = context && (await twice(() => openRemote(uri, context)).catch(unlessOnlyRead));
+    if (streamed) return sender.send(streamed);
     await this.#host.forward(read, async (answer) => {
       const { kind, status } = answer;
       if (kind === 'bytes' || kind === 'none') {

@@ -136,3 +136,27 @@ describe('a streaming client in front of a streaming server', () => {
     expect(await errorOf(await stream(await lab.client(), URI))).toMatchObject({ data: { code: 'upstream_refused' } });
   });
 });
+
+/** A server's word that it gives this resource by `resources/read` alone. */
+const ONLY_READ = { code: -32003, message: 'Stream not supported', data: { uri: URI, suggestion: 'Use resources/read' } };
+
+describe('a resource that a streaming server gives by resources/read alone', () => {
+  it.each([
+    ['as the draft has it', '2025-11-25', ONLY_READ],
+    ['as the draft has it', STATELESS, ONLY_READ],
+    ['by not knowing the method', '2025-11-25', { code: -32601, message: 'Method not found' }],
+  ])('is read there, and streamed to the client: refused %s (%s) (2532-37, 2532-60)', async (_how, version, error) => {
+    const blob = { uri: URI, mimeType: 'application/pdf', blob: F1.toString('base64') };
+    await through((message) => rpc(message, { error }), { resources: { [URI]: { contents: [blob] } } });
+    const response = await stream(await lab.client(version), URI);
+    expect(response.headers.get('content-type')).toBe('application/pdf');
+    expect(await bytesOf(response)).toEqual(F1);
+    expect(lab.asked('resources/stream')).toHaveLength(1);
+  });
+
+  it('and that it does not let clients read either, is refused as it refuses it (2532-37, 2532-39)', async () => {
+    const error = { code: -32603, message: 'not today' };
+    await through((message) => rpc(message, { error: ONLY_READ }), { resources: { [URI]: { error } } });
+    expect(await errorOf(await stream(await lab.client(), URI))).toEqual(error);
+  });
+});
