@@ -131,10 +131,11 @@ export const ERROR_TABLE = {
     jsonRpc: -32602,
     text: (f) => `The file has ${countText(Number(f.size), 'byte')}.`,
   },
-  // addresses that a peer named; `host` is the only part ever shown, because the rest may be a credential
+  // addresses that a server named: one in a file argument becomes a refusal of that argument. `host` is the only part ever
+  // shown, because the rest may be a credential
   fetch_forbidden: {
     http: 403,
-    jsonRpc: -32602,
+    jsonRpc: INTERNAL,
     text: (f) => `The address for the file${f.host === undefined ? '' : ` at "${f.host}"`} is refused: ${f.reason}.`,
   },
   fetch_failed: {
@@ -145,7 +146,7 @@ export const ERROR_TABLE = {
   },
   fetch_too_large: {
     http: 413,
-    jsonRpc: -32602,
+    jsonRpc: INTERNAL,
     text: (f) => `The file at "${f.host}" is larger than the ${over(f, ' so far')}.`,
   },
   file_infected: {

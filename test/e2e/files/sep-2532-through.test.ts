@@ -138,7 +138,11 @@ describe('a streaming client in front of a streaming server', () => {
 });
 
 /** A server's word that it gives this resource by `resources/read` alone. */
-const ONLY_READ = { code: -32003, message: 'Stream not supported', data: { uri: URI, suggestion: 'Use resources/read' } };
+const ONLY_READ = {
+  code: -32003,
+  message: 'Stream not supported',
+  data: { uri: URI, suggestion: 'Use resources/read' },
+};
 
 describe('a resource that a streaming server gives by resources/read alone', () => {
   it.each([
@@ -158,5 +162,32 @@ describe('a resource that a streaming server gives by resources/read alone', () 
     const error = { code: -32603, message: 'not today' };
     await through((message) => rpc(message, { error: ONLY_READ }), { resources: { [URI]: { error } } });
     expect(await errorOf(await stream(await lab.client(), URI))).toEqual(error);
+  });
+});
+
+describe('an address of a streaming server at which Wharf may not look', () => {
+  const addresses: [what: string, outcome: (message: Json) => ScriptedAnswer][] = [
+    ['not https', (message) => rpc(message, { result: { downloadUrl: 'http://files.example/x' } })],
+    ['not public', (message) => rpc(message, { result: { downloadUrl: 'https://10.0.0.1/x' } })],
+    ['in a circle', () => ({ status: 302, headers: { location: fileUrl() } })],
+  ];
+
+  it.each(addresses)('%s, is a failure of the server, and no fault in the request (2532-39)', async (_what, answer) => {
+    const http = () => ({ status: 302, headers: { location: fileUrl() } });
+    await through(answer, { http });
+    for (const version of ['2025-11-25', STATELESS]) {
+      const response = await stream(await lab.client(version), URI);
+      expect(response.status).toBe(200);
+      expect(await errorOf(response)).toMatchObject({ code: -32603, data: { code: 'fetch_forbidden' } });
+    }
+  });
+
+  it('and one with more bytes than Wharf takes is as well (2532-39)', async () => {
+    const http = () => ({ body: BIG, contentType: 'application/pdf', framing: 'chunked' as const });
+    const answer = (message: Json) =>
+      rpc(message, { result: { downloadUrl: fileUrl(), mimeType: 'application/json' } });
+    await through(answer, { http, config: { limits: { file: '1MiB', inlineResource: '64KiB' } } });
+    const error = await errorOf(await stream(await lab.client(), URI));
+    expect(error).toMatchObject({ code: -32603, data: { limit: 'limits.file' } });
   });
 });
