@@ -88,7 +88,12 @@ function declaresFileFields({ capabilities: { elicitation, fileInputs } }: Clien
 /** SEP-2631 fills the fields of a server's form with the handle of a file that was uploaded before. */
 function uploads({ capabilities }: ClientFacts): boolean {
   const { files } = capabilities;
-  return isObject(files) && files.upload === true;
+  return isObject(files) && files.upload === true && hasTransport(files);
+}
+
+/** A client that names only transports of the future cannot reach an address of Wharf's. */
+function hasTransport({ transports }: JsonObject): boolean {
+  return !Array.isArray(transports) || transports.includes('https') || transports.includes('http');
 }
 
 function isDeclared(capability: JsonValue | undefined): boolean {

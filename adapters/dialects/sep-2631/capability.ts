@@ -25,10 +25,14 @@ export function downloads({ capabilities, hasOnlyHttp }: ClientFacts): boolean {
 export function uploads({ capabilities, dialects, hasOnlyHttp }: ClientFacts): boolean {
   if (dialects?.includes(NAME) === true) return true;
   const { files } = capabilities;
-  return isObject(files) && UPLOAD.some((word) => files[word] === true) && (!hasOnlyHttp || takes(files, 'http'));
+  if (!isObject(files) || !UPLOAD.some((word) => files[word] === true)) return false;
+  return takes(files, hasOnlyHttp ? 'http' : 'https');
 }
 
-/** Another Wharf whose server this is over stdio would refuse an address of this machine, and its result be an error. */
+/**
+ * Transports of the future are ignored. Another Wharf whose server this is over stdio would refuse an address of this
+ * machine, and its result be an error.
+ */
 function takes({ transports }: JsonObject, transport: string): boolean {
   return !Array.isArray(transports) || transports.includes(transport);
 }

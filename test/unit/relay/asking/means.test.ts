@@ -55,9 +55,16 @@ describe('how a client is asked', () => {
     ['uploads', { files: { upload: true } }, ['upload'], { maxSize: 1000, transferModes: ['upload'] }],
     ['uploads', { files: { upload: true } }, ['inline'], { maxSize: 1000, transferModes: ['inline', 'upload'] }],
     ['has fields for bytes', { fileInputs: {} }, ['inline', 'upload'], { maxSize: 300 }],
+    [
+      'uploads by https',
+      { files: { upload: true, transports: ['quic', 'https'] } },
+      ['upload'],
+      { maxSize: 1000, transferModes: ['upload'] },
+    ],
+    ['uploads by other transports only', { files: { upload: true, transports: ['quic'] } }, ['upload'], undefined],
     ['has fields for bytes', { fileInputs: {} }, ['upload'], undefined],
   ])(
-    'by a form that says how the file may come: one that %s, %j, %j (2631-16, 2631-23)',
+    'by a form that says how the file may come: one that %s, %j, %j (2631-08, 2631-16, 2631-23)',
     (_what, more, modes, said) => {
       const file = { ...FILE, isServers: true as const, ...(modes && { transferModes: modes }) };
       const way = wayFor(file, client('2025-11-25', { elicitation: {}, ...more }), { order: ALL, dialects });
