@@ -1,12 +1,16 @@
-/** True when an Accept header lists a media type (RFC 9110 §12.5.1). Without the header everything is accepted. */
+/**
+ * True when an Accept header lists a media type (RFC 9110 §12.5.1): the most specific of its ranges counts, which may exclude
+ * what a wider one lists. Without the header everything is accepted.
+ */
 export function accepts(header: string | undefined, mediaType: string): boolean {
   if (header === undefined) return true;
-  const [type] = essenceOf(mediaType).split('/');
-  const wanted = new Set([essenceOf(mediaType), `${type}/*`, '*/*']);
-  return header.split(',').some((entry) => {
-    const [range = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-    return wanted.has(range) && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-  });
+  const essence = essenceOf(mediaType);
+  const ranges = header.split(',').map((entry) => entry.split(';').map((part) => part.trim().toLowerCase()));
+  for (const wanted of [essence, `${essence.split('/', 1)[0]}/*`, '*/*']) {
+    const listed = ranges.filter(([range]) => range === wanted);
+    if (listed.length > 0) return listed.some((parts) => !parts.some((part) => /^q=0(?:\.0*)?$/.test(part)));
+  }
+  return false;
 }
 
 /** The media types of MCP's own answers: a client reads a body of one of them as a message. */

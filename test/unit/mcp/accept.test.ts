@@ -11,9 +11,13 @@ describe('an Accept header', () => {
     ['application/json,image/*', 'image/png; a=b', true],
     ['image/*;q=0', 'image/png', false],
     ['*/*; q=0.000, image/jpeg', 'image/png', false],
+    ['image/png;q=0, image/*, */*', 'image/png', false],
+    ['*/*, image/*;q=0.0', 'image/png', false],
+    ['*/*;q=0, image/*;q=0, image/png', 'image/png', true],
+    ['image/png;q=0, image/png;level=1', 'image/png', true],
     ['', 'image/png', false],
     ['image/pn', 'image/png', false],
-  ])('%p with %s: %p', (header, type, expected) => {
+  ])('%p with %s: %p (2532-48)', (header, type, expected) => {
     expect(accepts(header, type)).toBe(expected);
   });
 });
