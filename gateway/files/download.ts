@@ -31,6 +31,11 @@ type RepresentationFacts = Pick<FileRecord, 'name' | 'mimeType' | 'notUtf8' | 's
 /** Names the resource that a body belongs to: a client that is redirected to it gets no other answer that says so. */
 export const RESOURCE_HEADER = 'mcp-resource-uri';
 
+/** The header that names it; none for a file that is not known as one. */
+export function resourceHeader({ resource }: Pick<FileRecord, 'resource'>): Record<string, string> {
+  return resource === undefined ? {} : { [RESOURCE_HEADER]: headerUri(resource) };
+}
+
 /** A URI in the characters that a header allows. */
 export function headerUri(uri: string): string {
   return Buffer.from(uri)
@@ -70,7 +75,7 @@ export function decideDownload(record: RepresentationFacts, request: DownloadReq
     etag,
     'accept-ranges': 'bytes',
     'content-disposition': contentDisposition,
-    ...(record.resource !== undefined && { [RESOURCE_HEADER]: headerUri(record.resource) }),
+    ...resourceHeader(record),
   };
 
   if (request.ifMatch !== undefined && !listsTag(request.ifMatch, etag, 'strong')) {

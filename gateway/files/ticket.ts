@@ -58,10 +58,12 @@ export function mayBeTicket(text: string): boolean {
   return TICKET.test(text);
 }
 
-/** Name and type of a file, if a link to it uses others than its record. */
+/** What a link to a file says of it, if that is other than its record. */
 export interface FileLabel {
   name: string;
   mimeType: string;
+  /** URI of the resource that it is. */
+  resource?: string;
 }
 
 type Redeemed =

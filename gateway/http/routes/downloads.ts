@@ -12,6 +12,7 @@ import {
   decideDownload,
   expectStored,
   openDownload,
+  resourceHeader,
   servedAs,
 } from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
@@ -134,7 +135,7 @@ async function hand(visit: Visit, ticket: string, course: Course): Promise<Respo
   const location = await presigned(visit, asked, { record, expiresAt });
   if (location === undefined) return respond(visit, record, asked, course);
   course.outcome = 'redirected';
-  return new Response(null, { status: 302, headers: { location } });
+  return new Response(null, { status: 302, headers: { location, ...resourceHeader(record) } });
 }
 
 /** The store's own address of the file; undefined where Wharf sends the bytes by itself. */

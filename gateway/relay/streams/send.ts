@@ -14,6 +14,7 @@ import {
 import { checkResultType } from '../../files/names/result-type.js';
 import { writtenAs } from '../../files/names/text-hint.js';
 import { storeFile } from '../../files/store-file.js';
+import type { FileLabel } from '../../files/ticket.js';
 import { accepts, isJsonOrEvents } from '../../mcp/accept.js';
 import { single } from '../../mcp/headers.js';
 import type { ClientMessages } from '../../mcp/request.js';
@@ -144,11 +145,21 @@ export class StreamSender {
     const record = item.record ?? (await this.#publish(item));
     kept?.();
     this.#check(record.size, record.size);
-    const ref = await this.#deps.cut.library.refer(record, 'direct');
+    const ref = await this.#deps.cut.library.refer(record, 'usual', await this.#labelOf(record));
     const { facts } = this.#exchange;
     facts.files += 1;
     facts.fileBytes += record.size;
-    return streaming.link(uri, item.mimeType ?? record.mimeType, ref);
+    // the store's own link has the file's name in it, and its answer does not say which resource it is
+    return streaming.link(uri, item.mimeType ?? record.mimeType, { ...ref, url: ref.link.url });
+  }
+
+  /** A link's answers name the resource as an answer of bytes does; a file of Wharf's own is one by its handle. */
+  async #labelOf(record: FileRecord): Promise<FileLabel | undefined> {
+    const { uri } = this.order;
+    if (record.resource !== undefined || !fitsHead(uri)) return undefined;
+    const { library } = this.#deps.cut;
+    const { name, mimeType, uri: handle } = library.describe(record);
+    return { name, mimeType, resource: (await library.owns(uri)) ? handle : uri };
   }
 
   async #publish(item: StreamItem): Promise<FileRecord> {
