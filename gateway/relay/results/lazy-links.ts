@@ -1,3 +1,6 @@
+import type { LazyFile } from '../../files/lazy-files.js';
+import { cleanFileName } from '../../files/names/file-name.js';
+import { isMediaType } from '../../files/names/media-type.js';
 import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import type { ResultDeps } from './deps.js';
@@ -44,10 +47,7 @@ export async function announceLinks(
       // a long one is out of the message, and empty here
       if (typeof uri !== 'string' || uri === '' || uri.length > MAX_URI) continue;
       if (NOT_OF_THE_SERVER.test(uri) || files.library.names(uri)) continue;
-      const about = {
-        ...(isShort(name) && { name }),
-        ...(isShort(mimeType) && { mimeType }),
-      };
+      const about = wordsOf(name, mimeType);
       const handle = handles.get(uri) ?? files.library.announce({ principal, server, uri, ...about });
       handles.set(uri, handle);
       const told = { uri: await handle, ...about, ...(typeof size === 'number' && { size }) };
@@ -57,6 +57,15 @@ export async function announceLinks(
     log.warn({ err: error }, 'no handle could be made for a link');
   }
   return announced;
+}
+
+/** Programs save files under the names in this list: each is a clean file name, whichever way its file came. */
+function wordsOf(name: JsonValue | undefined, mimeType: JsonValue | undefined): Pick<LazyFile, 'name' | 'mimeType'> {
+  const clean = isShort(name) ? cleanFileName(name, '') : '';
+  return {
+    ...(clean !== '' && { name: clean }),
+    ...(isShort(mimeType) && isMediaType(mimeType) && { mimeType }),
+  };
 }
 
 function isShort(text: JsonValue | undefined): text is string {

@@ -25,6 +25,12 @@ const RESULTS: Record<string, Record<string, unknown>> = {
     ],
     _meta: { theirs: 1 },
   },
+  posing: {
+    content: [
+      link('doc://r/small', { name: '../../.ssh/a\u202Etxt\r\n.exe', mimeType: 'text/plain"\r\nx: y' }),
+      link('doc://r/large', { name: '..', mimeType: 'text/plain; charset=utf-8' }),
+    ],
+  },
   web: { content: [link('https://example.com/page')] },
   data: { content: [link('data:text/plain,hello'), link(`doc://r/${'x'.repeat(3000)}`)] },
   changing: { content: [link('doc://r/changing')] },
@@ -116,6 +122,18 @@ describe('a resource that a result only links to', () => {
       ],
     });
     expect(reads()).toBe(before);
+  });
+
+  it('has the name of a file there, not a path, and no type that is none, whatever its server calls it', async () => {
+    const result = await call('a', 'posing');
+    expect(result?.content).toEqual(RESULTS.posing?.content);
+    const uri = expect.stringMatching(/^mcp-file:/);
+    expect(result?._meta).toEqual({
+      'dev.wharf/files': [
+        { uri, name: 'atxt.exe', contentIndex: 0 },
+        { uri, mimeType: 'text/plain; charset=utf-8', contentIndex: 1 },
+      ],
+    });
   });
 
   it('stays the server’s own link, under which its client reads and streams it through Wharf (Q4)', async () => {
