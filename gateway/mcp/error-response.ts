@@ -12,5 +12,13 @@ export function errorAnswers(answers: readonly Answer[], error: GatewayError): B
   const [first] = answers;
   if (!first) return undefined;
   if (first.base.length === 0) return errorAnswer(error, first.id);
-  return Buffer.from(`[${answers.map(({ id }) => errorAnswer(error, id).toString('utf8')).join(',')}]`);
+  return errorBatch(
+    answers.map(({ id }) => id),
+    error,
+  );
+}
+
+/** One error for each request of a batch. @param ids as JSON text */
+export function errorBatch(ids: readonly string[], error: GatewayError): Buffer {
+  return Buffer.from(`[${ids.map((id) => errorAnswer(error, id).toString('utf8')).join(',')}]`);
 }

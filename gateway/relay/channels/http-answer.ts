@@ -1,6 +1,6 @@
 import { breathe } from '../../budget/turn.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import { errorAnswer } from '../../mcp/error-response.js';
+import { errorAnswer, errorBatch } from '../../mcp/error-response.js';
 import { answersIn, elicitationIn, knownId } from '../../mcp/responses.js';
 import type { Owner } from '../../ports/owner.js';
 import type { BodyKind, UpstreamAnswer } from '../../ports/upstream.js';
@@ -386,10 +386,12 @@ export class AnswerRelay {
   }
 
   async #answerPending(error: GatewayError): Promise<void> {
-    for (const id of this.#pending.keys()) {
-      noteError(this.#exchange.facts, error);
-      await this.#reply.message([errorAnswer(error, id)], { answers: [id] });
-    }
+    const ids = [...this.#pending.keys()];
+    for (const _ of ids) noteError(this.#exchange.facts, error);
+    // a JSON body is one text: to a batch, a list
+    if (this.#isOne && this.#forwarded === 0 && this.#context.caller.messages?.isBatch)
+      await this.#reply.message([errorBatch(ids, error)], { answers: ids });
+    else for (const id of ids) await this.#reply.message([errorAnswer(error, id)], { answers: [id] });
     this.#pending.clear();
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { type RawAnswer, RawClient } from '../../helpers/raw-client.js';
 import { type SdkServer, startEverything, type Transport } from '../../helpers/sdk-servers.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -70,5 +71,25 @@ describe.each<Transport>(['stdio', 'sse'])('a batch for the server "everything" 
     const textOf = (id: number) => messages.find((one) => one.id === id)?.result?.content?.[0]?.text;
     expect(messages).toHaveLength(3);
     expect([textOf(1), textOf(3)]).toEqual([`Echo: ${short}`, `Echo: ${long}`]);
+  });
+});
+
+describe('a batch for a server that answers as JSON', () => {
+  it.each([
+    ['breaks off', '[{"jsonrpc":"2.0","id":1,"result":{"a":', 'close'],
+    ['is cut in the midst', '[{"jsonrpc":"2.0","id":1,"result":{"a":', 'length'],
+  ] as const)('is answered by a batch of errors where the answer %s', async (_, body, framing) => {
+    const fake = await startFakeUpstream();
+    const wharf = await startWharf({ servers: { one: { url: fake.url, transport: 'streamable-http' } } });
+    try {
+      const client = await RawClient.connect(wharf.mcp, VERSION);
+      fake.queue.push({ contentType: 'application/json', body, framing });
+      const answer = await client.post([PING, { ...PING, id: 2 }]);
+      const error = { code: expect.any(Number), message: expect.any(String), data: expect.anything() };
+      expect(JSON.parse(answer.text)).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, error })));
+    } finally {
+      await wharf.stop();
+      await fake.close();
+    }
   });
 });
