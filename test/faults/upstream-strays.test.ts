@@ -69,6 +69,67 @@ describe('a server that answers a request with the answer to another one', () =>
     await until(() => fake.openConnections === 1);
   });
 
+  const own = (id: unknown) => JSON.stringify({ result: { own: true }, jsonrpc: '2.0', id });
+  const ofTwo = [7, 8].map((id) => ({ jsonrpc: '2.0', id, method: 'prompts/list' }));
+
+  it.each<[string, unknown, ScriptedAnswer]>([
+    ['in a list, as JSON', ofTwo[0], { ...JSON_TYPE, body: `[${stray(5)}]` }],
+    ['in a list, as an event', ofTwo[0], { ...SSE_TYPE, body: event(`[${stray(5)},${stray(6)}]`) }],
+    ['in a list, long', ofTwo[0], { ...JSON_TYPE, body: `[${long(5)}]` }],
+    ['in a list, as errors', ofTwo[0], { ...JSON_TYPE, body: `[${failed(5)},${failed(6)}]` }],
+    ['beside the right one', ofTwo[0], { ...JSON_TYPE, body: `[${own(7)},${stray(6)}]` }],
+    [
+      'beside the right one, with ids first',
+      ofTwo[0],
+      { ...JSON_TYPE, body: `[{"jsonrpc":"2.0","id":7,"result":{}},${stray(6)}]` },
+    ],
+    ['in a list, to a batch', ofTwo, { ...JSON_TYPE, body: `[${stray(5)},${stray(6)}]` }],
+    ['in a list, to a batch, as an event', ofTwo, { ...SSE_TYPE, body: event(`[${stray(5)},${stray(6)}]`) }],
+    ['alone, to a batch', ofTwo, { ...JSON_TYPE, body: stray(6) }],
+    ['beside one of two, to a batch', ofTwo, { ...JSON_TYPE, body: `[${own(8)},${stray(6)}]` }],
+  ])('gives none of it away where several come together: %s (G13)', async (_, asked, answer) => {
+    const older = await RawClient.connect(wharf.mcp, '2025-03-26');
+    const before = last();
+    fake.queue.push(answer);
+    const { text, messages } = await older.post(asked);
+    expect(text).not.toContain('secret');
+    const wanted = Array.isArray(asked) ? [7, 8] : [7];
+    expect(messages.flat().map((message) => Object.keys(message as object).includes('error'))).toEqual(
+      wanted.map(() => true),
+    );
+    await older.post({ jsonrpc: '2.0', id: 9, method: 'prompts/list' });
+    expect(last()).not.toBe(before);
+  });
+
+  it('gives none of it to a client that only notifies', async () => {
+    const before = last();
+    fake.queue.push({ ...JSON_TYPE, body: stray(6) });
+    const { status, text } = await client.post({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
+    expect(status).toBeLessThan(300);
+    expect(text).not.toContain('secret');
+    await ask(8);
+    expect(last()).not.toBe(before);
+  });
+
+  it('passes on the right one behind it in a body of known length', async () => {
+    fake.queue.push({ ...SSE_TYPE, body: event(stray(6)) + event(own(7)) });
+    const { text, messages } = await ask(7);
+    expect(text).not.toContain('secret');
+    expect(messages).toEqual([{ jsonrpc: '2.0', id: 7, result: { own: true } }]);
+  });
+
+  it('passes on a list that answers a batch, in any order and spelling', async () => {
+    const older = await RawClient.connect(wharf.mcp, '2025-03-26');
+    const body = '[{"jsonrpc":"2.0","id":"8","result":{}},{"jsonrpc":"2.0","id":7.0,"result":{}}]';
+    for (const answer of [
+      { ...JSON_TYPE, body },
+      { ...SSE_TYPE, body: event(body) },
+    ]) {
+      fake.queue.push(answer);
+      expect((await older.post(ofTwo)).text).toContain(body);
+    }
+  });
+
   it('passes on the right one behind it', async () => {
     fake.queue.push({ ...SSE_TYPE, body: event(stray(6)) + event('{"jsonrpc":"2.0","id":7,"result":{"own":true}}') });
     const { text, messages } = await ask(7);

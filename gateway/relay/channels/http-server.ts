@@ -249,9 +249,9 @@ export class HttpServer {
     // that ends without an answer, for which its client would wait until it gives up
     const mayOwe = answer.kind === 'sse' && mayLackAnswer(body, requests);
     const [request] = messages?.requests ?? [];
-    // the answer to another request may have come in its place, which its reader sees
-    const mayBeStray =
-      request !== undefined && requests.length === 1 && answer.status < 300 && !plainlyAnswers(body, request.id);
+    const isOwn = request !== undefined && requests.length === 1 && plainlyAnswers(body, request.id);
+    // the answer to another request may have come in its place, or beside it, which its reader sees
+    const mayBeStray = messages !== undefined && answer.status < 300 && !isOwn;
     const isWhole = reply.takesBodies && !mayOwe && !mayBeStray && answer.headers['content-length'] !== undefined;
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;

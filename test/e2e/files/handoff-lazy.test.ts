@@ -124,7 +124,7 @@ describe('a resource that a result only links to', () => {
     expect(reads()).toBe(before);
   });
 
-  it('has the name of a file there, not a path, and no type that is none, whatever its server calls it', async () => {
+  it('has the name of a file there, not a path, and no type that cannot be one, whatever its server calls it', async () => {
     const result = await call('a', 'posing');
     expect(result?.content).toEqual(RESULTS.posing?.content);
     const uri = expect.stringMatching(/^mcp-file:/);

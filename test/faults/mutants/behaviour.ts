@@ -175,8 +175,8 @@ export const BEHAVIOUR: readonly Mutant[] = [
     name: 'answer-to-another-request',
     fault: "A client gets the answer to another's request, where a server has answered that twice.",
     file: 'gateway/relay/channels/stray-answers.ts',
-    find: 'if (!isStray(message, requests)) return take',
-    replace: 'if (requests.length > 0) return take',
+    find: 'if (!isStray(message, asked)) return take',
+    replace: 'if (messages.requests.length > 0) return take',
     suites: ['faults/upstream-strays'],
   },
 ];
