@@ -14,6 +14,8 @@ export class Issuer {
   metadataPath = '/.well-known/oauth-authorization-server';
   /** Further keys that it shows. */
   extraKeys: object[] = [];
+  /** Whether it shows the key of the tokens that it makes. */
+  showsKey = true;
   #key: { kid: string; pair: GenerateKeyPairResult; alg: string } | undefined;
   #made = 0;
   url = '';
@@ -64,7 +66,7 @@ export class Issuer {
   async #answer(path: string): Promise<[number, unknown]> {
     this.asked.push(path);
     if (this.down !== undefined) return [this.down, { error: 'down' }];
-    if (path === '/jwks') return [200, { keys: [await this.shown(), ...this.extraKeys] }];
+    if (path === '/jwks') return [200, { keys: [...(this.showsKey ? [await this.shown()] : []), ...this.extraKeys] }];
     if (path === this.metadataPath) return [200, { issuer: this.url, jwks_uri: `${this.url}/jwks`, ...this.metadata }];
     return [404, {}];
   }

@@ -5,6 +5,8 @@ import {
   errors,
   type JWSHeaderParameters,
   type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
   jwtVerify,
 } from 'jose';
 import { GatewayError } from '../../../gateway/errors.js';
@@ -26,6 +28,12 @@ const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** What is wrong with a token of an issuer's new key: it is not known yet, or has the name of the old one, or none as that had. */
 const MAY_BE_OF_NEW_KEY: ReadonlySet<TokenFault> = new Set(['key', 'signature']);
+
+/**
+ * Keys of one issuer that are tried for a token, where several fit it: an issuer that gives its keys no names, or all the
+ * same one, shows the old and the new one for a while. More would make a forged token too dear.
+ */
+const MOST_TRIED = 8;
 
 export class JoseVerifier implements TokenVerifier {
   readonly #rules: TokenRules;
@@ -105,7 +113,7 @@ export class JoseVerifier implements TokenVerifier {
     const tolerance = this.#rules.clockTolerance;
     const now = this.#clock.now();
     try {
-      const { payload } = await jwtVerify(token, this.#finder(set), {
+      const { payload } = await verifyByOneOf(token, this.#finder(set), {
         issuer,
         algorithms: [...algorithms],
         requiredClaims: ['exp', 'aud'],
@@ -135,6 +143,30 @@ export class JoseVerifier implements TokenVerifier {
   }
 }
 
+/** @throws the errors of jwtVerify */
+async function verifyByOneOf(
+  token: string,
+  finder: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, finder, options);
+  } catch (several) {
+    if (!(several instanceof errors.JWKSMultipleMatchingKeys)) throw several;
+    let tried = 0;
+    for await (const key of several) {
+      tried += 1;
+      if (tried > MOST_TRIED) throw several;
+      try {
+        return await jwtVerify(token, key, options);
+      } catch (error) {
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
 function faultOf(error: unknown): TokenFault {
   if (error instanceof errors.JWTExpired) return 'expired';
   if (error instanceof errors.JWTClaimValidationFailed) {
@@ -143,7 +175,7 @@ function faultOf(error: unknown): TokenFault {
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
   if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
-  // several keys fit a token that names none: such an issuer must name them
+  // where too many keys fit a token that names none, its issuer must name them
   if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) return 'key';
   return 'malformed';
 }

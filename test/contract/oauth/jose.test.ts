@@ -95,6 +95,40 @@ describe('the keys of an issuer', () => {
     expect(timesAsked('/jwks')).toBe(2);
   });
 
+  it.each([
+    ['no names', undefined],
+    ['the same name', 'main'],
+  ])('may be several with %s: tokens of each are taken, and forged ones are not', async (_what, kid) => {
+    const named = { kid };
+    await issuer.rotate('ES256', 'main');
+    const shown = async () => ({ ...(await issuer.shown()), ...named });
+    issuer.showsKey = false;
+    issuer.extraKeys = [await shown()];
+    const old = await token({}, named);
+    const one = verifier();
+    expect(await outcome(one, old)).toBe('ok');
+    await issuer.rotate('ES256', 'main');
+    issuer.extraKeys.push(await shown());
+    passed += 31_000;
+    expect([await outcome(one, await token({}, named)), await outcome(one, old)]).toEqual(['ok', 'ok']);
+    expect(await outcome(one, await token({ exp: Math.floor(begun / 1000) - 100 }, named))).toBe('expired');
+    await issuer.rotate('ES256', 'main');
+    expect(await outcome(one, await token({}, named))).toBe('signature');
+  });
+
+  it('are tried up to eight at a time, where more have one name', async () => {
+    const made: string[] = [];
+    issuer.showsKey = false;
+    for (let n = 0; n < 9; n += 1) {
+      await issuer.rotate('ES256', 'main');
+      issuer.extraKeys.push(await issuer.shown());
+      made.push(await token());
+    }
+    const one = verifier();
+    const found = await Promise.all(made.map((text) => outcome(one, text)));
+    expect(found).toEqual([...Array(8).fill('ok'), 'key']);
+  });
+
   it('may change a moment after they were asked for: a token of the new one is taken', async () => {
     const one = verifier();
     await one.prepare();
