@@ -1,8 +1,8 @@
 import { isNotWritten } from '../errors/kept.js';
-import type { Clock } from '../ports/clock.js';
+import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
-import type { ObjectStore } from '../ports/object-store.js';
+import type { ObjectStat, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import { failuresOf, TOGETHER as REMOVED_TOGETHER } from './control/together.js';
 import { recordIn, recordKey } from './file.js';
@@ -34,8 +34,10 @@ const MAX_SUSPECTS = 100_000;
 interface SweepDeps {
   objects: ObjectStore;
   state: StateStore;
-  clock: Clock;
+  clock: Clock & Stopwatch;
   metrics: Metrics;
+  /** Only this process records objects of the store: what is older than the process has no record, and will never have one. */
+  isAlone?: boolean;
   /** Milliseconds; default `ORPHAN_GRACE_MS`. */
   graceMs?: number;
   /** Milliseconds; default `CONFIRM_MS`. */
@@ -60,15 +62,21 @@ type Sweep = (signal?: AbortSignal) => Promise<SweepResult>;
  * died before recording it or came second, unfinished writes. Any number of replicas may sweep at the same time.
  *
  * It never removes a living file, because an object gets a record at most once, soon after it is first listed: one that
- * has had none for `confirmMs` will never get one.
+ * has had none for `confirmMs` will never get one, nor will one that an ended process has left to a state that ended with
+ * it. Such a one is removed at first sight: a gateway that never runs for an hour would not see it twice.
  */
 export function createSweep(deps: SweepDeps): Sweep {
-  const { objects, state, metrics, graceMs = ORPHAN_GRACE_MS, confirmMs = CONFIRM_MS } = deps;
+  const { objects, state, clock, metrics, isAlone, graceMs = ORPHAN_GRACE_MS, confirmMs = CONFIRM_MS } = deps;
+  const begun = { now: clock.now(), ticks: clock.ticks() };
+  /** When the process began, by the present clock. A clock may be set, and a stopwatch stands while the machine sleeps. */
+  const beginning = () => Math.min(begun.now, clock.now() - (clock.ticks() - begun.ticks));
   /** Keys seen without a record, with the time of the first sighting. */
   let suspects = new Map<string, number>();
 
   return async (signal) => {
-    const now = deps.clock.now();
+    const now = clock.now();
+    // the clock of a network's disk may be another one
+    const earlier = isAlone ? beginning() - graceMs : Number.NEGATIVE_INFINITY;
     const still = new Map<string, number>();
     let orphans = 0;
     let confirmed: string[] = [];
@@ -86,11 +94,11 @@ export function createSweep(deps: SweepDeps): Sweep {
       });
       for (const error of failed.values()) failure ??= error;
     };
-    for await (const key of unneeded(oldKeys(objects, now - graceMs, signal), state)) {
+    for await (const { key, modifiedAt } of unneeded(oldObjects(objects, now - graceMs, signal), state)) {
       signal?.throwIfAborted();
       // Not `now`, which is when the listing began: the object may have been committed since.
-      const since = suspects.get(key) ?? deps.clock.now();
-      if (now - since >= confirmMs) confirmed.push(key);
+      const since = suspects.get(key) ?? clock.now();
+      if (now - since >= confirmMs || modifiedAt < earlier) confirmed.push(key);
       else if (still.size < MAX_SUSPECTS) still.set(key, since);
       if (confirmed.length === REMOVED_TOGETHER) await remove();
     }
@@ -104,26 +112,29 @@ export function createSweep(deps: SweepDeps): Sweep {
   };
 }
 
-/** Keys of objects that are not younger than that. */
-async function* oldKeys(
+/** Objects that are not younger than that. */
+async function* oldObjects(
   objects: Pick<ObjectStore, 'list'>,
   time: number,
   signal: AbortSignal | undefined,
-): AsyncGenerator<string> {
-  for await (const { key, modifiedAt } of objects.list(OBJECTS, signal)) if (modifiedAt <= time) yield key;
+): AsyncGenerator<ObjectStat> {
+  for await (const found of objects.list(OBJECTS, signal)) if (found.modifiedAt <= time) yield found;
 }
 
-/** Those of objects without a record, which no upload under way writes. */
-async function* unneeded(keys: AsyncIterable<string>, state: Pick<StateStore, 'read'>): AsyncGenerator<string> {
-  let some: string[] = [];
+/** Objects without a record, which no upload under way writes. */
+async function* unneeded(
+  found: AsyncIterable<ObjectStat>,
+  state: Pick<StateStore, 'read'>,
+): AsyncGenerator<ObjectStat> {
+  let some: ObjectStat[] = [];
   const judge = async () => {
     const judged = some;
     some = [];
-    const needed = await Promise.all(judged.map((key) => isNeeded(state, key)));
+    const needed = await Promise.all(judged.map(({ key }) => isNeeded(state, key)));
     return judged.filter((_, index) => !needed[index]);
   };
-  for await (const key of keys) {
-    some.push(key);
+  for await (const one of found) {
+    some.push(one);
     if (some.length === TOGETHER) yield* await judge();
   }
   yield* await judge();

@@ -25,6 +25,8 @@ interface OpenStores {
   tracer: Tracer | undefined;
   objects: ObjectStore;
   state: StateStore;
+  /** The objects are this process's alone, and what is known of them ends with it. */
+  isAlone: boolean;
   previewer: Previewer;
   /** Absent: files are not scanned. */
   scanner: Scanner | undefined;
@@ -43,18 +45,21 @@ export async function openStores(
   const objects = measuredObjects(await open(adapters.objects, config.objects), { ...measuring, tracer });
   await objects.prepare();
   // what they know of the files is apart, and what one does not know it removes
-  if (config.state.use === 'memory') await warnOfOther(objects, log);
+  const isAlone = config.state.use === 'memory' && (await hasClaimed(objects, log));
   const state = measuredState(await open(adapters.state, config.state), measuring);
   const previewer = tracedPreviewer(await open(adapters.previews, config.previews), tracer);
   const { scanner } = tracedAntivirus(await open(adapters.antivirus, config.antivirus), tracer);
-  return { tracer, objects, state, previewer, scanner, ended: tracer && sessionDurations(tracer) };
+  return { tracer, objects, state, isAlone, previewer, scanner, ended: tracer && sessionDurations(tracer) };
 }
 
-async function warnOfOther(objects: ObjectStore, log: Pick<Log, 'warn'>): Promise<void> {
-  const other = await objects.claim?.();
-  if (!other) return;
+/** @returns false also of a store that cannot keep two processes apart */
+async function hasClaimed(objects: ObjectStore, log: Pick<Log, 'warn'>): Promise<boolean> {
+  if (!objects.claim) return false;
+  const other = await objects.claim();
+  if (!other) return true;
   const text =
     'Another Wharf keeps its files in the same folder. With state in memory each removes the files of the other, an hour ' +
     'after they were stored: give each a folder of its own (objects.path), or both one state: { use: redis }.';
   log.warn(other, text);
+  return false;
 }

@@ -57,7 +57,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 async function sweepAll(): Promise<void> {
   const { objects, state } = replicas.parts;
   const metrics = { count() {}, observe() {}, gauge() {} };
-  const clock = { now: () => Date.now() };
+  const clock = { now: () => Date.now(), ticks: () => performance.now() };
   const sweep = createSweep({ objects, state, clock, metrics, graceMs: -1000, confirmMs: 1 });
   await sweep();
   await pause(10);

@@ -342,7 +342,8 @@ describe('an upload that goes on', () => {
       await writer.commit();
     }
     const metrics = { count() {}, observe() {}, gauge() {} };
-    const sweep = createSweep({ ...lab, clock: { now: () => lab.time.now + ORPHAN_GRACE_MS }, metrics, confirmMs: 0 });
+    const clock = { now: () => lab.time.now + ORPHAN_GRACE_MS, ticks: () => 0 };
+    const sweep = createSweep({ ...lab, clock, metrics, confirmMs: 0 });
     await sweep();
     expect(await lab.keys()).toEqual([`${key}-rest`]);
     lab.time.now = noted.progress.expiresAt + ORPHAN_GRACE_MS;

@@ -227,6 +227,46 @@ describe('a sweep', () => {
   });
 });
 
+describe('a sweep of objects that only this process records', () => {
+  it('removes at once what an earlier process has left, and confirms all that may be its own', async () => {
+    await put('f/f_left');
+    now += ORPHAN_GRACE_MS - 1;
+    await put('f/f_just-left');
+    now += 1;
+    await put('f/f_edge');
+    now += ORPHAN_GRACE_MS;
+    const run = createSweep({ objects, state, clock, metrics, isAlone: true });
+    await put('f/f_own');
+    expect(await run()).toEqual({ orphans: 2, unfinished: 0 });
+    expect(await keys()).toEqual(['f/f_edge', 'f/f_own']);
+    now += ORPHAN_GRACE_MS;
+    expect(await run()).toEqual({ orphans: 1, unfinished: 0 });
+    expect(await keys()).toEqual(['f/f_own']);
+    now += CONFIRM_MS;
+    expect(await run()).toEqual({ orphans: 1, unfinished: 0 });
+  });
+
+  it('keeps what has a record, however old it is', async () => {
+    await put('f/f_kept');
+    now += 10 * DAY;
+    await state.create('file:f_kept', record('f/f_kept'), DAY);
+    expect(await createSweep({ objects, state, clock, metrics, isAlone: true })()).toMatchObject({ orphans: 0 });
+  });
+
+  it.each([
+    ['a clock that was ahead at the start', -2 * DAY, 0],
+    ['a machine that has slept', 0, DAY],
+  ])('takes its own object for no older one: %s', async (_what, set, slept) => {
+    let ticks = 0;
+    const run = createSweep({ objects, state, clock: { now: () => now, ticks: () => ticks }, metrics, isAlone: true });
+    now += set;
+    await put('f/f_own');
+    now += slept + ORPHAN_GRACE_MS;
+    ticks += ORPHAN_GRACE_MS;
+    expect(await run()).toEqual({ orphans: 0, unfinished: 0 });
+  });
+});
+
 describe('objects that cannot be removed', () => {
   const held = (key: string) => /f_[a-j]$/.test(key);
 
