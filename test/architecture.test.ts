@@ -92,7 +92,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['hosts', 'gateway/hosts/'],
   ['explain', 'gateway/explain/'],
   ['redact', 'gateway/redact'],
-  ['log', 'gateway/log', 'gateway/log-writer'],
+  ['log', 'gateway/few-lines', 'gateway/log', 'gateway/log-writer'],
   ['budget', 'gateway/budget/'],
   ['audit', 'gateway/audit/'],
   ['json', 'gateway/json/'],

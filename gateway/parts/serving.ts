@@ -1,6 +1,7 @@
 import { accessRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
 import { fitting } from '../descriptors.js';
+import { FewLines } from '../few-lines.js';
 import { TempFiles } from '../files/temp-files.js';
 import { Hosts } from '../hosts/hosts.js';
 import { PutOffLinks } from '../relay/asking/put-off.js';
@@ -85,6 +86,7 @@ async function lastingParts(shared: ProcessParts, filing: Filing, ownPorts: read
   return {
     ...filing,
     ...{ held, audit, clock, log, metrics, takers },
+    fewLines: new FewLines(clock),
     ownPorts: () => ownPorts,
     keptTools: new KeptViews<ToolFacts>(ledgers.catalog, clock),
     tempFiles: await openTempFiles(shared),

@@ -93,6 +93,8 @@ export interface ExchangeUpstream {
 /** One session's channel to an upstream, which carries every message of that session (stdio, legacy SSE). */
 export interface SharedConnection {
   readonly kind: 'lines' | 'sse';
+  /** Of the process that the server is, for the log. */
+  readonly pid?: number;
   /**
    * Everything the upstream sends, as bytes. When the upstream ends the connection, this ends, or fails with a
    * GatewayError (`upstream_closed`) after the last byte received; for a process it always fails. After `close()` it no

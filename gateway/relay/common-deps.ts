@@ -1,4 +1,5 @@
 import type { PaceLimits } from '../budget/pace.js';
+import type { FewLines } from '../few-lines.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Hosts } from '../hosts/hosts.js';
 import type { Timeouts } from '../policy/limits.js';
@@ -53,5 +54,7 @@ export interface CommonDeps {
   watch?: ExchangeWatch | undefined;
   clock: Clock & Stopwatch;
   log: Log;
+  /** Of all servers: what is asked of it names the server. */
+  fewLines: FewLines;
   metrics: Metrics;
 }

@@ -254,6 +254,10 @@ export class Child implements SharedConnection {
     return new GatewayError('upstream_closed', { server: this.#name, ...(reason !== undefined && { reason }) }, cause);
   }
 
+  get pid(): number {
+    return this.#group;
+  }
+
   get hasWritten(): boolean {
     return (this.#process.stdout as Socket).bytesRead > 0;
   }

@@ -36,6 +36,7 @@ export function commonDeps({ server, parts, limits }: ServerParts): CommonDeps {
     watch: measuredExchanges(name, parts, traced),
     clock,
     log: parts.log.child({ server: name }),
+    fewLines: parts.fewLines,
     metrics: parts.metrics,
   };
 }

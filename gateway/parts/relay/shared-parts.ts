@@ -1,6 +1,7 @@
 import type { HeldBudget } from '../../budget/held.js';
 import type { Ledger } from '../../budget/ledger.js';
 import type { Config, ServerConfig } from '../../config/config.js';
+import type { FewLines } from '../../few-lines.js';
 import type { RecentUses } from '../../files/control/recent-uses.js';
 import type { Flow } from '../../files/flow/flow.js';
 import type { IngestDeps } from '../../files/ingest/ingest.js';
@@ -78,6 +79,7 @@ export interface SharedParts {
   isAccepted: ((identity: Identity) => boolean) | undefined;
   clock: Clock & Stopwatch;
   log: Log;
+  fewLines: FewLines;
   metrics: BoundMetrics;
 }
 

@@ -19,6 +19,7 @@ import { dismiss, toClient, untouched } from '../results/to-client.js';
 import { withSource } from '../under-limits.js';
 import { BodyBounds } from '../upstream/body-bounds.js';
 import { pump } from '../upstream/pump.js';
+import { tellingOfFault } from '../upstream/server-faults.js';
 import { pingIn } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import { EarlyMessages } from './early-messages.js';
@@ -93,11 +94,12 @@ export class AnswerRelay {
   }
 
   async run(): Promise<void> {
-    const { deps } = this.#context;
+    const { deps, caller } = this.#context;
     if (!this.#early && !this.#isUntyped) this.#writeHead();
     this.#bounds = this.#bound();
+    const take = tellingOfFault(deps, this.#answer, caller, (chunk) => this.#take(chunk));
     try {
-      await pump(this.#answer.body, (chunk) => this.#take(chunk), {
+      await pump(this.#answer.body, take, {
         server: deps.server,
         pace: deps.pace,
         due: () => this.#madeReader?.inMessage === true || this.#isUntyped,

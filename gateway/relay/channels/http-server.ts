@@ -19,6 +19,7 @@ import type { Session, SessionRecord } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
 import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
 import { onceBegun, pump } from '../upstream/pump.js';
+import { askedBy, mayBeFault, noteFault } from '../upstream/server-faults.js';
 import { viewOf } from '../upstream/view.js';
 import { noteCancelled, unlessCancelled } from './calls/preparing.js';
 import type { ChannelDeps } from './deps.js';
@@ -180,6 +181,7 @@ export class HttpServer {
     if (kind === 'none') {
       answer.body.resume();
       if (requests.length > 0 && answer.status < 300) noteNoAnswer(exchange.facts);
+      noteFault(this.#deps, answer, askedBy(caller));
       exchange.reply.all(headOf(answer));
       return;
     }
@@ -242,7 +244,8 @@ export class HttpServer {
    * Sends on a body that is shorter than any file, so that nothing in it can be cut, in one piece.
    * @returns whether it did: false where something in it may need work
    */
-  #passesAsItIs({ exchange, messages, session, client }: Caller, answer: UpstreamAnswer, body: Buffer): boolean {
+  #passesAsItIs(caller: Caller, answer: UpstreamAnswer, body: Buffer): boolean {
+    const { exchange, messages, session, client } = caller;
     const requests = messages?.requests ?? [...this.#deps.sessions.resumable.unanswered.of(session).values()];
     const { reply } = exchange;
     // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees; so is a stream
@@ -256,6 +259,7 @@ export class HttpServer {
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;
     if (!isPassable || mayNeedWork(body, requests, client, this.#deps)) return false;
+    if (mayBeFault(answer)) noteFault(this.#deps, answer, askedBy(caller), body);
     if (requests.length > 0) exchange.facts.bytesOut = body.length;
     const isBody = reply.takesBodies || !short;
     reply.all(headOf(answer), isBody ? body : short.message, short && [short.id]);

@@ -13,6 +13,7 @@ import type { Piece } from '../cut/splice.js';
 import type { Addressee } from '../pending-request.js';
 import { dismiss, tellsOfChange, toClient, untouched } from '../results/to-client.js';
 import type { Session } from '../session.js';
+import { BEGINNING_BYTES } from '../upstream/beginning.js';
 import type { OwnRequests } from '../upstream/own-channel.js';
 import { pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
@@ -23,6 +24,7 @@ import type { ChannelDeps } from './deps.js';
 import type { GetStream } from './get-stream.js';
 import { MissedChanges } from './missed-changes.js';
 import type { ChannelNames } from './names.js';
+import { Noise } from './noise.js';
 import { PostStream } from './post-stream.js';
 import { namesBack } from './rename-ids.js';
 import { ShortLines } from './short-lines.js';
@@ -66,6 +68,7 @@ export class ChannelInbox {
   /** Until the session is open: the server's messages besides the answer that opens it. */
   #early: BeforeSession | undefined;
   readonly #missed = new MissedChanges();
+  readonly #noise: Noise;
   /** Of the client's session: where its tools are kept. */
   #view: string | undefined;
   #tail: Promise<void> | undefined;
@@ -80,6 +83,7 @@ export class ChannelInbox {
     this.#options = options;
     this.#parts = parts;
     const { connection, deps, principal } = options;
+    this.#noise = new Noise(deps, connection);
     if (!options.isShared) this.#early = new BeforeSession({ connection, metrics: deps.metrics });
     if (connection.kind === 'lines') {
       this.#lines = new ShortLines({
@@ -97,7 +101,7 @@ export class ChannelInbox {
       { ...deps.cut, tree: CHANNEL_TREES.of(deps.dialects, deps.cut.fileMin) },
       {
         message: (message, cuts) => this.#onMessage(message, cuts),
-        noise: (line) => this.#noise(line.length),
+        noise: (line) => this.#noise.note(line),
         backlog: () => this.#backlog(),
       },
       { owner: { principal, server: deps.server }, signal: parts.signal },
@@ -172,7 +176,7 @@ export class ChannelInbox {
       const readAt = this.#options.deps.clock.ticks();
       this.#queue(() => this.#deliver(message, cuts, readAt));
     } else {
-      this.#noise(message.size);
+      this.#noise.note(message.slice(0, BEGINNING_BYTES), message.size);
       if (message.slots.length === 0) cuts.release();
       else this.#queue(() => dismiss(cuts));
     }
@@ -215,13 +219,6 @@ export class ChannelInbox {
       const settled = settle();
       if (settled) this.#queue(() => settled);
     }
-  }
-
-  /** Output that is not JSON-RPC, such as prints or JSON logs. Its content is not logged. */
-  #noise(bytes: number): void {
-    const { deps } = this.#options;
-    deps.metrics.count('wharf_dropped_messages_total', { reason: 'no_message' });
-    deps.log.debug({ bytes }, 'the server wrote something that is not a message');
   }
 
   #queue(task: () => Promise<void>): void {

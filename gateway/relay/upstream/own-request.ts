@@ -19,6 +19,7 @@ import { declaredBy } from './declared.js';
 import type { UpstreamDeps } from './deps.js';
 import { OwnAnswerReader } from './own-answer-reader.js';
 import { pump } from './pump.js';
+import { mayBeFault, noteFault } from './server-faults.js';
 
 const UNKNOWN_METHOD = -32601;
 
@@ -149,11 +150,11 @@ async function ask(
   const own = { method, params, accept, declares: declaredBy(deps) };
   const { id, answer } = await openOverHttp(upstream, sender, own);
   const { kind, body } = answer;
+  const isUnknown = answer.status === sender.messages?.era.statusOfError.get(UNKNOWN_METHOD);
+  if (!isUnknown && mayBeFault(answer)) noteFault(deps, answer, { method, isRequest: true }, answer.whole);
   if (kind !== 'json' && kind !== 'sse') {
     body.destroy();
-    return answer.status === sender.messages?.era.statusOfError.get(UNKNOWN_METHOD)
-      ? { error: { code: UNKNOWN_METHOD, message: 'Method not found' } }
-      : undefined;
+    return isUnknown ? { error: { code: UNKNOWN_METHOD, message: 'Method not found' } } : undefined;
   }
   const { server, limits, cut } = deps;
   const { principal, signal } = sender.exchange;

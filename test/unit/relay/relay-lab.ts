@@ -6,6 +6,7 @@ import { create as createState, settings as stateSettings } from '../../../adapt
 import type { HeldBudget } from '../../../gateway/budget/held.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import type { PartBudget } from '../../../gateway/budget/parts.js';
+import { FewLines } from '../../../gateway/few-lines.js';
 import { CleanUps } from '../../../gateway/files/clean-ups.js';
 import { PartBuffers } from '../../../gateway/files/ingest/part-buffers.js';
 import { QuietWatch } from '../../../gateway/files/ingest/quiet-watch.js';
@@ -214,6 +215,7 @@ export class RelayLab {
       isAccepted: undefined,
       clock: { now: () => 0, ticks: () => 0 },
       log: silentLog,
+      fewLines: new FewLines({ ticks: () => 0 }),
       metrics: { count() {}, observe() {}, gauge() {} },
     };
     this.#client = { protocolVersion: options.version ?? '2025-06-18', capabilities: {} };

@@ -1,0 +1,39 @@
+import type { SharedConnection } from '../../ports/upstream.js';
+import { beginningOf } from '../upstream/beginning.js';
+import type { ChannelDeps } from './deps.js';
+
+const ADVICE = {
+  lines:
+    'The server prints to standard output what is not a message of MCP. Its clients do not get it. Let it, or the command ' +
+    'that starts it, print to standard error.',
+  sse: 'The server sends an event that is not a message of MCP. Its clients do not get it.',
+} as const;
+
+type NoiseDeps = Pick<ChannelDeps, 'server' | 'log' | 'fewLines' | 'metrics'>;
+
+/** What a server writes on its channel besides messages, such as prints and JSON logs: it is counted and dropped. */
+export class Noise {
+  readonly #deps: NoiseDeps;
+  readonly #connection: Pick<SharedConnection, 'kind' | 'pid'>;
+  /** The log has a warning about this channel. Most servers that print at all print at each call. */
+  #isTold = false;
+
+  constructor(deps: NoiseDeps, connection: Pick<SharedConnection, 'kind' | 'pid'>) {
+    this.#deps = deps;
+    this.#connection = connection;
+  }
+
+  /** @param bytes of the whole, as far as they are known */
+  note(beginning: Buffer, bytes = beginning.length): void {
+    const { server, log, fewLines, metrics } = this.#deps;
+    const { kind, pid } = this.#connection;
+    metrics.count('wharf_dropped_messages_total', { reason: 'no_message' });
+    const level = this.#isTold ? 'debug' : 'warn';
+    const leftOut = fewLines.take(`${level} noise ${server}`);
+    if (!leftOut) return;
+    this.#isTold = true;
+    const fields = { pid, bytes, line: beginningOf(beginning), ...leftOut };
+    if (level === 'warn') log.warn(fields, ADVICE[kind]);
+    else log.debug(fields, 'the server wrote something that is not a message');
+  }
+}
