@@ -96,8 +96,11 @@ export async function start(
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
         }
         if (isAlone) faces.close();
-        if (faces.open.count > 0)
+        if (faces.open.count > 0) {
           log.warn({ running: faces.open.count, limit: 'timeouts.drain' }, 'Exchanges that still run are cut off.');
+          // before their servers end, which would get the blame
+          await faces.cutOff();
+        }
         // removals need the store for a little longer
         await filing.cleanUps.settled(Math.max(LAST_CLEAN_UPS_MS, until - clock.ticks()));
         await closers.close();

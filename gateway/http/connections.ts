@@ -89,6 +89,10 @@ export class Connections implements Reading {
     return this.#open.size;
   }
 
+  get sockets(): Iterable<Socket> {
+    return this.#open.keys();
+  }
+
   /** Takes in a new connection. */
   admit(socket: Socket): void {
     const isFull = this.#open.size >= this.#room.sockets;

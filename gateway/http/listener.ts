@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import http, {
   createServer,
   type IncomingMessage,
@@ -13,7 +14,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import { UNKNOWN } from '../identity/identities.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import type { Limits } from '../policy/limits.js';
-import { noteRefused } from './client-gone.js';
+import { noteClosed } from './client-gone.js';
 import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
@@ -83,7 +84,8 @@ interface Listener {
   /** Stops accepting connections; resolves when the last one is closed. */
   close(): Promise<void>;
   closeIdle(): void;
-  closeAll(): void;
+  /** Resolves when what ran on them has been told. */
+  closeAll(): Promise<void>;
 }
 
 /** Opens a port for an app. @throws the system's error, such as EADDRINUSE */
@@ -137,9 +139,15 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       return connections.size;
     },
     closeIdle: () => server.closeIdleConnections(),
-    closeAll: () => {
+    closeAll: async () => {
       connections.stop();
-      server.closeAllConnections();
+      const ends = [...connections.sockets].map((socket) => {
+        noteClosed(socket, new GatewayError('draining'));
+        const end = once(socket, 'close');
+        socket.destroy();
+        return end;
+      });
+      await Promise.allSettled(ends);
     },
   };
 }
@@ -240,7 +248,7 @@ function refuseBytes(
       ? new GatewayError('head_too_long', { allowed: http.maxHeaderSize })
       : new GatewayError('http_malformed', { reason: code });
   if (code === LATE_HEAD || (code.startsWith('HPE_') && !isLeaving)) {
-    if (remote) noteRefused(remote, refusal);
+    if (remote) noteClosed(remote, refusal);
     refused(refusal, { headers: {}, socket: { remoteAddress: remote?.remoteAddress } });
   }
   if (socket.writable && isNext(socket)) socket.write(withoutRoute(refusal));

@@ -95,7 +95,8 @@ export class OpenStreams {
   }
 }
 
-function isEndless({ incoming, exchange }: OpenExchange): boolean {
+/** Whether it never ends by itself: its client listens, and leaves when it likes. */
+export function isEndless({ incoming, exchange }: OpenExchange): boolean {
   return incoming.method === 'GET' || exchange.facts.method === LISTEN;
 }
 

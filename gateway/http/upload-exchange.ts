@@ -15,7 +15,7 @@ import type { RequestQuotas } from '../quotas/requests.js';
 import type { TracedUploads } from '../telemetry/traced-uploads.js';
 import { bodyPace } from './body.js';
 import { callerOf } from './caller.js';
-import { CLIENT_GONE } from './client-gone.js';
+import { CLIENT_GONE, whyClosed } from './client-gone.js';
 import type { Lately } from './console/lately.js';
 import { countRequest } from './gate.js';
 import { Received } from './incoming/received.js';
@@ -86,7 +86,7 @@ export async function exchangeUpload<Result>(
   { ticket: named, admit, run, recordsOf }: Steps<Result>,
 ): Promise<Result> {
   const gone = new AbortController();
-  const onClose = () => gone.abort(CLIENT_GONE);
+  const onClose = () => gone.abort(whyClosed(incoming.socket));
   outgoing.once('close', onClose);
   deps.open.count += 1;
   const told = new UploadTold(deps, incoming);
@@ -110,7 +110,7 @@ export async function exchangeUpload<Result>(
     return result;
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    told.failed(error, gone.signal.reason === CLIENT_GONE);
+    told.failed(error, gone.signal.aborted);
     throw error;
   } finally {
     outgoing.off('close', onClose);
@@ -163,7 +163,10 @@ class UploadTold {
     const isAborted = isGone || error.code === 'upload_incomplete';
     const outcome = isAborted ? 'aborted' : isRefusal(error) ? 'refused' : 'failed';
     if (outcome === 'failed') log.warn({ code: error.code, err: error.cause ?? error }, 'an upload failed');
-    const failure = isAborted ? { type: 'client_gone' } : { type: error.code, message: error.message };
+    const why = whyClosed(incoming.socket);
+    const failure = isAborted
+      ? { type: why === CLIENT_GONE ? 'client_gone' : why.code }
+      : { type: error.code, message: error.message };
     const server = admission?.intent.purpose?.server;
     traced?.tell(incoming, { 'wharf.server': server, 'wharf.error.code': error.code }, failure);
     const { limit, allowed, actual } = error.facts;

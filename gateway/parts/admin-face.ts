@@ -73,7 +73,7 @@ export async function openAdminFace(
   });
   closers.add(async () => {
     void face.close();
-    face.closeAll();
+    await face.closeAll();
   });
   serving.ownPorts.push(face.port);
   return `http://${formatAddress({ ...address, port: face.port })}`;

@@ -74,7 +74,7 @@ export async function openFaces(
     ...{ app, guard, isDraining, sockets, limits: shared.limits, idleMs: timeouts.idle, refused },
     ...(hasMcp && { direct: mcp({ servers, ...exchanges, isDraining }) }),
   });
-  closers.add(async () => face.closeAll());
+  closers.add(() => face.closeAll());
   metrics.gauge('wharf_client_connections', () => face.connections);
   serving.ownPorts.push(face.port);
   publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
@@ -94,5 +94,7 @@ export async function openFaces(
     adminUrl,
     /** Clients get no new connection. Operators still do: they ask what a drain waits for. */
     close: () => void face.close(),
+    /** Ends what clients still wait for, and resolves when all of that has learned why. */
+    cutOff: () => face.closeAll(),
   };
 }

@@ -193,15 +193,21 @@ function contextsOf(
   return own ? { parent: own, link: around } : { parent: around };
 }
 
+/** Its client has gone, or Wharf has ended it. */
+function brokenOff({ reason }: AbortSignal): Outcome {
+  const { code } = asGatewayError(reason);
+  return code === 'internal' ? CLIENT_GONE : { failure: { type: code } };
+}
+
 function outcomeFor({ id }: Operation, outcomes: Outcomes | undefined, { facts, signal }: Exchange): Outcome {
   const found = id === undefined ? undefined : outcomes?.get(id);
   if (found) return found;
-  if (signal.aborted) return CLIENT_GONE;
+  if (signal.aborted) return brokenOff(signal);
   return facts.error === undefined ? GOOD : { failure: { type: facts.error } };
 }
 
 function outcomeOf(error: unknown, { signal }: Exchange): Outcome {
-  if (signal.aborted) return CLIENT_GONE;
+  if (signal.aborted) return brokenOff(signal);
   const failure = asGatewayError(error);
   return { ...failed(failure.toJsonRpc().code, failure.message), code: failure.code };
 }

@@ -90,7 +90,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
       ),
     stop: async () => {
       void face.close();
-      face.closeAll();
+      await face.closeAll();
       await parts.close();
     },
   };

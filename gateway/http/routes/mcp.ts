@@ -11,7 +11,7 @@ import type { Metrics } from '../../ports/metrics.js';
 import type { Heartbeats } from '../../relay/client/heartbeats.js';
 import { HttpReply } from '../../relay/client/http-reply.js';
 import { type Exchange, noFacts } from '../../relay/exchange.js';
-import { logExchange, noteFailure } from '../../relay/exchange-log.js';
+import { logExchange, noteFailure, noteOutcome } from '../../relay/exchange-log.js';
 import type { OpenPosts } from '../../relay/open-posts.js';
 import type { Server } from '../../relay/server.js';
 import { readBody } from '../body.js';
@@ -22,7 +22,7 @@ import { refuse } from '../error-response.js';
 import { type Entered, enter, type GateDeps } from '../gate.js';
 import { answersOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
-import type { OpenExchange, OpenStreams } from '../open-streams.js';
+import { isEndless, type OpenExchange, type OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
 import { countFor } from '../response.js';
 import { beside, misdirected } from './misdirected.js';
@@ -175,6 +175,9 @@ class McpRequest implements OpenExchange {
     const { exchange, incoming, outgoing, server } = this;
     const deps = this.#deps;
     this.#isOver = true;
+    // where its server goes on, as over stdio, nothing has failed
+    if (exchange.signal.aborted && !outgoing.writableFinished && exchange.facts.error === undefined && !isEndless(this))
+      noteOutcome(asGatewayError(exchange.signal.reason), exchange);
     this.#entered?.leave();
     deps.open.count -= 1;
     deps.open.streams.delete(this.#place);

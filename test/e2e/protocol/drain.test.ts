@@ -9,10 +9,14 @@ import { gate } from '../../helpers/gate.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { freshName, redisUrl } from '../../helpers/services.js';
 import { until } from '../../helpers/wait.js';
-import { startWharf } from '../../helpers/wharf.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 /** A stdio server whose tools do on the channel what their names say. */
 const TALKATIVE = fileURLToPath(new URL('../../../../test/helpers/talkative-server.fixture.mjs', import.meta.url));
+
+/** Resolves when a part of a file has come. */
+const hasFileUnderWay = ({ adminUrl }: Wharf) =>
+  until(async () => /wharf_part_memory_bytes [1-9]/.test(await (await fetch(`${adminUrl}/metrics`)).text()));
 
 describe('draining', () => {
   it('lets running exchanges finish, ends GET streams, and refuses new ones (R8)', async () => {
@@ -185,6 +189,48 @@ describe('draining', () => {
       text: 'Exchanges that still run are cut off.',
     });
     await expect(running).rejects.toThrow();
+    await fake.close();
+  });
+
+  it.each([
+    ['over HTTP', 'json'],
+    ['by a stream', 'sse'],
+    ['over stdio', 'stdio'],
+  ] as const)(
+    'says in the line of a call that it cuts off why that failed, and blames no server: %s',
+    async (_way, kind) => {
+      const server = await startFaultUpstream(kind);
+      const wharf = await startWharf({ servers: { one: server.server }, config: { timeouts: { drain: '100ms' } } });
+      const client = await RawClient.connect(wharf.mcp);
+      const running = client.call('blob', { size: 100_000, stopAfter: 50_000 });
+      running.catch(() => {});
+      await hasFileUnderWay(wharf);
+      await wharf.stop();
+      await expect(running).rejects.toThrow();
+      const line = wharf.lines.find(({ fields }) => fields.name === 'blob');
+      expect(line).toMatchObject({ text: 'exchange', fields: { server: 'one', error: 'draining' } });
+      const warned = wharf.lines.filter(({ level }) => level !== 'info').map(({ text }) => text);
+      expect(warned).toEqual(['Exchanges that still run are cut off.']);
+      await server.close();
+    },
+  );
+
+  it('says of an upload that it cuts off that its sender has not left', async () => {
+    const fake = await startFakeUpstream();
+    const wharf = await startWharf({ servers: { fake: { url: fake.url } }, config: { timeouts: { drain: '100ms' } } });
+    const client = await RawClient.connect(wharf.mcp);
+    const { messages } = await client.post({ jsonrpc: '2.0', id: 5, method: 'files/authorizeUpload', params: {} });
+    const { url } = (messages[0] as { result: { upload: { url: string } } }).result.upload;
+    const { hostname, port, pathname } = new URL(url);
+    const sender = connect(Number(port), hostname);
+    sender.write(`PUT ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Length: 1000000\r\n\r\nbytes`);
+    await hasFileUnderWay(wharf);
+    const closed = once(sender, 'close');
+    await wharf.stop();
+    await closed;
+    expect(wharf.lines.filter(({ text }) => text === 'upload')).toEqual([
+      expect.objectContaining({ fields: expect.objectContaining({ outcome: 'aborted', error: 'draining' }) }),
+    ]);
     await fake.close();
   });
 

@@ -208,6 +208,28 @@ describe('an answer that breaks off before anything of it is out', () => {
   });
 });
 
+describe('a call whose client leaves before its answer', () => {
+  it.each(['json', 'sse', 'stdio'] as const)('has that as the error of its line: %s', async (kind) => {
+    const server = await startFaultUpstream(kind);
+    const alone = await startWharf({ servers: { one: server.server } });
+    const client = await RawClient.connect(alone.mcp);
+    const leaving = new AbortController();
+    const call = { name: 'blob', arguments: { size: 100_000, stopAfter: 50_000 } };
+    const answer = client.open('tools/call', call, {}, leaving.signal).then((response) => response.text());
+    answer.catch(() => {});
+    await until(() => server.busy() > 0);
+    // the head of a stream over stdio is sent after a second
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    leaving.abort();
+    const line = () => alone.lines.find(({ fields }) => fields.name === 'blob');
+    await until(() => line() !== undefined);
+    expect(line()).toMatchObject({ text: 'exchange', fields: { error: 'client_gone' } });
+    expect(alone.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+    await alone.stop();
+    await server.close();
+  });
+});
+
 describe('an error that a client gets on a stream that has begun', () => {
   const counted = async ({ adminUrl }: Wharf, code: string) => {
     const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
