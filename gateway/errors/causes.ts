@@ -36,7 +36,9 @@ export function linesOf(causes: readonly unknown[]): string[] {
     const name = ownNameOf(cause);
     const line = `${name === undefined ? '' : `${name}: `}${text}`.replaceAll(/\s+/g, ' ').trim();
     const words = line.split(/[^\w]+/).filter((word) => !said.has(word));
-    if (words.length > 0) lines.push(line);
+    // a name adds nothing to words that were said: it is often that of a class
+    const isNew = words.some((word) => word !== name) || (text === '' && words.length > 0);
+    if (isNew) lines.push(line);
     for (const word of words) said.add(word);
   }
   return lines;

@@ -17,6 +17,18 @@ it('a start that fails says why and what to do, once each, and nothing that is m
   );
 });
 
+it('a start that fails says a cause once that a text around it has quoted, whatever its name', () => {
+  const page = Object.assign(new Error('It answers with text/html, which is a page.'), { name: 'NotS3' });
+  const cause = new GatewayError('store_unavailable', { refused: true }, page);
+  const error = new AdvisedError(`The bucket "b" cannot be reached: ${page.message}`, 'Name the port.', { cause });
+  expect(startFailureText(error)).toBe(
+    'Wharf could not start: The bucket "b" cannot be reached: It answers with text/html, which is a page.\n' +
+      '  → Name the port.\n',
+  );
+  const bare = Object.assign(new Error(''), { name: 'SlowDown' });
+  expect(startFailureText(new Error('It broke.', { cause: bare }))).toContain('because: SlowDown:\n');
+});
+
 it('a start that fails of something unknown says what is known', () => {
   expect(startFailureText(new Error('Broken.'))).toBe('Wharf could not start: Broken.\n');
   expect(startFailureText('?')).toBe('Wharf could not start: unknown error\n');
