@@ -13,7 +13,7 @@ import { LONGEST_VALUE } from './redis-frames.js';
 import { watchLoss } from './redis-loss.js';
 import { lackedRights } from './redis-rights.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
-import { faultOfUrl } from './redis-url.js';
+import { adviceOnTls, faultOfUrl } from './redis-url.js';
 import { advised, isRefusal, saysOf, withoutValues } from './redis-words.js';
 
 /** Redis 6.2 or newer, or a compatible server. */
@@ -110,10 +110,16 @@ export async function create(
     answers.look();
     return new Error(`Redis did not answer within ${deps.timeouts.state} ms.`);
   };
+  /** While the first connection is being made, which takes longer to fail. */
+  const unopened = () => {
+    const { message } = late();
+    const hint = adviceOnTls(config.url, message);
+    return new Error(hint === '' ? message : `${message.slice(0, -1)}${hint}`);
+  };
 
   const run = async <T>(step: () => Promise<T>, isAnswer: (answer: unknown) => boolean): Promise<T> => {
     try {
-      if (client.status !== 'ready') await patience.within(opening, late);
+      if (client.status !== 'ready') await patience.within(opening, unopened);
       if (client.status !== 'ready') throw connection.notReady();
       const answer = await patience.within(step(), late);
       if (!isAnswer(answer)) throw answers.giveUp();

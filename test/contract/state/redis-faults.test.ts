@@ -141,8 +141,11 @@ describe('redis state store when Redis', () => {
   it('has no TLS, and its URL says rediss: the log and the error say which URL it takes', async () => {
     await store.close();
     store = await open(redis.url.replace('redis:', 'rediss:'));
-    await until(() => logged.length > 0);
     const message = /; a Redis without TLS answers so to rediss:\/\/ in state\.url, and takes redis:\/\/$/;
+    // before the connection is given up, as `wharf doctor` asks
+    const early = (await store.check().catch((thrown: unknown) => thrown)) as Error;
+    expect(early.cause).toHaveProperty('message', expect.stringMatching(message));
+    await until(() => logged.length > 0);
     expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringMatching(message));
     const { cause } = (await store.check().catch((thrown: unknown) => thrown)) as Error;
     expect(cause).toHaveProperty('message', expect.stringMatching(message));
