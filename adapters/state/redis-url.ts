@@ -28,7 +28,8 @@ export function faultOfUrl(text: string): string | undefined {
 }
 
 /** How a connection fails whose other end waits for plain text, or does not know what it reads. */
-const NOT_TLS = /ETIMEDOUT|did not answer|EPROTO|ECONNRESET|was closed|secure TLS connection|wrong version|packet length/i;
+const NOT_TLS =
+  /ETIMEDOUT|did not answer|EPROTO|ECONNRESET|was closed|secure TLS connection|wrong version|packet length/i;
 
 /** How it fails where the other end waits for TLS. */
 const NOT_PLAIN = /ECONNRESET|was closed/i;

@@ -6,7 +6,7 @@ import type { Log } from '../../gateway/ports/log.js';
 import type { Owner, Sharing } from '../../gateway/ports/owner.js';
 import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstream.js';
 import { type Child, startChild } from './stdio/child.js';
-import { findsCommand, isFolder } from './stdio/find-command.js';
+import { isFolder, lackOfCommand } from './stdio/find-command.js';
 import { notStarted } from './stdio/not-started.js';
 
 /** execve(2) ends its strings at a NUL: the rest would silently be lost. */
@@ -120,9 +120,12 @@ class Stdio implements SharedUpstream {
 
   async check(): Promise<void> {
     const { name } = this.#deps;
-    const [program = ''] = this.#options.command;
-    if (!(await findsCommand(program, this.#env.PATH ?? '', this.#options.cwd ?? '.'))) {
-      const cause = Object.assign(new Error(`no executable file: ${program}`), { code: 'ENOENT' });
+    const { command, cwd = '.' } = this.#options;
+    const [program = ''] = command;
+    // without its folder no program is started
+    const code = (await isFolder(cwd)) ? await lackOfCommand(program, this.#env.PATH ?? '', cwd) : 'ENOENT';
+    if (code !== undefined) {
+      const cause = Object.assign(new Error(`no executable file: ${program}`), { code });
       throw notStarted(name, this.#options.cwd, cause);
     }
     if (this.#silentEnd === undefined || [...this.#children].some((child) => child.hasWritten)) return;
@@ -156,7 +159,7 @@ export async function preflight(
   if (cwd !== undefined && !(await isFolder(cwd)))
     return [{ path: ['cwd'], message: 'is not a folder of this machine', value: cwd }];
   const [program = ''] = command;
-  if (await findsCommand(program, env.PATH ?? inheritedEnv.PATH ?? '', cwd ?? '.')) return [];
+  if ((await lackOfCommand(program, env.PATH ?? inheritedEnv.PATH ?? '', cwd ?? '.')) === undefined) return [];
   const message = program.includes('/') ? 'is not a program that can be run here' : 'is not found in PATH';
   const hint = /\s/.test(program) ? '; it must be the program alone, and each argument an item of its own' : '';
   return [{ path: ['command', 0], message: message + hint, value: program }];

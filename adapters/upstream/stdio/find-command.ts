@@ -2,12 +2,16 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 
-async function isExecutable(path: string): Promise<boolean> {
+/** What execvp(3) fails of; undefined for a file that it would run. */
+type Lack = 'EACCES' | 'ENOENT' | undefined;
+
+async function lackOf(path: string): Promise<Lack> {
   try {
+    if (!(await stat(path)).isFile()) return 'EACCES';
     await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'EACCES' : 'ENOENT';
   }
 }
 
@@ -19,11 +23,15 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** True when execvp(3) would find the command: as a path if it contains a slash, otherwise along PATH. */
-export async function findsCommand(command: string, path: string, cwd: string): Promise<boolean> {
-  if (command.includes('/')) return isExecutable(resolve(cwd, command));
+/** Looks for the command as execvp(3) does: as a path if it contains a slash, otherwise along PATH. */
+export async function lackOfCommand(command: string, path: string, cwd: string): Promise<Lack> {
+  if (command.includes('/')) return lackOf(resolve(cwd, command));
+  let lack: Lack = 'ENOENT';
   for (const folder of path.split(delimiter)) {
-    if (await isExecutable(join(resolve(cwd, folder), command))) return true;
+    const found = await lackOf(join(resolve(cwd, folder), command));
+    if (found === undefined) return undefined;
+    // one that may not be run counts where there is no other
+    if (found === 'EACCES') lack = found;
   }
-  return false;
+  return lack;
 }

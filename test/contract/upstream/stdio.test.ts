@@ -338,13 +338,29 @@ describe('stdio', () => {
     expect((await failureOf(upstream.connect(calm()))).code).toBe('upstream_unreachable');
   });
 
-  it.each([
-    ['a file that is no program', [import.meta.filename]],
-    ['a folder', ['/tmp']],
-    ['a name that is nowhere on PATH', ['no-such-program-here']],
-  ])('cannot start %s', async (_what, command) => {
-    expect((await failureOf(open(command))).code).toBe('upstream_unreachable');
-    expect((await failureOf(upstream.check())).code).toBe('upstream_unreachable');
+  it.each<[string, string[], string, object?]>([
+    ['a file that is no program', [import.meta.filename], 'its command may not be executed'],
+    ['a folder', ['/tmp'], 'its command may not be executed'],
+    ['a path that leads nowhere', ['/nonexistent/server'], 'its command was not found'],
+    ['a name that is nowhere on PATH', ['no-such-program-here'], 'its command was not found'],
+    [
+      'a program in a folder that is not there',
+      [process.execPath],
+      'its working directory does not exist',
+      { cwd: '/nonexistent' },
+    ],
+  ])('cannot start %s, and is not ready for the same reason', async (_what, command, reason, more = {}) => {
+    upstream = create(settings.parse({ command, ...more }), upstreamDeps());
+    const failures = [await failureOf(upstream.check()), await failureOf(upstream.connect(calm()))];
+    for (const failure of failures) expect(failure).toMatchObject({ code: 'upstream_unreachable', facts: { reason } });
+  });
+
+  it('names a program on the PATH that may not be run where there is no other', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'wharf-path-'));
+    writeFileSync(join(folder, 'served'), '#!/bin/sh\n', { mode: 0o644 });
+    upstream = create(settings.parse({ command: ['served'], env: { PATH: `${folder}:/nowhere` } }), upstreamDeps());
+    expect((await failureOf(upstream.check())).facts.reason).toBe('its command may not be executed');
+    rmSync(folder, { recursive: true });
   });
 
   it('finds a program on the PATH that the child gets', async () => {
