@@ -25,10 +25,13 @@ export class SessionTable<Entry extends Remembered> {
   readonly #byId = new RecentMap<string, Entry>();
   readonly #byPrincipal = new Map<string, RecentMap<string, Entry>>();
   readonly #weights = new MostUsed();
+  readonly #over: (entry: Entry) => void;
 
-  constructor(ledger: Ledger, ttlMs: number) {
+  /** @param over called for each that has left the table because it was unused for too long */
+  constructor(ledger: Ledger, ttlMs: number, over: (entry: Entry) => void) {
     this.#ledger = ledger;
     this.#ttlMs = ttlMs;
+    this.#over = over;
   }
 
   get size(): number {
@@ -45,7 +48,7 @@ export class SessionTable<Entry extends Remembered> {
     const entry = this.#byId.peek(id);
     if (!entry) return undefined;
     if (this.#isOver(entry, now)) {
-      this.delete(id);
+      this.#expire(entry);
       return undefined;
     }
     entry.usedAt = now;
@@ -64,8 +67,11 @@ export class SessionTable<Entry extends Remembered> {
       const refusal = this.#ledger.refusal(weight, { principal });
       const victim = refusal && this.#longestUnusedOf(refusal.full === 'principal' ? principal : this.#mostOf(usedAt));
       if (!victim) break;
-      this.delete(victim.id);
-      if (!this.#isOver(victim, usedAt)) evicted.push(victim);
+      if (this.#isOver(victim, usedAt)) this.#expire(victim);
+      else {
+        this.delete(victim.id);
+        evicted.push(victim);
+      }
     }
     // if nothing is left to remove, it is counted anyway: even the smallest limits admit one
     this.#ledger.add(weight, { principal });
@@ -82,8 +88,11 @@ export class SessionTable<Entry extends Remembered> {
     const removed: Entry[] = [];
     for (const entry of this.#byPrincipal.get(principal)?.values() ?? []) {
       if ((this.#byPrincipal.get(principal)?.size ?? 0) <= most) break;
-      this.delete(entry.id);
-      if (!this.#isOver(entry, now)) removed.push(entry);
+      if (this.#isOver(entry, now)) this.#expire(entry);
+      else {
+        this.delete(entry.id);
+        removed.push(entry);
+      }
     }
     return removed;
   }
@@ -106,8 +115,13 @@ export class SessionTable<Entry extends Remembered> {
     for (const entry of this.#byId.values()) {
       if (left === 0 || !this.#isOver(entry, now)) return;
       left -= 1;
-      this.delete(entry.id);
+      this.#expire(entry);
     }
+  }
+
+  #expire(entry: Entry): void {
+    this.delete(entry.id);
+    this.#over(entry);
   }
 
   #longestUnusedOf(principal: string | undefined): Entry | undefined {

@@ -101,7 +101,7 @@ export class Sessions {
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
-    this.#table = new SessionTable(deps.ledger, deps.ttlMs);
+    this.#table = new SessionTable(deps.ledger, deps.ttlMs, (cached) => this.#expired(cached));
   }
 
   /** Sessions remembered here. */
@@ -119,7 +119,7 @@ export class Sessions {
     return this.#table.entries(clock.ticks()).map(({ session, usedAt }) => ({ ...session, usedAt: began + usedAt }));
   }
 
-  /** Registers a callback for sessions of a server that were ended to make room, so that their upstreams are told. */
+  /** Registers a callback for sessions of a server that end here without a request of their clients, so that it is told. */
   watch(server: string, ended: (session: Session) => void): void {
     this.#watchers.set(server, ended);
   }
@@ -205,6 +205,18 @@ export class Sessions {
     if (cached) this.#keepAlive(cached);
     for (const key of keys.all('session', id)) if ((await state.read(key)) !== undefined) return false;
     return true;
+  }
+
+  /** Unused for too long here. A server keeps what it has of a session until it is told, for ever if need be. */
+  #expired({ session, key, isOurs }: Cached): void {
+    if (!isOurs || session.upstreamSession === undefined) return;
+    this.#deps.state.read(key).then(
+      (text) => {
+        // another replica may go on with it
+        if (text === undefined) this.#watchers.get(session.server)?.(session);
+      },
+      () => undefined,
+    );
   }
 
   #told({ session, since }: Cached, now: number): void {

@@ -124,7 +124,7 @@ export class HttpServer {
     return answer.kind === 'sse' ? this.#relaySilent(caller, answer) : this.#relay(caller, answer);
   }
 
-  /** A session was ended here to make room for another, so its server need not keep it either. Never rejects. */
+  /** A session has ended here without a request of its client, so its server need not keep it either. Never rejects. */
   forget(session: Session): Promise<void> {
     return this.#endAtServer(session, absentCaller(session.principal));
   }

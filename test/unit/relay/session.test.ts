@@ -74,6 +74,26 @@ describe('sessions', () => {
     expect(ended).toEqual([]);
   });
 
+  it('are ended at their servers once they are over, unless another replica goes on with them', async () => {
+    const { sessions, ended, time, replica } = lab({ most: 100 });
+    const other = replica();
+    const opened = [];
+    for (let at = 0; at < 7; at++) opened.push(await sessions.open(record('me', { upstreamSession: `u${at}` })));
+    const [none, moved] = [await sessions.open(record('me')), opened[0]?.id ?? ''];
+    time.now = TTL_MS / 2;
+    await other.sessions.find(moved, 'me', 'one');
+    time.now = TTL_MS + 1;
+    // what is asked for, and four more with each that opens
+    expect(await sessions.find(opened[6]?.id ?? '', 'me', 'one')).toBeUndefined();
+    expect(await sessions.find(none.id, 'me', 'one')).toBeUndefined();
+    for (let at = 0; at < 2; at++) await sessions.open(record('new', { upstreamSession: 'new' }));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([ended, other.ended].map((list) => list.map(({ upstreamSession }) => upstreamSession).sort())).toEqual([
+      ['u1', 'u2', 'u3', 'u4', 'u5', 'u6'],
+      [],
+    ]);
+  });
+
   it('end the one unused longest where all principals have as many', async () => {
     const { sessions, ended, time } = lab({ most: 3, principals: true, ratio: 0.75 });
     const [busy, idle] = [await sessions.open(record('busy')), await sessions.open(record('idle'))];
