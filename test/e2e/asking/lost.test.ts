@@ -2,9 +2,12 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { OwnRedis } from '../../helpers/own-redis.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { until } from '../../helpers/wait.js';
 import type { Wharf } from '../../helpers/wharf.js';
 import { PNG, startGatewayFor, startUpstream, textOf, upload } from './lab.js';
 import { RawCall } from './raw-call.js';
+import { binary } from './server-lab.js';
+import { asked, begin, look, outcome, TaskLab, update } from './task-lab.js';
 
 const ABOUT = { capabilities: { elicitation: { form: {}, url: {} } } };
 const SECRET = 'the tests of this repository share this secret';
@@ -53,9 +56,28 @@ it('a call that is made again after a question is answered at once when Redis lo
   const client = RawClient.stateless(wharf.mcp, '2026-07-28', ABOUT);
   const call = { name: 'take', arguments: {} };
   const { result } = await client.request('tools/call', call);
-  const asked = linkIn(JSON.stringify(result));
+  const lost = linkIn(JSON.stringify(result));
   await redis.command('flushall');
   const inputResponses = { 'wharf-file-1': { action: 'accept' } };
   const again = await client.request('tools/call', { ...call, requestState: result?.requestState, inputResponses });
-  await expectAnotherLink(again.result, asked);
+  await expectAnotherLink(again.result, lost);
+});
+
+it('a task that waits for a file asks anew, by a link that works, when Redis loses everything', async () => {
+  const scan = { method: 'elicitation/create', params: binary() };
+  const lab = await TaskLab.start({ scan }, { config: { state: { use: 'redis', url: redis.url }, secret: SECRET } });
+  const client = lab.client(ABOUT.capabilities);
+  const taskId = await begin(client);
+  const [key, { url: lost }] = asked(await look(client, taskId));
+  await update(client, taskId, { [key]: { action: 'accept' } });
+  expect((await look(client, taskId)).status).toBe('working');
+  await redis.command('flushall');
+  await until(async () => (await look(client, taskId)).inputRequests !== undefined);
+  const [again, { url }] = asked(await look(client, taskId));
+  expect([again, url]).not.toEqual([key, lost]);
+  expect(await upload(String(lost))).toBe(404);
+  await update(client, taskId, { [again]: { action: 'accept' } });
+  expect(await upload(String(url))).toBe(201);
+  expect((await outcome(client, taskId)).heard.scan).toMatchObject({ action: 'accept' });
+  await lab.stop();
 });
