@@ -2,9 +2,9 @@ import { isObject, own } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { budgetOfTool } from '../../../gateway/schema/budget.js';
+import { type Shape, shapeOf } from '../common/text-shape.js';
 import { takesInline } from '../common/transfer-modes.js';
 import { type Descriptor, descriptorOf, readDescriptor } from './keyword.js';
-import { type Shape, shapeOf } from './schema.js';
 
 /** Member of a tool that names its file arguments (2026-03-04 to 2026-03-26). */
 export const SIDECAR = 'inputFiles';

@@ -4,9 +4,9 @@ import type { Delivery, FileSlot } from '../../../gateway/ports/file-slot.js';
 import { EACH } from '../../../gateway/schema/argument-path.js';
 import { type Budget, budgetOfTool } from '../../../gateway/schema/budget.js';
 import { eachArgument } from '../../../gateway/schema/walk.js';
+import { type Shape, shapeOf } from '../common/text-shape.js';
 import { takesInline } from '../common/transfer-modes.js';
 import { type Descriptor, KEYWORDS, readDescriptor } from './keyword.js';
-import { type Shape, shapeOf } from './schema.js';
 import { SIDECAR, sidecarEntries } from './sidecar.js';
 
 const DATA_URI: Delivery = { kind: 'encoded', encoding: 'dataUri' };

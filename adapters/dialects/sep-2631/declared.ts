@@ -1,7 +1,10 @@
 import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { Delivery, FileSlot, TransferMode } from '../../../gateway/ports/file-slot.js';
+import { EACH } from '../../../gateway/schema/argument-path.js';
+import { budgetOfTool } from '../../../gateway/schema/budget.js';
 import { eachArgument } from '../../../gateway/schema/walk.js';
+import { shapeOf } from '../common/text-shape.js';
 import { modesIn } from '../common/transfer-modes.js';
 import { NAME } from './capability.js';
 
@@ -36,16 +39,22 @@ export function slotsOf(tool: JsonObject): FileSlot[] {
 
 function byKeyword(inputSchema: JsonValue | undefined): FileSlot[] {
   const slots: FileSlot[] = [];
-  eachArgument(inputSchema, ({ schema, path }) => {
-    const keyword = schema['x-mcp-file'];
-    if (!isObject(keyword) || !Array.isArray(keyword.transferModes)) return false;
-    // two drafts put the keyword on the array itself
-    const isArray = schema.type === 'array' && path.at(-1) !== '[]';
-    const modes = modesIn(keyword.transferModes) ?? EVERY_MODE;
-    // Wharf brings no file there if it knows none of the modes
-    if (modes.length > 0) slots.push(keywordSlot(isArray ? [...path, '[]'] : path, keyword, modes));
-    return true;
-  });
+  const budget = budgetOfTool();
+  eachArgument(
+    inputSchema,
+    ({ schema, path }) => {
+      const keyword = schema['x-mcp-file'];
+      if (!isObject(keyword) || !Array.isArray(keyword.transferModes)) return false;
+      // on anything else it means nothing, and the server takes no URI there
+      const shape = shapeOf(schema, inputSchema, budget);
+      if (!shape) return false;
+      const modes = modesIn(keyword.transferModes) ?? EVERY_MODE;
+      // two drafts put the keyword on the array itself; Wharf brings no file there if it knows none of the modes
+      if (modes.length > 0) slots.push(keywordSlot(shape === 'strings' ? [...path, EACH] : path, keyword, modes));
+      return true;
+    },
+    { budget },
+  );
   return slots;
 }
 

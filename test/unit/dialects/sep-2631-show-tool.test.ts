@@ -52,3 +52,40 @@ describe('SEP-2631: the size that a file may have', () => {
     },
   );
 });
+
+describe('SEP-2631: which arguments are files', () => {
+  const keyword = { 'x-mcp-file': { transferModes: ['inline', 'upload'] } };
+  const uri = { type: 'string', format: 'uri' };
+  const slots = (file: JsonObject) => {
+    const inputSchema = { type: 'object', properties: { file }, $defs: { uri, object: { type: 'object' } } };
+    return sep2631().slotsOf?.({ name: 't', inputSchema }) ?? [];
+  };
+
+  it.each<[string, JsonObject, string]>([
+    ['a URI string', { ...uri, ...keyword }, 'file'],
+    ['a string without format', { type: 'string', ...keyword }, 'file'],
+    ['a reference to one', { $ref: '#/$defs/uri', ...keyword }, 'file'],
+    ['one that may be null', { anyOf: [uri, { type: 'null' }], ...keyword }, 'file'],
+    ['the items of a list', { type: 'array', items: { ...uri, ...keyword } }, 'file.[]'],
+    ['a list of them', { type: 'array', items: uri, ...keyword }, 'file.[]'],
+    ['a list that may be null', { anyOf: [{ type: 'array', items: uri }, { type: 'null' }], ...keyword }, 'file.[]'],
+  ])('the keyword on %s declares one (2631-22)', (_what, file, path) => {
+    expect(slots(file).map((slot) => slot.path.join('.'))).toEqual([path]);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['an object', { type: 'object', ...keyword }],
+    ['a number', { type: 'number', ...keyword }],
+    ['what is true, false or null', { type: ['boolean', 'null'], ...keyword }],
+    ['a list of objects', { type: 'array', items: { type: 'object' }, ...keyword }],
+    ['the items of one', { type: 'array', items: { type: 'object', ...keyword } }],
+    ['a reference to an object', { $ref: '#/$defs/object', ...keyword }],
+  ])('on %s it declares none: the server takes no URI there (2631-22, 2356-09)', (_what, file) => {
+    expect(slots(file)).toEqual([]);
+  });
+
+  it('and below such an object it declares what it is on (2631-22)', () => {
+    const file = { type: 'object', properties: { scan: { ...uri, ...keyword } }, ...keyword };
+    expect(slots(file).map((slot) => slot.path.join('.'))).toEqual(['file.scan']);
+  });
+});
