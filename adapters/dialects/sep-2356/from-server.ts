@@ -35,8 +35,10 @@ function fileIn(
   const holders = [field, ...(isObject(items) ? [items] : [])];
   const [keyword] = holders.flatMap((holder) => KEYWORDS.flatMap((key) => readDescriptor(holder[key]) ?? []));
   const holder = isList ? items : field;
+  // on anything else the keyword means nothing; real servers leave the format out
+  if (!isObject(holder) || holder.type !== 'string') return undefined;
   // "that property's schema MUST be" one for a URI: another entry of the sidecar means nothing
-  const isUri = isObject(holder) && holder.type === 'string' && holder.format === 'uri';
+  const isUri = holder.format === 'uri';
   const descriptor = keyword ?? (isUri && isObject(sidecar) ? readDescriptor(own(sidecar, name)) : undefined);
   if (!descriptor) return undefined;
   const { accept, maxSize } = descriptor;
