@@ -30,6 +30,9 @@ interface Level {
 
 const NOWHERE = blank();
 
+/** Bytes of the raw key that there is room for from the start. */
+const USUAL_KEY = 1024;
+
 /** A tokenizer's place on the watch tree. Containers that are not on the tree are unknown here. */
 export class Position {
   /** Number of open containers on the tree; the tokenizer is on it while this equals its own depth. */
@@ -38,13 +41,16 @@ export class Position {
   readonly #tree: WatchTree;
   /** Reused from one message to the next. */
   readonly #levels: Level[] = [];
-  /** The part of a key from earlier chunks; keys longer than the tree's are not kept. */
-  readonly #key: Buffer;
+  /** Keys from this length on are longer than the tree's, however they are escaped, and are not kept. */
+  readonly #tooLong: number;
+  /** The part of a key from earlier chunks. It grows with the key: a tree may have one of megabytes. */
+  #key: Buffer;
   #keyLength = 0;
 
   constructor(tree: WatchTree) {
     this.#tree = tree;
-    this.#key = Buffer.alloc(tree.longestKey * ESCAPE_LENGTH + 1);
+    this.#tooLong = tree.longestKey * ESCAPE_LENGTH + 1;
+    this.#key = Buffer.alloc(Math.min(this.#tooLong, USUAL_KEY));
   }
 
   reset(): void {
@@ -98,7 +104,9 @@ export class Position {
 
   /** The chunk ends inside a key; `[start, end)` is the part in this chunk. */
   keyPart(chunk: Buffer, start: number, end: number): void {
-    const length = Math.min(end - start, this.#key.length - this.#keyLength);
+    const length = Math.min(end - start, this.#tooLong - this.#keyLength);
+    const needed = this.#keyLength + length;
+    if (needed > this.#key.length) this.#grow(needed);
     chunk.copy(this.#key, this.#keyLength, start, start + length);
     this.#keyLength += length;
   }
@@ -111,12 +119,18 @@ export class Position {
     level.child = level.node.other;
     if (!level.node.keys) return;
     if (this.#keyLength === 0) {
-      if (end - start < this.#key.length) this.#match(level, chunk, start, end, message);
+      if (end - start < this.#tooLong) this.#match(level, chunk, start, end, message);
     } else {
       this.keyPart(chunk, start, end);
-      if (this.#keyLength < this.#key.length) this.#match(level, this.#key, 0, this.#keyLength, message);
+      if (this.#keyLength < this.#tooLong) this.#match(level, this.#key, 0, this.#keyLength, message);
       this.#keyLength = 0;
     }
+  }
+
+  #grow(needed: number): void {
+    const longer = Buffer.alloc(Math.min(this.#tooLong, 2 * needed));
+    this.#key.copy(longer, 0, 0, this.#keyLength);
+    this.#key = longer;
   }
 
   /** Path of the current value. */

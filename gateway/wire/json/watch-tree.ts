@@ -67,6 +67,9 @@ export interface WatchTree {
 
 const BITS = 32;
 
+/** A list of all lengths up to that of a longer key would take eight times its bytes, so it has gaps. */
+const USUAL_KEY = 1024;
+
 export function compileWatchTree(root: WatchNode): WatchTree {
   const compiler = new Compiler();
   const compiled = compiler.node(root, undefined);
@@ -102,7 +105,7 @@ class Compiler {
     const byLength: (TreeKey[] | undefined)[] = [];
     for (const [index, [name, child]] of Object.entries(keys).entries()) {
       const bytes = Buffer.from(name);
-      while (byLength.length <= bytes.length) byLength.push(undefined);
+      while (byLength.length <= Math.min(bytes.length, USUAL_KEY)) byLength.push(undefined);
       const bucket = byLength[bytes.length] ?? [];
       byLength[bytes.length] = bucket;
       const word = Math.floor(index / BITS);

@@ -281,3 +281,22 @@ describe.each(['json', 'sse', 'lines'] as const)('everything outside of the tree
     expect([message.whole, message.malformed]).toEqual([Buffer.from(json).toString('latin1'), undefined]);
   });
 });
+
+describe('a long key of the tree', () => {
+  const key = 'é'.repeat(3000);
+  const tree: WatchNode = { keys: { [key]: { watch: 'wanted' }, short: { watch: 'short' } } };
+
+  it.each([
+    ['as it is', key],
+    ['with each character escaped', '\\u00e9'.repeat(3000)],
+  ])('is found however it is cut into chunks: %s', (_, written) => {
+    const text = Buffer.from(`{"short":1,"${written}x":2,"${written}":3,"x${written.slice(1)}":4}`);
+    for (const size of [1, 7, 1000, 4096, text.length]) {
+      const [message] = readChunks('json', tree, chunked(text, size)).messages;
+      expect(message?.ranges.map(({ name, text }) => [name, text])).toEqual([
+        ['short', '1'],
+        ['wanted', '3'],
+      ]);
+    }
+  });
+});
