@@ -54,3 +54,23 @@ export function besidePath(path: readonly string[], companion: string): string[]
   const name = companion.endsWith(EACH) ? companion.slice(0, -EACH.length) : companion;
   return [...argumentOf(path).slice(0, -1), name, ...(name === companion ? [] : [EACH])];
 }
+
+/**
+ * Short keys of the paths of one tool. A name that a server makes up may have a million characters, and is in the path of
+ * each slot below it: a hundred such paths, written out, took seconds.
+ */
+export class PathKeys {
+  readonly #numbers = new Map<string, number>();
+
+  of(path: readonly string[]): string {
+    return path.map((segment) => this.#numberOf(segment)).join('.');
+  }
+
+  #numberOf(segment: string): number {
+    const known = this.#numbers.get(segment);
+    if (known !== undefined) return known;
+    const number = this.#numbers.size;
+    this.#numbers.set(segment, number);
+    return number;
+  }
+}

@@ -3,7 +3,7 @@ import { isObject, textIn } from '../json/value.js';
 import { FILLED_WITH_NAME } from '../policy/file-words.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
-import { argumentOf, besidePath, EACH, isEach } from '../schema/argument-path.js';
+import { argumentOf, besidePath, EACH, isEach, PathKeys } from '../schema/argument-path.js';
 import { placeOf } from '../schema/place.js';
 import { isSpecial } from '../schema/segments.js';
 
@@ -56,6 +56,7 @@ class Families {
   readonly #tool: JsonObject;
   readonly #slots: readonly FileSlot[];
   readonly #known = new Map<string, Family>();
+  readonly #keys = new PathKeys();
   /** By their `properties`: one schema may be used in many places. */
   readonly #siblings = new Map<JsonObject, Siblings>();
 
@@ -65,7 +66,7 @@ class Families {
   }
 
   at(parent: readonly string[]): Family {
-    const id = JSON.stringify(parent);
+    const id = this.#keys.of(parent);
     const family = this.#known.get(id) ?? this.#find(parent);
     this.#known.set(id, family);
     return family;

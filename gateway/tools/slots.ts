@@ -1,7 +1,7 @@
 import type { Dialect } from '../ports/dialect.js';
 import type { FileArgument, FileSlot, ToolSettings } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
-import { segmentsOf } from '../schema/argument-path.js';
+import { PathKeys, segmentsOf } from '../schema/argument-path.js';
 
 /** Most slots of one tool: each costs work whenever the tool is listed, and real tools have far fewer. */
 const MAX_SLOTS = 100;
@@ -13,8 +13,9 @@ export function slotsOf(
   dialects: readonly Dialect[],
 ): FileSlot[] {
   const slots = new Map<string, FileSlot>();
+  const keys = new PathKeys();
   const add = (slot: FileSlot) => {
-    const key = slot.path.join('.');
+    const key = keys.of(slot.path);
     if (slots.size < MAX_SLOTS && !slots.has(key) && !slot.path.includes('__proto__')) slots.set(key, slot);
   };
   for (const argument of settings?.files ?? []) add(configuredSlot(argument));

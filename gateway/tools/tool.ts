@@ -3,7 +3,7 @@ import { type ParamHeader, paramHeadersOf } from '../mcp/param-headers.js';
 import type { Dialect } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
-import { argumentOf, EACH, isEach } from '../schema/argument-path.js';
+import { argumentOf, EACH, isEach, PathKeys } from '../schema/argument-path.js';
 import { type ItemCounts, itemCountsOf, typesOf } from '../schema/place.js';
 import { sizeIsText, withNameCompanions } from './companions.js';
 import { withLiftedNames } from './lifted-names.js';
@@ -66,14 +66,15 @@ interface ToolReading {
 export function readTool(declared: JsonObject, { settings, dialects }: ToolReading, isHeavy = false): Tool {
   const name = typeof declared.name === 'string' ? declared.name : undefined;
   const slots = slotsOf(declared, name === undefined ? undefined : own(settings, name), dialects);
-  const paths = new Set(slots.map(({ path }) => path.join('.')));
+  const keys = new PathKeys();
+  const paths = new Set(slots.map(({ path }) => keys.of(path)));
   const facts = {
     paramHeaders: paramHeadersOf(declared.inputSchema),
     slots: withLiftedNames(declared, withNameCompanions(declared, slots)).map((slot) => ({
       ...withOwnWords(declared, slot),
       ...(slot.declaredBy !== 'config' && takesOtherText(declared, slot, dialects) && { takesText: true as const }),
-      ...(paths.has([...slot.path, EACH].join('.')) && { hasListForm: true as const }),
-      ...(isEach(slot.path) && paths.has(argumentOf(slot.path).join('.')) && { hasSingleForm: true as const }),
+      ...(paths.has(keys.of([...slot.path, EACH])) && { hasListForm: true as const }),
+      ...(isEach(slot.path) && paths.has(keys.of(argumentOf(slot.path))) && { hasSingleForm: true as const }),
     })),
     ...(isObject(declared.outputSchema) && { outputSchema: declared.outputSchema }),
     ...(isHeavy && { hasUnkeptSchema: true as const }),

@@ -51,6 +51,20 @@ export const LISTS: Readonly<Record<string, Attack>> = {
         ),
       ),
   },
+  'the name of an object with many files': {
+    most: 1_000_000,
+    make: ({ count, blank }) => {
+      const files = many({ count: 100, blank: '' }, (at) => `"f${at}":${FILE_ARGUMENT}`);
+      return tools(blank + tool('t', `"${'a'.repeat(count)}":{"type":"object","properties":{${files}}}`));
+    },
+  },
+  'the names of a file and of the object around it': {
+    most: 3_500_000,
+    make: ({ count, blank }) => {
+      const name = 'é'.repeat(count);
+      return tools(blank + tool('t', `"${name}":{"type":"object","properties":{"${name}":${FILE_ARGUMENT}}}`));
+    },
+  },
   'many small tools': { most: 40_000, make: (shape) => tools(many(shape, (at) => tool(`t${at}`, `"p":${TEXT}`))) },
   'many schemas of results': {
     most: 25,

@@ -1,7 +1,7 @@
 import { isObject, own } from '../../../gateway/json/value.js';
 import type { DeclaredFile, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { Delivery, FileSlot } from '../../../gateway/ports/file-slot.js';
-import { EACH } from '../../../gateway/schema/argument-path.js';
+import { EACH, PathKeys } from '../../../gateway/schema/argument-path.js';
 import { type Budget, budgetOfTool } from '../../../gateway/schema/budget.js';
 import { eachArgument } from '../../../gateway/schema/walk.js';
 import { type Shape, shapeOf } from '../common/text-shape.js';
@@ -18,10 +18,11 @@ const NAMED_DATA_URI: Delivery = { kind: 'encoded', encoding: 'dataUriNamed' };
  */
 export function slotsOf(tool: JsonObject): FileSlot[] {
   const slots = declaredSlots(tool.inputSchema);
-  const taken = new Set(slots.map(({ path }) => path.join('.')));
+  const keys = new PathKeys();
+  const taken = new Set(slots.map(({ path }) => keys.of(path)));
   for (const { name, shape, descriptor } of sidecarEntries(tool)) {
     const slot = fileSlot([name], shape, descriptor);
-    if (!taken.has(slot.path.join('.'))) slots.push({ ...slot, deliveries: [NAMED_DATA_URI] });
+    if (!taken.has(keys.of(slot.path))) slots.push({ ...slot, deliveries: [NAMED_DATA_URI] });
   }
   return slots;
 }

@@ -32,6 +32,21 @@ describe('a tool', () => {
     expect(facts.paramHeaders).toEqual([{ header: 'mcp-param-region', path: ['region'] }]);
   });
 
+  it('gives a nested file no other name that would be longer than any host takes', () => {
+    const tool = (length: number) => ({
+      inputSchema: {
+        type: 'object',
+        properties: { ['d'.repeat(length)]: { type: 'object', properties: { e: BASE64 } } },
+      },
+    });
+    const [longest, longer] = [1022, 1023].map(
+      (length) => readTool(tool(length), { settings: {}, dialects }).facts.slots,
+    );
+    expect(longest?.map(({ lifted }) => lifted)).toEqual([`${'d'.repeat(1022)}_e`]);
+    expect(longer).toMatchObject([{ path: ['d'.repeat(1023), 'e'] }]);
+    expect(longer?.[0]).not.toHaveProperty('lifted');
+  });
+
   it('that the operator configures has those arguments first', () => {
     const files = [{ path: 'region', encoding: 'text' as const }];
     const settings = { take: { files, results: { files: [] } } };
