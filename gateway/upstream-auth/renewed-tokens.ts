@@ -25,7 +25,13 @@ export type Renew = (old: Tokens | undefined) => Promise<Tokens | undefined>;
  */
 const HOPELESS_MS = 10_000;
 
-/** Places whose new tokens are refused, and places whose tokens were renewed just now. */
+/**
+ * An authorization server that has given no token is not asked for the same one again for so long: while it is down, or
+ * refuses the credentials, each request would ask it, and many lock a client out that does not stop.
+ */
+const FAILED_MS = 1000;
+
+/** Places whose new tokens are refused, places whose tokens were renewed just now, and places that were given none. */
 const MOST_HOPELESS = 1000;
 
 interface Parts {
@@ -46,6 +52,8 @@ export class RenewedTokens {
   readonly #hopeless: LateCache<string>;
   /** The access tokens that this replica has had renewed, by the names of their places. */
   readonly #renewed: LateCache<string>;
+  /** Why there are no tokens, by the names of their places. */
+  readonly #failed: LateCache<GatewayError>;
   readonly #running = new Map<string, Promise<Tokens | undefined>>();
 
   constructor(parts: Parts, target: GrantTarget) {
@@ -53,6 +61,7 @@ export class RenewedTokens {
     this.#target = target;
     this.#hopeless = new LateCache({ max: MOST_HOPELESS, ttl: HOPELESS_MS, clock: parts.clock });
     this.#renewed = new LateCache({ max: MOST_HOPELESS, ttl: HOPELESS_MS, clock: parts.clock });
+    this.#failed = new LateCache({ max: MOST_HOPELESS, ttl: FAILED_MS, clock: parts.clock });
   }
 
   /** A good token that this process has, without a promise. */
@@ -101,6 +110,8 @@ export class RenewedTokens {
     for (;;) {
       const found = await this.#good(place, bad);
       if (found) return found;
+      const failure = this.#failed.get(place.name);
+      if (failure) throw failure;
       if (await this.#lock(place, mine)) break;
       if (clock.now() > until) throw new GatewayError('state_unavailable', {}, 'the renewal of a token is held up');
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -112,7 +123,7 @@ export class RenewedTokens {
         kept.hold(place, old);
         return old;
       }
-      const tokens = await renew(old);
+      const tokens = await this.#ask(place, () => renew(old));
       if (!tokens) {
         await kept.end(place, old);
         return undefined;
@@ -123,6 +134,15 @@ export class RenewedTokens {
       return put;
     } finally {
       await this.#unlock(locksOf(kept.keysOf(place)), mine);
+    }
+  }
+
+  async #ask({ name }: TokenPlace, renew: () => ReturnType<Renew>): Promise<Tokens | undefined> {
+    try {
+      return await renew();
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'upstream_login_failed') this.#failed.set(name, error);
+      throw error;
     }
   }
 

@@ -7,6 +7,7 @@ import { Issuer } from '../../helpers/issuer.js';
 import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { freshName } from '../../helpers/services.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf, type WharfOptions } from '../../helpers/wharf.js';
 
 const KEY = 'a-key-of-a-caller';
@@ -150,6 +151,23 @@ describe("Wharf's own token for a server (client credentials)", () => {
     expect(refused).toContain(reason);
     expect(fake.requests.length).toBe(0);
     expect(wharf.logged()).not.toContain('shh');
+  });
+
+  it('is not asked for with each request where it is not given', async () => {
+    tokens.answer = { status: 503, body: {} };
+    const wharf = await start(clientCredentials());
+    const begun = performance.now();
+    const again = async () => {
+      for (let n = 0; n < 10; n++) await expect(RawClient.connect(wharf.mcp)).rejects.toThrow('HTTP 503');
+    };
+    await Promise.all([again(), again(), again()]);
+    const seconds = Math.ceil((performance.now() - begun) / 1000);
+    expect(tokens.asked.length).toBeLessThanOrEqual(1 + seconds);
+    tokens.answer = undefined;
+    await until(async () => {
+      const client = await RawClient.connect(wharf.mcp).catch(() => undefined);
+      return client !== undefined;
+    });
   });
 
   it('is renewed by one of several replicas, for all of them', async () => {

@@ -144,6 +144,33 @@ describe('the tokens of a server', () => {
     expect([waiting.refusedAgain(place, 'newest'), waiting.isHopeless(place, 'newest')]).toEqual([false, true]);
   });
 
+  it('are asked for once a second where none are given, for each person, and used as soon as another replica has some', async () => {
+    const asked: string[] = [];
+    const failure = new GatewayError('upstream_login_failed', { server: 'crm', reason: 'it is down' });
+    const refuse = (who: string) => async () => {
+      asked.push(who);
+      throw failure;
+    };
+    const [own, bobs] = [placeOfPerson(one, 'ada'), placeOfPerson(one, 'bob')];
+    const here = renewed(one);
+    for (const _ of [1, 2, 3]) await expect(here.get(own, refuse('ada'))).rejects.toBe(failure);
+    await expect(here.get(bobs, refuse('bob'))).rejects.toBe(failure);
+    expect(asked).toEqual(['ada', 'bob']);
+    const others = new KeptTokens({ state, clock, keys: new StateKeys(['a secret of the operator']) });
+    await others.put(bobs, tokens('of another replica'));
+    expect((await here.get(bobs, refuse('bob')))?.accessToken).toBe('of another replica');
+    now += 1000;
+    expect((await here.get(own, async () => tokens('new')))?.accessToken).toBe('new');
+  });
+
+  it('are asked for again at once where it is the state store that has failed', async () => {
+    const place = placeOfPerson(one, 'ada');
+    const here = renewed(one);
+    const failure = new GatewayError('state_unavailable');
+    await expect(here.get(place, () => Promise.reject(failure))).rejects.toBe(failure);
+    expect((await here.get(place, async () => tokens('new')))?.accessToken).toBe('new');
+  });
+
   it('are not renewed by what a server has asked for that was replaced', async () => {
     const place = placeOfPerson(one, 'ada');
     let refuse: (() => void) | undefined;
