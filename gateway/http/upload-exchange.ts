@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeldBudget } from '../budget/held.js';
 import type { Ledger } from '../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../errors.js';
+import type { FewLines } from '../few-lines.js';
 import type { FileRecord } from '../files/file.js';
 import { ReadAhead } from '../files/read-ahead.js';
 import type { Admission, Uploads } from '../files/upload.js';
@@ -40,6 +41,7 @@ export interface UploadExchangeDeps {
   /** Absent: no spans are recorded. */
   traced?: TracedUploads | undefined;
   log: Log;
+  fewLines: FewLines;
   metrics: Metrics;
   /** Keeps refusals for the console. */
   lately: Pick<Lately, 'noteUpload'>;
@@ -157,12 +159,13 @@ class UploadTold {
   }
 
   failed(error: GatewayError, isGone: boolean): void {
-    const { log, traced, lately, audit, refused, metrics } = this.#deps;
+    const { log, fewLines, traced, lately, audit, refused, metrics } = this.#deps;
     const incoming = this.#incoming;
     const admission = this.#admission;
     const isAborted = isGone || error.code === 'upload_incomplete';
     const outcome = isAborted ? 'aborted' : isRefusal(error) ? 'refused' : 'failed';
-    if (outcome === 'failed') log.warn({ code: error.code, err: error.cause ?? error }, 'an upload failed');
+    const leftOut = outcome === 'failed' ? fewLines.take(`upload ${error.code}`) : undefined;
+    if (leftOut) log.warn({ code: error.code, err: error.cause ?? error, ...leftOut }, 'an upload failed');
     const why = whyClosed(incoming.socket);
     const failure = isAborted
       ? { type: why === CLIENT_GONE ? 'client_gone' : why.code }

@@ -4,14 +4,14 @@ import type { ObjectStore } from '../ports/object-store.js';
 import type { Filing } from './filing.js';
 import type { ProcessParts } from './process.js';
 
-type ServingDeps = Pick<AppDeps['downloads'], 'audit' | 'clock' | 'log' | 'metrics'> & {
+type ServingDeps = Pick<AppDeps['downloads'], 'audit' | 'clock' | 'log' | 'fewLines' | 'metrics'> & {
   objects: Pick<ObjectStore, 'presign'>;
   timeouts: Pick<ProcessParts['timeouts'], 'idle'>;
 };
 
 /** How a link leads to its file. @param openDownloads counts the downloads that Wharf streams itself */
 export function downloadParts(
-  { objects, timeouts, audit, clock, log, metrics }: ServingDeps,
+  { objects, timeouts, audit, clock, log, fewLines, metrics }: ServingDeps,
   { tickets, library, uses }: Pick<Filing, 'tickets' | 'library' | 'uses'>,
   { openDownloads, refused, open }: { openDownloads: Ledger; open: { count: number } } & Pick<AppDeps, 'refused'>,
 ): AppDeps['downloads'] {
@@ -30,6 +30,6 @@ export function downloadParts(
     openDownloads,
     redirect: objects.presign !== undefined,
     idleMs: timeouts.idle,
-    ...{ audit, clock, log, metrics, refused, open },
+    ...{ audit, clock, log, fewLines, metrics, refused, open },
   };
 }

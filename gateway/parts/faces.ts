@@ -33,7 +33,7 @@ export async function openFaces(
   serving: Serving,
   { hasMcp, version }: { hasMcp: boolean; version: string | undefined },
 ) {
-  const { config, closers, keys, clock, log, metrics, audit, held, publicUrl, publicBase, timeouts } = shared;
+  const { config, closers, keys, clock, log, fewLines, metrics, audit, held, publicUrl, publicBase, timeouts } = shared;
   const { library, uploads, resumable, several } = filing;
   const { servers, present, waysIn } = serving;
   const open = { count: 0, streams: new OpenStreams(), heartbeats: new Heartbeats() };
@@ -49,9 +49,9 @@ export async function openFaces(
   const lately = new Lately(clock);
   const exchanges = {
     ...{ authenticate: present.authenticate, shown: waysIn.now.shown, quotas: filing.quotas },
-    ...{ held, requests, timeouts, clock, log, metrics, audit, open, lately, refused },
+    ...{ held, requests, timeouts, clock, log, fewLines, metrics, audit, open, lately, refused },
   };
-  const faultOf = (what: string) => (error: GatewayError) => reportError({ log, metrics }, error, what);
+  const faultOf = (what: string) => (error: GatewayError) => reportError({ log, fewLines, metrics }, error, what);
   const app = lateApp({
     ...{ refused, fault: faultOf('a request failed'), resources: waysIn.resources, wayCheck: { keys, clock } },
     logins: { ...serving.logins, baseUrl: publicBase, log },

@@ -2,6 +2,7 @@ import { HeldBudget } from '../budget/held.js';
 import { PartBudget } from '../budget/parts.js';
 import type { AdapterList } from '../config/adapter-list.js';
 import type { Config } from '../config/config.js';
+import { FewLines } from '../few-lines.js';
 import { StateKeys } from '../files/state-keys.js';
 import { createMetrics } from '../http/metrics.js';
 import { createLedgers, sharingOf } from '../ledgers.js';
@@ -48,6 +49,7 @@ export async function openProcess(config: Config, adapters: AdapterList, log: Lo
     sharing,
     clock,
     log,
+    fewLines: new FewLines(clock),
     metrics,
     ...stores,
     audit,

@@ -1,7 +1,6 @@
 import { accessRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
 import { fitting } from '../descriptors.js';
-import { FewLines } from '../few-lines.js';
 import { TempFiles } from '../files/temp-files.js';
 import { Hosts } from '../hosts/hosts.js';
 import { PutOffLinks } from '../relay/asking/put-off.js';
@@ -80,13 +79,12 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
 
 /** What servers share, and a reload leaves as it is. */
 async function lastingParts(shared: ProcessParts, filing: Filing, ownPorts: readonly number[]) {
-  const { config, adapters, state, keys, clock, log, metrics, timeouts, audit, held, ledgers } = shared;
+  const { config, adapters, state, keys, clock, log, fewLines, metrics, timeouts, audit, held, ledgers } = shared;
   const takers = new FileTakers();
   takers.put(config.servers, []);
   return {
     ...filing,
-    ...{ held, audit, clock, log, metrics, takers },
-    fewLines: new FewLines(clock),
+    ...{ held, audit, clock, log, fewLines, metrics, takers },
     ownPorts: () => ownPorts,
     keptTools: new KeptViews<ToolFacts>(ledgers.catalog, clock),
     tempFiles: await openTempFiles(shared),

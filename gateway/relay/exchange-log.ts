@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LateCache } from '../budget/late-cache.js';
 import { asGatewayError, type GatewayError } from '../errors.js';
+import type { FewLines } from '../few-lines.js';
 import type { Audit } from '../ports/audit.js';
 import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -26,33 +27,47 @@ const BYTES_OF_A_TOKEN = 4;
 interface Tellers {
   log: Log;
   metrics: Metrics;
+  /** While a server or a store is away, each request fails: clients could fill the log. Their lines at `info` name the error. */
+  fewLines: FewLines;
+  /** That the log names in each of its lines; absent where it does not. */
+  server?: string;
 }
 
 /** What the lines of an exchange say of it. */
 type Told = Pick<Exchange, 'facts' | 'principal' | 'address'>;
 
 /** Logs an error that a client gets. */
-export function logError(log: Log, { code, facts, cause }: GatewayError, what: string, level?: 'warn'): void {
-  log[level ?? (code === 'internal' ? 'error' : 'warn')]({ code, facts, err: cause }, what);
+export function logError(
+  { log, fewLines, server }: Omit<Tellers, 'metrics'>,
+  { code, facts, cause }: GatewayError,
+  what: string,
+  level?: 'warn',
+): void {
+  const leftOut = fewLines.take(kindOf(what, code, server));
+  if (leftOut) log[level ?? (code === 'internal' ? 'error' : 'warn')]({ code, facts, err: cause, ...leftOut }, what);
+}
+
+function kindOf(what: string, code: string, server = ''): string {
+  return JSON.stringify([what, code, server]);
 }
 
 /**
  * Logs and counts an error that a client gets in a message, after a head with a success status.
  * @param level for a server's own error, which is not a fault of Wharf
  */
-export function reportError({ log, metrics }: Tellers, error: GatewayError, what: string, level?: 'warn'): void {
-  logError(log, error, what, level);
-  metrics.count('wharf_errors_total', { code: error.code });
+export function reportError(tellers: Tellers, error: GatewayError, what: string, level?: 'warn'): void {
+  logError(tellers, error, what, level);
+  tellers.metrics.count('wharf_errors_total', { code: error.code });
 }
 
 /**
  * Notes, logs and counts an error that a client gets in an answer with a success status.
  * @param tellers whose log names the server in each of its lines
  */
-export function tellError({ log, metrics }: Tellers, error: GatewayError, exchange: Told, what?: string): void {
+export function tellError(tellers: Tellers, error: GatewayError, exchange: Told, what?: string): void {
   noteError(exchange.facts, error);
-  logFailure(log, error, exchange, { what });
-  metrics.count('wharf_errors_total', { code: error.code });
+  logFailure(tellers, error, exchange, { what });
+  tellers.metrics.count('wharf_errors_total', { code: error.code });
 }
 
 /**
@@ -60,29 +75,34 @@ export function tellError({ log, metrics }: Tellers, error: GatewayError, exchan
  * has gone.
  */
 export function noteFailure(
-  { log, metrics }: Tellers,
+  { log, metrics, fewLines }: Pick<Tellers, 'log' | 'metrics' | 'fewLines'>,
   thrown: unknown,
   exchange: Exchange,
   server: string,
 ): GatewayError {
   const error = asGatewayError(thrown);
   if (!noteOutcome(error, exchange)) return error;
-  logFailure(log, error, exchange, { server });
+  logFailure({ log, fewLines }, error, exchange, { server });
   metrics.count('wharf_errors_total', { code: error.code });
   return error;
 }
 
 /** One rule for every failure, whether its client sees it in the status or in a message. */
 function logFailure(
-  log: Log,
+  { log, fewLines, server: bound }: Omit<Tellers, 'metrics'>,
   { code, cause, httpStatus }: GatewayError,
   exchange: Told,
   { server, what = 'an exchange failed' }: { server?: string; what?: string | undefined },
 ): void {
-  if (code === 'internal') log.error({ ...whose(exchange, server), err: cause }, what);
-  else if (httpStatus >= 500) log.warn({ ...whose(exchange, server), code, err: cause }, what);
-  // a client's mistake is in its exchange's own line, and clients can cause it as often as they like
-  else if (cause) log.debug({ ...whose(exchange, server), code, err: cause }, what);
+  if (httpStatus < 500) {
+    // a client's mistake is in its exchange's own line, and clients can cause it as often as they like
+    if (cause) log.debug({ ...whose(exchange, server), code, err: cause }, what);
+    return;
+  }
+  const leftOut = fewLines.take(kindOf(what, code, server ?? bound));
+  if (!leftOut) return;
+  if (code === 'internal') log.error({ ...whose(exchange, server), err: cause, ...leftOut }, what);
+  else log.warn({ ...whose(exchange, server), code, err: cause, ...leftOut }, what);
 }
 
 /** Notes how an exchange failed. @returns false when its client has gone, which no line of its own need say */
@@ -99,7 +119,7 @@ export function noteOutcome(error: GatewayError, { facts, signal }: Pick<Exchang
 
 /** A request that Wharf itself should have answered, and could not. */
 export function noteRefused(
-  { log, metrics }: Tellers,
+  { log, metrics, fewLines, server }: Tellers,
   thrown: unknown,
   exchange: Pick<Exchange, 'facts' | 'signal'>,
   method: string,
@@ -107,7 +127,9 @@ export function noteRefused(
   const error = asGatewayError(thrown);
   if (!noteOutcome(error, exchange)) return;
   metrics.count('wharf_errors_total', { code: error.code });
-  log.warn({ code: error.code, method, err: thrown }, 'a request was refused');
+  const what = 'a request was refused';
+  const leftOut = fewLines.take(kindOf(what, error.code, server));
+  if (leftOut) log.warn({ code: error.code, method, err: thrown, ...leftOut }, what);
 }
 
 /** Links the lines of one session. The id itself is a credential, but a hash does not reveal its 122 random bits. */
@@ -147,7 +169,7 @@ interface ExchangeEnd {
 
 /** One line per exchange: the caller, the request, bytes in and out, and the duration. A refusal is audited too. */
 export function logExchange(
-  { log, metrics, clock, audit }: Tellers & { clock: Stopwatch; audit: Audit },
+  { log, metrics, clock, audit }: Pick<Tellers, 'log' | 'metrics'> & { clock: Stopwatch; audit: Audit },
   exchange: Exchange,
   { server, verb, status, startedAt }: ExchangeEnd,
 ): void {

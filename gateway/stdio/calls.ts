@@ -1,5 +1,6 @@
 import { type HeldBudget, HeldRequest } from '../budget/held.js';
 import { GatewayError } from '../errors.js';
+import type { FewLines } from '../few-lines.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Timeouts } from '../policy/limits.js';
 import type { Audit } from '../ports/audit.js';
@@ -27,6 +28,7 @@ export interface LineDeps {
   timeouts: Timeouts;
   clock: Stopwatch;
   log: Log;
+  fewLines: FewLines;
   metrics: Metrics;
   audit: Audit;
 }

@@ -9,7 +9,7 @@ import { LineOutput } from './output.js';
 export function faceOver(
   servers: ReadonlyMap<string, Server>,
   { input, output }: { input: Readable; output: Writable },
-  deps: Pick<LineDeps, 'publicBase' | 'held' | 'timeouts' | 'clock' | 'log' | 'metrics' | 'audit'>,
+  deps: Pick<LineDeps, 'publicBase' | 'held' | 'timeouts' | 'clock' | 'log' | 'fewLines' | 'metrics' | 'audit'>,
 ): StdioFace | undefined {
   const [server] = servers.values();
   return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), identity: ANONYMOUS });

@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { create as noAudit } from '../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
+import { FewLines } from '../../gateway/few-lines.js';
 import type { UploadIntent } from '../../gateway/files/upload-intent.js';
 import { listenerOf } from '../../gateway/http/app.js';
 import { Lately } from '../../gateway/http/console/lately.js';
@@ -49,6 +50,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
       open,
       clock,
       log,
+      fewLines: new FewLines({ ticks: () => Date.now() }),
       metrics,
       lately,
       refused: () => {},

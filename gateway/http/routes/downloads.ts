@@ -6,6 +6,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
+import type { FewLines } from '../../few-lines.js';
 import {
   asksByTag,
   type DownloadRequest,
@@ -49,6 +50,7 @@ export interface DownloadDeps {
   audit: Audit;
   clock: Clock;
   log: Log;
+  fewLines: FewLines;
   metrics: Metrics;
   /** Called for a link that does not work. */
   refused: (error: GatewayError, request: IncomingMessage) => void;
@@ -158,7 +160,9 @@ function failed({ c, deps, again }: Visit, error: GatewayError, course: Course):
   if (error.httpStatus >= 500) {
     course.outcome = 'failed';
     deps.metrics.count('wharf_errors_total', { code: error.code });
-    deps.log.warn({ code: error.code, err: error.cause ?? error }, 'A download failed before its first byte.');
+    const leftOut = deps.fewLines.take(`download ${error.code}`);
+    const fields = { code: error.code, err: error.cause ?? error, ...leftOut };
+    if (leftOut) deps.log.warn(fields, 'A download failed before its first byte.');
   }
   const headers: Record<string, string> = error.code === 'method_not_allowed' ? { allow: ALLOW } : {};
   return refuse(error, c.req.header('accept'), headers, again);
@@ -277,7 +281,8 @@ async function stream(
     if (!outgoing.headersSent && !gone.aborted) throw thrown;
     outgoing.destroy();
     if (!storeFailed) return 'aborted';
-    deps.log.warn({ file: record.id, err: thrown }, 'A download broke off.');
+    const leftOut = deps.fewLines.take('broken download');
+    if (leftOut) deps.log.warn({ file: record.id, err: thrown, ...leftOut }, 'A download broke off.');
     return 'failed';
   } finally {
     // a pipeline into a closed answer refuses to begin, and leaves its source open

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Place } from '../../budget/line.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
+import type { FewLines } from '../../few-lines.js';
 import { UNKNOWN } from '../../identity/identities.js';
 import type { Timeouts } from '../../policy/limits.js';
 import type { Audit } from '../../ports/audit.js';
@@ -35,6 +36,7 @@ interface McpDeps extends GateDeps {
   timeouts: Timeouts;
   clock: Stopwatch;
   log: Log;
+  fewLines: FewLines;
   metrics: Metrics;
   audit: Audit;
   open: OpenExchanges;

@@ -34,7 +34,10 @@ interface Upload {
 
 /** What this room works with. */
 export interface AskingDeps
-  extends Pick<CommonDeps, 'server' | 'accepts' | 'dialects' | 'limits' | 'timeouts' | 'clock' | 'log' | 'metrics'> {
+  extends Pick<
+    CommonDeps,
+    'server' | 'accepts' | 'dialects' | 'limits' | 'timeouts' | 'clock' | 'log' | 'fewLines' | 'metrics'
+  > {
   /** `elicitation.order` */
   order: readonly Means[];
   /** `elicitation.rounds` */

@@ -376,7 +376,7 @@ export class AnswerRelay {
     const error = asGatewayError(withSource(thrown, deps.limits));
     if (!this.#reply.begun) {
       // the status line can report it, and its writer counts it
-      logError(deps.log, error, 'an answer broke off');
+      logError(deps, error, 'an answer broke off');
       throw error;
     }
     noteError(exchange.facts, error);

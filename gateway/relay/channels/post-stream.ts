@@ -2,8 +2,6 @@ import type { GatewayError } from '../../errors.js';
 import type { Era } from '../../mcp/era.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import type { ClientFacts } from '../../ports/client.js';
-import type { Log } from '../../ports/log.js';
-import type { Metrics } from '../../ports/metrics.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Asked } from '../caller.js';
 import { HEAD_WAIT_MS, MAX_WHOLE_BYTES } from '../client/late-head.js';
@@ -14,6 +12,7 @@ import type { PendingRequest } from '../pending-request.js';
 import type { Reply, ReplyHead } from '../reply.js';
 import type { Session } from '../session.js';
 import type { CallFiles } from './calls/call-files.js';
+import type { ChannelDeps } from './deps.js';
 
 /** A client on the Python SDK gives up a stream at an event longer than this, and reads a JSON body of any length. */
 const MOST_EVENT_BYTES = 1024 * 1024;
@@ -34,10 +33,7 @@ const VALUES = { body: 'values', headers: { 'content-type': 'application/json' }
 /** The answers to a batch are a batch, for a client that takes no events. */
 const BATCH = { ...VALUES, body: 'batch' } as const;
 
-interface StreamDeps {
-  log: Log;
-  metrics: Metrics;
-}
+type StreamDeps = Pick<ChannelDeps, 'server' | 'log' | 'fewLines' | 'metrics'>;
 
 /** The answer to one POST, composed from the messages of a shared channel. */
 export class PostStream {

@@ -343,8 +343,12 @@ export class SharedSession {
     await this.#inbox.delivered();
     const error = asGatewayError(reason ?? this.#closed());
     // an exchange that waits logs its failure itself, with the same cause
-    if (!this.#isClosing && !this.#streams.hasPosts)
-      deps.log.warn({ principal: this.principal, code: error.code, err: error.cause }, 'the channel broke off');
+    const leftOut =
+      this.#isClosing || this.#streams.hasPosts ? undefined : deps.fewLines.take(`broken channel ${deps.server}`);
+    if (leftOut) {
+      const fields = { principal: this.principal, code: error.code, err: error.cause, ...leftOut };
+      deps.log.warn(fields, 'the channel broke off');
+    }
     await this.#over(error);
   }
 

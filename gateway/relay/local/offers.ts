@@ -1,4 +1,5 @@
 import type { ErrorFacts, GatewayError } from '../../errors.js';
+import type { FewLines } from '../../few-lines.js';
 import { severalIn } from '../../files/bundles/several.js';
 import type { Uploads } from '../../files/upload.js';
 import { sizeByIn } from '../../files/upload-intent.js';
@@ -25,6 +26,7 @@ interface OfferDeps {
 interface RefusalDeps extends Omit<OfferDeps, 'principal'> {
   dialects: readonly Dialect[];
   log: Log;
+  fewLines: FewLines;
   metrics: Metrics;
 }
 

@@ -131,7 +131,8 @@ export function askOverHttp(upstream: ExchangeUpstream, deps: UpstreamDeps, send
       return await ask(upstream, deps, within, { method, params, read });
     } catch (error) {
       exchange.signal.throwIfAborted();
-      deps.log.warn({ method, err: error }, "a request of Wharf's own failed");
+      const leftOut = deps.fewLines.take(`own request ${server}`);
+      if (leftOut) deps.log.warn({ method, err: error, ...leftOut }, "a request of Wharf's own failed");
       return undefined;
     } finally {
       clear();

@@ -10,6 +10,7 @@ import fc from 'fast-check';
 import { create as noAudit } from '../../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import { GatewayError } from '../../../gateway/errors.js';
+import { FewLines } from '../../../gateway/few-lines.js';
 import type { FileRecord } from '../../../gateway/files/file.js';
 import { StoredObjects } from '../../../gateway/files/stored/stored-objects.js';
 import { listenerOf } from '../../../gateway/http/app.js';
@@ -114,6 +115,7 @@ const deps: DownloadDeps = {
   open: { count: 0 },
   clock: { now: () => NOW },
   log: silentLog,
+  fewLines: new FewLines({ ticks: () => 0 }),
   metrics: {
     count: (_name, { outcome, code = '' } = {}) => {
       if (outcome === undefined) world.errors.push(code);

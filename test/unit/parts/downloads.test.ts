@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { create as noAudit } from '../../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
+import { FewLines } from '../../../gateway/few-lines.js';
 import { downloadParts } from '../../../gateway/parts/downloads.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { createLab, HELLO, RETENTION } from '../files/upload-lab.js';
@@ -25,6 +26,7 @@ it('a file is extended once in a thousandth of its life, however many parts of i
       audit: noAudit({}),
       clock: { now: () => lab.time.now },
       log: silentLog,
+      fewLines: new FewLines({ ticks: () => 0 }),
       metrics: { count() {}, observe() {}, gauge() {} },
       timeouts: { idle: 1000 },
     },

@@ -3,12 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { create } from '../../../adapters/audit/none.js';
 import { GatewayError } from '../../../gateway/errors.js';
+import { FewLines } from '../../../gateway/few-lines.js';
 import { type Exchange, noFacts } from '../../../gateway/relay/exchange.js';
 import { logExchange, noteFailure, noteRefused, tellError } from '../../../gateway/relay/exchange-log.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { ROOT } from '../../helpers/tree-copy.js';
 
 const NO_AUDIT = create({});
+
+/** Of a minute that has just begun. */
+const noFewer = () => new FewLines({ ticks: () => 0 });
 
 describe('a request that Wharf itself could not answer', () => {
   const refusal = (signal: AbortSignal) => {
@@ -18,7 +22,7 @@ describe('a request that Wharf itself could not answer', () => {
     const metrics = { count: (...given: unknown[]) => void counted.push(given), gauge() {}, observe() {} };
     const facts = noFacts();
     const gone = new GatewayError('internal', {}, 'the client has gone');
-    noteRefused({ log, metrics }, gone, { facts, signal }, 'resources/read');
+    noteRefused({ log, metrics, fewLines: noFewer() }, gone, { facts, signal }, 'resources/read');
     return { lines, counted, error: facts.error };
   };
 
@@ -47,7 +51,12 @@ it('names in the line of a failure’s cause the server, the caller and the requ
     signal: new AbortController().signal,
   };
   const cause = new Error('connect ECONNREFUSED');
-  noteFailure({ log, metrics }, new GatewayError('state_unavailable', {}, cause), exchange as Exchange, 'docs');
+  noteFailure(
+    { log, metrics, fewLines: noFewer() },
+    new GatewayError('state_unavailable', {}, cause),
+    exchange as Exchange,
+    'docs',
+  );
   const whose = { server: 'docs', principal: 'ann', address: '192.0.2.1', id: '7', method: 'tools/call', name: 'read' };
   expect(lines).toEqual([{ ...whose, code: 'state_unavailable', err: cause }]);
 });
@@ -58,7 +67,12 @@ it('warns of a failure without a cause too, such as a time-out, and not of what 
   const exchange = { facts: noFacts(), principal: 'ann', signal: new AbortController().signal };
   for (const code of ['upstream_timeout', 'tool_unknown'] as const) {
     const metrics = { count() {}, gauge() {}, observe() {} };
-    noteFailure({ log, metrics }, new GatewayError(code), exchange as Partial<Exchange> as Exchange, 'docs');
+    noteFailure(
+      { log, metrics, fewLines: noFewer() },
+      new GatewayError(code),
+      exchange as Partial<Exchange> as Exchange,
+      'docs',
+    );
   }
   expect(codes).toEqual(['upstream_timeout']);
 });
@@ -66,10 +80,38 @@ it('warns of a failure without a cause too, such as a time-out, and not of what 
 it('warns in the same way of a failure that is told in a message, after a head with status 200', () => {
   const lines: unknown[] = [];
   const log = { ...silentLog, warn: (fields: object) => void lines.push(fields) };
+  const metrics = { count() {}, gauge() {}, observe() {} };
   const exchange = { facts: noFacts(), principal: 'ann', address: '192.0.2.1' };
   for (const code of ['upstream_timeout', 'tool_unknown'] as const)
-    tellError({ log, metrics: { count() {}, gauge() {}, observe() {} } }, new GatewayError(code), exchange);
+    tellError({ log, metrics, fewLines: noFewer() }, new GatewayError(code), exchange);
   expect(lines).toEqual([{ code: 'upstream_timeout', principal: 'ann', address: '192.0.2.1' }]);
+});
+
+it('tells few of the failures of a minute that have one code at one server, and counts all', () => {
+  const lines: object[] = [];
+  const log = { ...silentLog, warn: (fields: object) => void lines.push(fields) };
+  let counted = 0;
+  const metrics = { count: () => void counted++, gauge() {}, observe() {} };
+  const time = { now: 0 };
+  const fewLines = new FewLines({ ticks: () => time.now });
+  const fail = (server: string) => {
+    const exchange = { facts: noFacts(), principal: 'ann', signal: new AbortController().signal };
+    const error = new GatewayError('upstream_unreachable', { server });
+    noteFailure({ log, metrics, fewLines }, error, exchange as Partial<Exchange> as Exchange, server);
+    const told = { facts: noFacts(), principal: 'ann' };
+    tellError({ log, metrics, fewLines, server }, error, told);
+    expect([exchange.facts.error, told.facts.error]).toEqual([error.code, error.code]);
+  };
+  for (let at = 0; at < 50; at++) fail('docs');
+  expect([lines.length, counted]).toEqual([10, 100]);
+  fail('other');
+  expect(lines.length).toBe(12);
+  time.now = 60_000;
+  fail('docs');
+  expect(lines.slice(12)).toEqual([
+    expect.objectContaining({ leftOut: 90 }),
+    expect.not.objectContaining({ leftOut: expect.anything() }),
+  ]);
 });
 
 it.each([

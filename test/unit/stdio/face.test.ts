@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
+import { FewLines } from '../../../gateway/few-lines.js';
 import { ANONYMOUS } from '../../../gateway/identity/identities.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../../gateway/policy/limits.js';
 import type { Exchange } from '../../../gateway/relay/exchange.js';
@@ -57,6 +58,7 @@ async function sentOver(channel: 'exchange' | 'shared'): Promise<string[]> {
     timeouts: DEFAULT_TIMEOUTS,
     clock: { ticks: () => performance.now() },
     log: silentLog,
+    fewLines: new FewLines({ ticks: () => 0 }),
     metrics: { count() {}, observe() {}, gauge() {} },
     audit: { isOn: false } as never,
   });

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../errors.js';
+import type { FewLines } from '../../../few-lines.js';
 import type { Audit } from '../../../ports/audit.js';
 import type { Stopwatch } from '../../../ports/clock.js';
 import type { Log } from '../../../ports/log.js';
@@ -18,6 +19,7 @@ export interface EndpointDeps extends GateDeps {
   isDraining: () => boolean;
   clock: Stopwatch;
   log: Log;
+  fewLines: FewLines;
   metrics: Metrics;
   audit: Audit;
   /** Running exchanges, which a drain waits for. */

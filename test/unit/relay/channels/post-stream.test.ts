@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../../gateway/errors.js';
+import { FewLines } from '../../../../gateway/few-lines.js';
 import { ASSUMED_ERA } from '../../../../gateway/mcp/era.js';
 import type { Asked } from '../../../../gateway/relay/caller.js';
 import { CallFiles } from '../../../../gateway/relay/channels/calls/call-files.js';
@@ -47,7 +48,12 @@ class Told extends EventEmitter implements HttpResponse {
   setTimeout(): void {}
 }
 
-const DEPS = { log: silentLog, metrics: { count() {}, observe() {}, gauge() {} } };
+const DEPS = {
+  server: 'docs',
+  log: silentLog,
+  fewLines: new FewLines({ ticks: () => 0 }),
+  metrics: { count() {}, observe() {}, gauge() {} },
+};
 const EVENTS = 'application/json, text/event-stream';
 const ANSWER = '{"result":{},"id":1}';
 const OTHER = '{"result":{},"id":2}';
