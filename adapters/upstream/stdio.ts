@@ -8,6 +8,7 @@ import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstr
 import { type Child, startChild } from './stdio/child.js';
 import { isFolder, lackOfCommand } from './stdio/find-command.js';
 import { notStarted } from './stdio/not-started.js';
+import { StderrRoom } from './stdio/stderr-log.js';
 
 /** execve(2) ends its strings at a NUL: the rest would silently be lost. */
 const NO_NUL = /^[^\0]*$/;
@@ -57,6 +58,7 @@ class Stdio implements SharedUpstream {
   readonly #env: Record<string, string> = {};
   readonly #withheld: ReadonlySet<string>;
   readonly #children = new Set<Child>();
+  readonly #stderr = new StderrRoom();
   /** Counts process groups that run, or are about to. */
   readonly #processes: Ledger;
   /** How the last process ended, if that was before it wrote anything. */
@@ -90,6 +92,7 @@ class Stdio implements SharedUpstream {
         withheld: this.#withheld,
         cwd: this.#options.cwd,
         takeMs: this.#deps.timeouts.upstream,
+        stderr: this.#stderr,
         log,
       },
       () => {

@@ -9,7 +9,7 @@ import { ChildOutput } from './child-output.js';
 import { LineWriter } from './line-writer.js';
 import { notStarted } from './not-started.js';
 import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
-import { StderrLog } from './stderr-log.js';
+import { StderrLog, type StderrRoom } from './stderr-log.js';
 import { Turns } from './turns.js';
 import { missedVariable } from './withheld.js';
 
@@ -51,6 +51,8 @@ interface ChildOptions {
   takeMs: number;
   /** How long the child may write nothing after its start before the operator is told. */
   silentMs?: number;
+  /** Of all processes of the server. */
+  stderr: StderrRoom;
   log: Log;
 }
 
@@ -104,7 +106,7 @@ export class Child implements SharedConnection {
     });
     groupsToKillAtExit.add(group);
     this.#lines = new LineWriter(child.stdin, { takeMs: options.takeMs, stalled: () => this.#stalled() });
-    this.#stderr = new StderrLog(child.stderr, options.log.child({ pid: group }));
+    this.#stderr = new StderrLog(child.stderr, options.log.child({ pid: group }), options.stderr);
     this.body = new ChildOutput(child.stdout, () => this.#outputEnded());
     // EPIPE after the child closed its stdin; the failing write's callback reports it
     child.stdin.on('error', () => undefined);

@@ -4,8 +4,29 @@ import type { Log } from '../../../gateway/ports/log.js';
 /** Bytes kept of one line; the rest of the line is dropped. */
 const LINE_BYTES = 8 * 1024;
 
-/** Lines logged per second; further ones are counted. */
+/** Lines of one process that are logged per second, and of all processes of a server; further ones are counted. */
 const LINES_PER_SECOND = 50;
+const LINES_OF_ALL = 200;
+
+/** How many lines the processes of one server have had logged in this second. */
+export class StderrRoom {
+  #lines = 0;
+  #isCounting = false;
+
+  /** @returns whether there is room for one more */
+  take(): boolean {
+    if (this.#lines >= LINES_OF_ALL) return false;
+    this.#lines++;
+    if (!this.#isCounting) {
+      this.#isCounting = true;
+      setTimeout(() => {
+        this.#lines = 0;
+        this.#isCounting = false;
+      }, 1000).unref();
+    }
+    return true;
+  }
+}
 
 /**
  * Once no more are logged, only the last lines of what came at one time are looked at: a chunk of 32,000 short lines held the
@@ -28,6 +49,7 @@ const NEWLINE = 0x0a;
  */
 export class StderrLog {
   readonly #log: Log;
+  readonly #room: StderrRoom;
   readonly #tail: string[] = [];
   #line: Buffer[] = [];
   #lineBytes = 0;
@@ -35,15 +57,16 @@ export class StderrLog {
   #dropped = 0;
   #window: NodeJS.Timeout | undefined;
 
-  constructor(stderr: Readable, log: Log) {
+  constructor(stderr: Readable, log: Log, room: StderrRoom) {
     this.#log = log;
+    this.#room = room;
     stderr.on('data', (chunk: Buffer) => this.#read(chunk));
     stderr.on('end', () => this.#endLine());
     stderr.on('error', () => undefined);
     stderr.on('close', () => {
       // it may be closed without an end
       this.#endLine();
-      this.#endWindow();
+      this.#endWindow(true);
     });
   }
 
@@ -103,16 +126,18 @@ export class StderrLog {
     if (line === '') return;
     if (!FRAME.test(line)) this.#tail.push(line.slice(0, TAIL_LINE_CHARS));
     if (this.#tail.length > TAIL_LINES) this.#tail.shift();
-    this.#window ??= setTimeout(() => this.#endWindow(), 1000).unref();
-    if (this.#logged++ < LINES_PER_SECOND) this.#log.info({ line }, 'upstream stderr');
+    this.#window ??= setTimeout(() => this.#endWindow(false), 1000).unref();
+    if (this.#logged++ < LINES_PER_SECOND && this.#room.take()) this.#log.info({ line }, 'upstream stderr');
     else this.#dropped++;
   }
 
-  #endWindow(): void {
+  #endWindow(isLast: boolean): void {
     clearTimeout(this.#window);
     this.#window = undefined;
-    if (this.#dropped > 0) this.#log.warn({ lines: this.#dropped }, 'upstream stderr lines dropped');
     this.#logged = 0;
+    // without room they are told with later ones
+    if (this.#dropped === 0 || !(isLast || this.#room.take())) return;
+    this.#log.warn({ lines: this.#dropped }, 'upstream stderr lines dropped');
     this.#dropped = 0;
   }
 }

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { StderrLog } from '../../../adapters/upstream/stdio/stderr-log.js';
+import { StderrLog, StderrRoom } from '../../../adapters/upstream/stdio/stderr-log.js';
 import type { Log } from '../../../gateway/ports/log.js';
 
 /** Standard error of a process, whose chunks a test gives. */
-function lab() {
+function lab(room = new StderrRoom()) {
   const lines: string[] = [];
   let dropped = 0;
   const log = {
@@ -13,7 +13,7 @@ function lab() {
     warn: (facts: { lines: number }) => (dropped += facts.lines),
   } as unknown as Log;
   const stderr = new EventEmitter();
-  const kept = new StderrLog(stderr as unknown as Readable, log);
+  const kept = new StderrLog(stderr as unknown as Readable, log, room);
   return { lines, kept, dropped: () => dropped, say: (chunk: Buffer) => stderr.emit('data', chunk), stderr };
 }
 
@@ -46,6 +46,16 @@ describe('what a process says on standard error', () => {
     expect(kept.tail.endsWith('\nnot yet the end')).toBe(true);
     stderr.emit('close');
     expect(dropped()).toBe(18_001 - 50);
+  });
+
+  it('has less room in the log where other processes of its server say much, and loses no count', () => {
+    const room = new StderrRoom();
+    const all = Array.from({ length: 10 }, () => lab(room));
+    for (const { say } of all) say(Buffer.from(numbered(0, 60)));
+    expect(all.map(({ lines }) => lines.length)).toEqual([50, 50, 50, 50, 0, 0, 0, 0, 0, 0]);
+    for (const { stderr } of all) stderr.emit('close');
+    expect(all.map(({ dropped }) => dropped())).toEqual([10, 10, 10, 10, 60, 60, 60, 60, 60, 60]);
+    expect(all[9]?.kept.tail).toContain('59');
   });
 
   it('counts a line that comes in several chunks once, and no empty ones', () => {

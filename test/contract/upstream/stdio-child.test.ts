@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { Child, startChild } from '../../../adapters/upstream/stdio/child.js';
+import { StderrRoom } from '../../../adapters/upstream/stdio/stderr-log.js';
 import { isRunning } from '../../helpers/is-running.js';
 import { until } from '../../helpers/wait.js';
 import { recordingLog } from './subject.js';
@@ -18,6 +19,7 @@ function optionsFor(script: string) {
     withheld: new Set<string>(),
     cwd: undefined,
     takeMs: 1000,
+    stderr: new StderrRoom(),
     log,
   };
 }
