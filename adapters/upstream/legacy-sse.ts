@@ -14,6 +14,7 @@ import { refusedCredentials } from './http/credentials.js';
 import { readEndpoint } from './http/endpoint-event.js';
 import { reach } from './http/reach.js';
 import { isGone, isRedirection, redirected, sendFollowing } from './http/redirect.js';
+import { saidBy } from './http/said.js';
 import { type HttpSettings, httpSettings } from './http/settings.js';
 
 export const settings = httpSettings;
@@ -108,9 +109,10 @@ class LegacySse implements SharedUpstream {
       answer.destroy();
       throw new GatewayError('upstream_coding', { server: this.#name, coding: coding.slice(0, 64) });
     }
+    const said = saidBy(answer);
     answer.destroy();
-    if (status !== 200) throw this.#refused(status);
-    throw this.#invalid('it did not answer GET with an event stream');
+    if (status !== 200) throw this.#refused(status, said);
+    throw this.#invalid('it did not answer GET with an event stream', said);
   }
 
   /** MCP 2024-11-05: the event's data is a URI to which the client sends its messages. */
@@ -145,8 +147,10 @@ class LegacySse implements SharedUpstream {
           throw redirected(this.#name, answer, { origin, path: asked });
         }
         const status = answer.statusCode;
+        const isTaken = status >= 200 && status <= 299;
+        const said = isTaken ? undefined : saidBy(answer);
         drain(answer);
-        if (status < 200 || status > 299) throw this.#refused(status);
+        if (!isTaken) throw this.#refused(status, said);
       },
       close: () =>
         new Promise((resolve) => {
@@ -158,13 +162,13 @@ class LegacySse implements SharedUpstream {
     };
   }
 
-  #refused(status: number): GatewayError {
+  #refused(status: number, said: unknown): GatewayError {
     const credentials = refusedCredentials(this.#name, status, this.#headerNames);
-    return credentials ?? new GatewayError('upstream_refused', { server: this.#name, status });
+    return credentials ?? new GatewayError('upstream_refused', { server: this.#name, status }, said);
   }
 
-  #invalid(reason: string): GatewayError {
-    return new GatewayError('upstream_invalid', { server: this.#name, reason });
+  #invalid(reason: string, said?: Error): GatewayError {
+    return new GatewayError('upstream_invalid', { server: this.#name, reason }, said);
   }
 
   #timeout(): GatewayError {

@@ -69,10 +69,11 @@ export class Calls {
 
   /** Begins an exchange. `reply.abort()` ends it, as when a client disconnects. */
   begin(verb: Verb, request: CallRequest): { reply: LineReply; end: Promise<CallEnd> } {
-    const { output, metrics, log } = this.#deps;
+    const { server, output, metrics, log, fewLines } = this.#deps;
     const dropped = () => {
       metrics.count('wharf_dropped_messages_total', { reason: 'no_message' });
-      log.debug({}, 'the server sent something that is not a message');
+      const leftOut = fewLines.take(`no message ${server.name}`);
+      if (leftOut) log.debug({ ...leftOut }, 'the server sent something that is not a message');
     };
     const { answered = () => undefined, unreadable } = request;
     const reply = new LineReply({ output, answered, dropped, unreadable });

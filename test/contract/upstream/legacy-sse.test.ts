@@ -218,7 +218,9 @@ describe('legacy-sse', () => {
   it('refuses what is not an event stream, or a compressed one', async () => {
     await start();
     fake.queue.push({ contentType: 'application/json', body: '{}' });
-    expect((await failureOf(upstream.connect(calm()))).code).toBe('upstream_invalid');
+    const failure = await failureOf(upstream.connect(calm()));
+    expect(failure).toMatchObject({ code: 'upstream_invalid', cause: { message: 'HTTP 200, application/json: {}' } });
+    expect(failure.message).not.toContain('{}');
     fake.queue.push({ contentType: 'text/event-stream', body: 'x', coding: 'gzip' });
     expect((await failureOf(upstream.connect(calm()))).code).toBe('upstream_coding');
   });
@@ -229,6 +231,9 @@ describe('legacy-sse', () => {
     fake.queue.push({ status, body: 'Session not found' });
     const failure = await failureOf(connection.send(request(1, 'ping')));
     expect([failure.code, failure.facts.status]).toEqual(['upstream_refused', status]);
+    // for the log
+    expect(failure.cause).toHaveProperty('message', expect.stringMatching(`^HTTP ${status}\\b.*: Session not found$`));
+    expect(failure.message).not.toContain('Session');
     expect(connection.body.destroyed).toBe(false);
   });
 
