@@ -20,6 +20,7 @@ import { withSource } from '../under-limits.js';
 import { BodyBounds } from '../upstream/body-bounds.js';
 import { pump } from '../upstream/pump.js';
 import { tellingOfFault } from '../upstream/server-faults.js';
+import { AnswerQueue } from './answer-queue.js';
 import { pingIn } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import { EarlyMessages } from './early-messages.js';
@@ -36,9 +37,6 @@ interface AnswerContext {
   /** Answers a server's `ping` before that: the client cannot, because it has no session yet. */
   answerPing?: (id: string) => Promise<void>;
 }
-
-/** What a message that waits takes besides its bytes: an upstream may send thirty thousand of two bytes in one packet. */
-const WAITING_BYTES = 2 * 1024;
 
 /** Separates values that waited, whatever whitespace they had. */
 const SEPARATOR = Buffer.from('\n');
@@ -58,7 +56,7 @@ export class AnswerRelay {
   #isUntyped: boolean;
   /** Set until the session is open. */
   #early: EarlyMessages | undefined;
-  #tail: Promise<void> | undefined;
+  readonly #queue: AnswerQueue;
   #bounds: BodyBounds | undefined;
   readonly #owner: Owner;
   #hasEventIds = false;
@@ -91,6 +89,7 @@ export class AnswerRelay {
     this.#isUntyped = kind === 'bytes';
     if (context.openSession) this.#early = new EarlyMessages();
     this.#owner = { principal: exchange.principal, server: deps.server };
+    this.#queue = new AnswerQueue(deps.cut.held, this.#owner);
   }
 
   async run(): Promise<void> {
@@ -106,7 +105,7 @@ export class AnswerRelay {
         signal: this.#exchange.signal,
       });
       await this.#reader.end();
-      await this.#tail;
+      await this.#queue.tail;
       await this.#finish();
     } catch (thrown) {
       await (this.#bounds?.isOver ? this.#finish() : this.#fail(thrown));
@@ -129,7 +128,7 @@ export class AnswerRelay {
       this.#context.deps.cut,
       {
         message: withoutStrays(this.#context, this.#answer, (message, cuts) => this.#onMessage(message, cuts)),
-        backlog: () => this.#tail,
+        backlog: () => this.#queue.tail,
         space: (bytes) => this.#space(bytes),
         comment: (bytes) => {
           if (this.#early) return;
@@ -145,7 +144,7 @@ export class AnswerRelay {
   #bound(): BodyBounds | undefined {
     if (this.#answer.whole || !(this.#early || this.#isOne)) return undefined;
     const { server, timeouts } = this.#context.deps;
-    const isBusy = () => this.#tail !== undefined || this.#madeReader?.inMessage === true;
+    const isBusy = () => this.#queue.tail !== undefined || this.#madeReader?.inMessage === true;
     const lacksAll = () => this.#early !== undefined || (this.#isOne && this.#forwarded === 0 && !isBusy());
     return new BodyBounds({ body: this.#answer.body, server, ms: timeouts.upstream, lacksAll, isBusy });
   }
@@ -162,8 +161,8 @@ export class AnswerRelay {
     if (failure && this.#pending.size === 1) throw failure;
     const settle = this.#reader.settle();
     const untaken = this.#untaken();
-    if (!fed && !settle && !untaken) return this.#tail;
-    return Promise.all([fed, settle, untaken, this.#tail]).then(() => this.#tail);
+    if (!fed && !settle && !untaken) return this.#queue.tail;
+    return Promise.all([fed, settle, untaken, this.#queue.tail]).then(() => this.#queue.tail);
   }
 
   /** Set while a client does not read: what it was sent is held too, even blanks and comments. */
@@ -188,7 +187,7 @@ export class AnswerRelay {
     // before the head there is no body for them
     if (this.#isUntyped) return;
     if (this.#early) this.#early.space(async () => this.#reply.space(SEPARATOR));
-    else if (this.#tail) this.#queue(async () => this.#reply.space(bytes));
+    else if (this.#queue.tail) this.#queue.add(async () => this.#reply.space(bytes));
     else {
       this.#besides += bytes.length;
       this.#reply.space(bytes);
@@ -203,9 +202,9 @@ export class AnswerRelay {
       cuts.release();
       return;
     }
-    const pieces = this.#early || this.#tail ? undefined : untouched(message, cuts, this.#context.deps, this.#to);
+    const pieces = this.#early || this.#queue.tail ? undefined : untouched(message, cuts, this.#context.deps, this.#to);
     if (!pieces) {
-      this.#queue(
+      this.#queue.add(
         () => this.#forward(message, cuts),
         () => dismiss(cuts),
       );
@@ -217,7 +216,7 @@ export class AnswerRelay {
     this.#answered(answers);
     // what a slow client has not read is still held
     if (slow)
-      this.#queue(
+      this.#queue.add(
         () => slow.finally(() => cuts.release()),
         async () => cuts.release(),
       );
@@ -241,38 +240,11 @@ export class AnswerRelay {
   #sendEmpty(frame: FrameFields): void {
     const send = async () => this.#reply.event(frame);
     if (this.#early) this.#early.add({ forward: send, drop: async () => {} });
-    else if (this.#tail) this.#queue(send);
+    else if (this.#queue.tail) this.#queue.add(send);
     else {
       const slow = this.#reply.event(frame);
-      if (slow) this.#queue(() => slow);
+      if (slow) this.#queue.add(() => slow);
     }
-  }
-
-  /**
-   * @param drop runs instead of the task when an earlier one has failed, or too many wait already
-   * @throws GatewayError `held_full`
-   */
-  #queue(task: () => Promise<void>, drop: () => Promise<void> = async () => {}): void {
-    const { held } = this.#context.deps.cut;
-    const release = () => held.add(-WAITING_BYTES, this.#owner);
-    try {
-      held.add(WAITING_BYTES, this.#owner);
-    } catch (error) {
-      release();
-      drop().catch(() => undefined);
-      throw error;
-    }
-    const giveUp = async (error: unknown) => {
-      await drop();
-      throw error;
-    };
-    const run = this.#tail ? this.#tail.then(task, giveUp) : task();
-    const tail: Promise<void> = run.finally(release).then(() => {
-      if (this.#tail === tail) this.#tail = undefined;
-    });
-    // the failure is reported to the caller that awaits the tail
-    tail.catch(() => {});
-    this.#tail = tail;
   }
 
   async #forward(message: HeldMessage, cuts: MessageCuts): Promise<void> {
@@ -369,7 +341,7 @@ export class AnswerRelay {
     const exchange = this.#exchange;
     this.#answer.body.destroy();
     this.#madeReader?.abandon();
-    await this.#tail?.catch(() => {});
+    await this.#queue.tail?.catch(() => {});
     await this.#early?.drop();
     this.#keepUnanswered();
     if (this.#reply.gone || exchange.signal.aborted) return this.#reply.abort();
