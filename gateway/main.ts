@@ -23,7 +23,7 @@ allocateYoung();
 growFreely();
 process.exitCode = await main(process.argv.slice(2));
 
-/** The nearest one above: how far, is different for the module and the bundle. */
+/** The nearest package.json above a folder. The bundle is in another folder than the module, so the distance differs. */
 function packageFile(folder: string): string {
   const file = join(folder, 'package.json');
   return existsSync(file) ? file : packageFile(dirname(folder));

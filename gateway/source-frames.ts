@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 /** Where the programs are that have maps: beside this one. */
 const FOLDER = new URL('.', import.meta.url).href;
 const PLACE = /^([\w./-]+\.js):(\d+):(\d+)/;
-/** Places in the sources, by those in the programs. With so many, others stay as they are: no text can make maps be read on and on. */
+/** Most places that are remembered. Further ones are not looked up, so that no text can make Wharf read maps on and on. */
 const MOST_KNOWN = 2000;
+/** Places in the sources, by those in the programs. */
 const known = new Map<string, string>();
 
 /**

@@ -40,8 +40,8 @@ export async function lockFile(path: string): Promise<FileLock | undefined> {
 }
 
 /**
- * Removes the socket of a process that was killed. One process does so at a time, and asks again: otherwise of two that
- * have found it dead the later one would remove the socket on which the other listens by then.
+ * Removes the socket of a process that was killed. Two processes may have found it dead, and the later one must not remove
+ * the socket on which the earlier one listens by then. So one process at a time removes it, after asking once more.
  */
 export async function takeOut(socket: string): Promise<void> {
   const turn = `${socket}.turn`;

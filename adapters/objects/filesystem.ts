@@ -207,8 +207,8 @@ export function create(
 }
 
 /**
- * Makes a folder, and those above it that are missing. With `recursive` Node tries for ever where the system says each time
- * that the folder above is missing, as /proc does, and as a folder may whose contents are mounted when they are asked for.
+ * Makes a folder, and those above it that are missing. Node's `recursive` would try for ever where the system says each time
+ * that the folder above is missing: /proc does, and so may a folder whose contents are mounted on demand.
  */
 async function makeFolder(folder: string): Promise<void> {
   const make = () => mkdir(folder, { mode: 0o700 });

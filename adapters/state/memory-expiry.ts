@@ -38,7 +38,7 @@ export class Expiries<Kept extends Expiring> {
     this.#heap.length = 0;
   }
 
-  /** Puts it at a place, or above, or below. */
+  /** Puts it at a place of the heap, or as far above or below as the order wants it. */
   #settle(one: Kept, place: number): void {
     const at = this.#rise(one, place);
     if (at === place) this.#sink(one, place);

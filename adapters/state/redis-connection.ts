@@ -52,7 +52,7 @@ export async function connectionTo(
     maxRetriesPerRequest: 1,
     // If a GETDEL whose answer was lost were sent again, it would return nothing, and the value would be lost.
     autoResendUnfulfilledCommands: false,
-    // else it asks a Redis that loads its data set as late as that expects to have it
+    // A Redis that loads its data set says when it expects to be ready. The library would not ask again before that.
     maxLoadingRetryTime: LONGEST_RECONNECT_PAUSE_MS,
     retryStrategy: (times) =>
       Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_PAUSE_MS) * (0.5 + Math.random() / 2),

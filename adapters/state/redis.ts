@@ -51,7 +51,10 @@ const FULL = 'OOM';
 const CHECK_KEY = 'check';
 const CHECK_MS = 1000;
 
-/** So many keys are in all parts of a cluster, but for once in 30,000 times with two parts. */
+/**
+ * Keys that a check writes: they fall into all parts of a cluster. Of a cluster with two parts, all of them are in one part once
+ * in 30,000 checks.
+ */
 const KEYS_OF_ALL_PARTS = 16;
 
 /** What Redis says of a key that another part of its cluster has. */

@@ -58,7 +58,7 @@ const MOST_END_MS = 5000;
 const MOST_LOGINS = 60;
 const MOST_LOGINS_OF_ONE = 20;
 
-/** What callers send past a limit: so many have lines of their own in a minute, 1 MB of them at most. */
+/** Most refusals because of a limit that get lines of their own in one minute, 1 MB altogether: of all callers, and of one. */
 const MOST_LIMITED = 1000;
 const MOST_LIMITED_OF_ONE = 100;
 

@@ -14,8 +14,8 @@ interface PrettyText {
 }
 
 /**
- * A value with a line for each of its members, up to so many characters: what a peer's value costs does not depend on
- * its size.
+ * A value with a line for each of its members.
+ * @param most characters after which the text is cut, so that what a peer's value costs does not depend on its size
  */
 export function prettyJson(value: JsonValue | undefined, most: number): PrettyText {
   const writer = new Writer(most);

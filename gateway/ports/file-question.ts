@@ -16,7 +16,7 @@ export interface FileQuestion {
   maxSize: number;
   /** Most bytes of a file in the answer itself. */
   maxInline: number;
-  /** Several are wanted: so many. */
+  /** How many files are wanted; absent: one. */
   several?: { least: number; most: number };
   /** Where its bytes may be uploaded, and what that upload is called. */
   upload: { url: string; id: string };

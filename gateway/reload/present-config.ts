@@ -138,7 +138,7 @@ function keysForRestart(before: Config, after: Config): string[] {
       .filter((key) => !REPLACED.has(key) && !same(before[key], after[key]))
       .map(asWritten),
     ...authForRestart(before.auth, after.auth),
-    // the open port has so many
+    // the port is open already, for as many connections as it was opened for
     ...(before.limits.sockets === after.limits.sockets ? [] : ['limits.sockets']),
     ...(before.auth.use === 'passthrough' && !same(placesOf(before), placesOf(after))
       ? ['servers (with auth.passthrough)']

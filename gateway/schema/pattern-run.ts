@@ -1,7 +1,7 @@
 import type { Program } from './pattern-program.js';
 import type { Truth } from './truth.js';
 
-/** The next character of a text, and its look-up in a class, take the time of so many steps. */
+/** To go on to the next character of a text takes the time of this many steps; so does its look-up in a class. */
 const STEPS_OF_CHARACTER = 4;
 const STEPS_OF_LOOKUP = 4;
 

@@ -1,7 +1,10 @@
 import { type ConfigProblem, type Path, problem } from '../problems.js';
 import { limitText } from '../schema/limits.js';
 
-/** A limit that is higher than the one above it, both in the spelling of the config. @param of the section of that one */
+/**
+ * The problem of a limit that is higher than the more general limit of that name. Both are spelled as in the config.
+ * @param of the section of the more general one
+ */
 export function raisedLimit(
   path: Path,
   value: number,

@@ -2,8 +2,8 @@ import { Line, type Place } from '../../budget/line.js';
 import { MostUsed } from '../../budget/most-used.js';
 
 /**
- * How exactly callers are compared: finding the one with the most takes one step for so many bytes that were counted, and a
- * connection weighs at least this much.
+ * The unit in which callers are compared. To find the caller with the most unread bytes takes one step for each unit that was
+ * counted, and a connection counts as one unit at least.
  */
 const UNIT_BYTES = 64 * 1024;
 

@@ -104,7 +104,11 @@ export function mostIn(slot: FileSlot, { deps }: Pick<PostContext, 'deps'>): Mos
   return maxSizeOf(slot, { limits, accepts, owner: { server } });
 }
 
-/** Bytes of so many files in this slot together, and the config name of their limit; undefined: each for itself. */
+/**
+ * Most bytes that several files in this slot may have together, and the config name of that limit; undefined where only the limit of
+ * each file counts.
+ * @param files their number
+ */
 export function togetherIn(
   slot: FileSlot,
   files: number,

@@ -140,7 +140,7 @@ export class CutReader {
     }
   }
 
-  /** @returns what is left of it after so many messages that others have a turn first */
+  /** @returns the rest of a chunk with so many messages that others must have a turn before it is read */
   #feedPiece(chunk: Buffer): Buffer | undefined {
     // the rest of a chunk whose turn comes after the end would begin a message that nothing ends
     if (this.#isAbandoned) return undefined;

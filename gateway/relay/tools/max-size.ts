@@ -46,7 +46,7 @@ export function mostTogether(
   return bytes < files * each ? { bytes, limit: `servers.${owner.server}.accepts` } : undefined;
 }
 
-/** Bytes of files that fit into so many of a message. */
+/** Most bytes of a file for a slot. @param room bytes that a message has left for it */
 function roomFor(slot: FileSlot, room: number): number {
   return Math.max(
     ...slot.deliveries.map((delivery) =>

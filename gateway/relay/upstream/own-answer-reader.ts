@@ -76,7 +76,7 @@ export class OwnAnswerReader {
   }
 
   /**
-   * Reads a chunk; a promise where it holds so many messages that others have a turn between them.
+   * Reads a chunk. A promise is returned for one with so many messages that others must have a turn between them.
    * @throws GatewayError `response_too_large`, `held_full`, `too_deep`, `upstream_invalid`
    */
   feed(chunk: Buffer): Promise<void> | undefined {

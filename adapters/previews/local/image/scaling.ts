@@ -19,13 +19,16 @@ interface Source extends Metadata {
   longest: number;
 }
 
-/** A preview this much smaller than it may be shows as much, because its bytes are limited too. */
+/** A preview with this part of the edge that it may have shows as much, because its bytes are limited too. */
 const LITTLE_SMALLER = 0.85;
-/** The edge for a photograph of which a larger preview would have to be scaled down again: models look at 4:3 pictures so. */
+/** Pixels of the edge of a photograph that would not fit if it were larger: models scale 4:3 pictures down to this. */
 const DETAILED_EDGE = 1092;
-/** No JPEG fits of a source that has so many bytes, at its preview's area, for each byte that the preview may have. */
+/**
+ * Bytes that a source has in the area of its preview, for each byte that the preview may have. With more of them no JPEG of that
+ * edge fits.
+ */
 const DETAILED = 6;
-/** Bytes of a PNG for each pixel from which on it holds little but photographs, of which JPEGs are a tenth and less. */
+/** Bytes for each pixel of a PNG. With more of them it holds little but photographs, whose JPEGs have a tenth of that or less. */
 const PHOTOGRAPH = 1.1;
 /**
  * A PNG that is scaled becomes 1.5 to 3 times as long as its part of the source (twelve screenshots and drawings), and in
