@@ -10,6 +10,11 @@ export function newFileId(): string {
   return `f_${randomBytes(16).toString('base64url')}`;
 }
 
+/** True for what is written like a file's id, whether or not the file exists. */
+export function isFileId(text: string): boolean {
+  return ID.test(text);
+}
+
 /** A new id of several files that belong together. */
 export function newBundleId(): string {
   return `b_${randomBytes(16).toString('base64url')}`;

@@ -197,7 +197,7 @@ export function hasOpenQuote(head: string): boolean {
 }
 
 /** Percent-decodes the text; returns it unchanged when the encoding is malformed. */
-function percentDecoded(text: string): string {
+export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,4 +1,5 @@
 import filenamify from 'filenamify';
+import { percentDecoded } from '../../wire/data-uri.js';
 
 /** Most bytes of a name in UTF-8. File systems allow 255; the rest is for the `.part` or ` (1)` that a browser adds. */
 export const MAX_NAME_BYTES = 200;
@@ -118,20 +119,12 @@ export function fileNameFor({ name, uri, told, owner, index, ext }: NameFacts): 
 /** `report.pdf` of `docs://report.pdf`: servers with their own schemes often write no path. */
 function bareAuthority(uri: string): string {
   const found = uri.length > MAX_PATH_CHARACTERS ? null : /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\@:]+)\/?$/i.exec(uri);
-  return found ? decoded(found[1] as string) : '';
+  return found ? percentDecoded(found[1] as string) : '';
 }
 
 /** The last path segment of a URI, decoded. Empty when it has no path, or holds bytes instead of a name (`data:`). */
 function segmentOf(uri: string): string {
   if (uri.length > MAX_PATH_CHARACTERS || /^(?:data|blob|cid|mid|urn):/i.test(uri)) return '';
   const path = uri.replace(/[?#][\s\S]*$/, '').replace(/^[a-z][a-z0-9+.-]*:(?:\/\/[^/]*)?/i, '');
-  return decoded(lastSegment(path));
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return percentDecoded(lastSegment(path));
 }

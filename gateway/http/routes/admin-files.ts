@@ -4,11 +4,11 @@ import { type Context, Hono } from 'hono';
 import { asGatewayError, type GatewayError } from '../../errors.js';
 import type { Change, FileControl } from '../../files/control/control.js';
 import type { FileRecord } from '../../files/file.js';
+import { isFileId } from '../../files/handle.js';
 
 type Env = { Bindings: HttpBindings };
 type Status = 200 | 400 | 403 | 404 | 409 | 503;
 
-const ID = /^f_[A-Za-z0-9_-]{22}$/;
 const DIGEST = /^[A-Za-z0-9_-]{43}$/;
 const CHANGES: readonly string[] = ['revoke', 'hold', 'release'] satisfies Change[];
 
@@ -49,7 +49,7 @@ export function adminFiles(control: FileControl, fault: (error: GatewayError) =>
     const isGood =
       [principal, server].every((one = '') => one.length <= LONGEST) &&
       (digest === undefined || DIGEST.test(digest)) &&
-      (after === undefined || ID.test(after)) &&
+      (after === undefined || isFileId(after)) &&
       (until === undefined || !Number.isNaN(until)) &&
       Number.isInteger(most) &&
       most >= 1 &&
@@ -94,7 +94,7 @@ export function adminFiles(control: FileControl, fault: (error: GatewayError) =>
 
 function idIn(c: Context<Env>): string {
   const id = c.req.param('id') ?? '';
-  return ID.test(id) ? id : '';
+  return isFileId(id) ? id : '';
 }
 
 function answer(c: Context<Env>, record: FileRecord | undefined): Response {

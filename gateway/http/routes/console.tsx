@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { GatewayError } from '../../errors.js';
+import { isFileId } from '../../files/handle.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { sessionTag } from '../../relay/exchange-log.js';
 import { consolePage, KeyPage, NoUsersPage } from '../console/console-layout.js';
@@ -37,8 +38,6 @@ const MAX_FORM = 2048;
 /** Files on one page, and characters of what they are searched by. */
 const ON_PAGE = 50;
 const MAX_NAME = 1024;
-
-const FILE_ID = /^f_[A-Za-z0-9_-]{22}$/;
 
 const isAction = (text: string): text is FileAction => FILE_ACTIONS.some((action) => action === text);
 
@@ -122,7 +121,7 @@ function changes(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEn
     });
   form('/stored/change', async (given, { name }, { req }) => {
     const [id, action] = [given.get('id') ?? '', given.get('action') ?? ''];
-    if (!FILE_ID.test(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });
+    if (!isFileId(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });
     await (action === 'remove' ? sources.files.remove(id, name) : sources.files.change(id, action, name));
     return `/stored?${queryOf(searchIn(req.query()))}`;
   });
@@ -175,7 +174,7 @@ function searchIn({ after = '', ...given }: Record<string, string>): Search {
   const named = ['principal', 'server', 'digest'].flatMap((name) =>
     given[name] ? [[name, given[name].slice(0, MAX_NAME)]] : [],
   );
-  return { filter: Object.fromEntries(named), after: FILE_ID.test(after) ? after : '' };
+  return { filter: Object.fromEntries(named), after: isFileId(after) ? after : '' };
 }
 
 function filesFor({ files }: ConsoleSources, { filter, after }: Search) {

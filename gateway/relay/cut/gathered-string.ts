@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { MAX_PIECE } from '../../files/ingest/ingest.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
-import { MAX_DATA_URI_HEAD, parseDataUriHead } from '../../wire/data-uri.js';
+import { MAX_DATA_URI_HEAD, parseDataUriHead, SCHEME } from '../../wire/data-uri.js';
 import { WireError } from '../../wire/errors.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 
@@ -10,8 +10,6 @@ export const RAW_PIECE = Math.floor(MAX_PIECE / 3) * 4;
 
 /** Raw bytes between two checks of an unusual spelling. */
 const LOOK_STEP = 64 * 1024;
-
-const SCHEME = 'data:';
 
 /** The encoding of a string that may be a file. */
 export interface SpelledIn {

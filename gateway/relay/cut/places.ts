@@ -8,7 +8,7 @@ import { KeptTrees } from './kept-trees.js';
 /** Slot name of every string in structuredContent: only a provisional file. */
 export const STRUCTURED_SLOT = 'structuredContent';
 
-/** Key of the list of files in a result's `_meta`, for programs. */
+/** Key of the list of files in a result's `_meta`, for programs. Only Wharf writes it: a server's own is removed. */
 export const FILES_META_KEY = 'dev.wharf/files';
 
 /** Key in a tool error's `_meta` with the file it concerns, for programs. */

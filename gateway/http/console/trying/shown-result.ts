@@ -2,6 +2,8 @@ import { prettyJson } from '../../../json/pretty.js';
 import { isObject, textIn } from '../../../json/value.js';
 import { sizeText } from '../../../policy/amounts.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
+import { INPUT_REQUIRED } from '../../../relay/asking/rounds/wants-input.js';
+import { FILES_META_KEY } from '../../../relay/cut/places.js';
 import { short } from './tool-form.js';
 
 /** Most blocks of a result that are shown, and most characters of one and of all of them. */
@@ -20,12 +22,6 @@ const MAX_NAME = 300;
 /** Pictures that a browser shows and that hold no script. */
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-
-/** What a server answers that wants its client's person, or model, to say something first (SEP-2322). */
-const QUESTION = 'input_required';
-
-/** The member of a result's `_meta` in which Wharf, and no server, lists its files. */
-const FILES = 'dev.wharf/files';
 
 export type ShownBlock =
   | { kind: 'text'; title: string; text: string; isCut: boolean }
@@ -60,7 +56,7 @@ export function shownResult(result: JsonObject): ShownResult {
   const { structuredContent: structured } = result;
   return {
     isError: result.isError === true,
-    isQuestion: result.resultType === QUESTION,
+    isQuestion: result.resultType === INPUT_REQUIRED,
     blocks: content.slice(0, MAX_BLOCKS).map((block) => shownBlock(block, room)),
     more: Math.max(0, content.length - MAX_BLOCKS),
     structured: structured === undefined ? undefined : prettyJson(structured, MAX_TEXTS),
@@ -115,7 +111,7 @@ function resource(inner: JsonObject, room: Room): ShownBlock {
 }
 
 function filesOf({ _meta }: JsonObject): ShownFile[] {
-  const listed = isObject(_meta) && Array.isArray(_meta[FILES]) ? _meta[FILES] : [];
+  const listed = isObject(_meta) && Array.isArray(_meta[FILES_META_KEY]) ? _meta[FILES_META_KEY] : [];
   return listed
     .filter(isObject)
     .slice(0, MAX_FILES)

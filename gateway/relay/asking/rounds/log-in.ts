@@ -6,6 +6,7 @@ import type { Asked } from '../../caller.js';
 import { type LocalAnswer, onlyRequest } from '../../client/local-answer.js';
 import { withParams } from '../lacking.js';
 import { opensPages } from '../means.js';
+import { INPUT_REQUIRED } from './wants-input.js';
 
 /** The key of Wharf's question; no server's keys begin so. */
 const KEY = 'wharf-login';
@@ -30,7 +31,7 @@ export function loginAnswer(error: GatewayError, { messages, client }: Asked): L
     const { elicitsBy } = eraOf(client.protocolVersion);
     if (elicitsBy === 'result' && MAY_ASK.has(request.method)) {
       const question = { method: 'elicitation/create', params: { mode: 'url', url: String(url), message } };
-      return { result: { resultType: 'input_required', inputRequests: { [KEY]: question } } };
+      return { result: { resultType: INPUT_REQUIRED, inputRequests: { [KEY]: question } } };
     }
     if (elicitsBy === 'request') {
       const elicitations = [{ mode: 'url', elicitationId: String(id), url: String(url), message }];

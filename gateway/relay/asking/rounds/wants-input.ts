@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import { parseJson } from '../../../wire/json/parse.js';
 import type { EditableAnswer } from '../../pending-request.js';
 
+/** The `resultType` of a server that wants its client's person, or model, to say something first (SEP-2322). */
 export const INPUT_REQUIRED = 'input_required';
 
 /** Bytes of a result that wants input: a client keeps some of it in its `requestState`. */
