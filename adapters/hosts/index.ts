@@ -3,10 +3,13 @@ import { profiles as aiSdk } from './ai-sdk.js';
 import { profiles as chatgpt } from './chatgpt.js';
 import { profiles as claudeCode } from './claude-code.js';
 import { profiles as claudeDesktop } from './claude-desktop.js';
+import { profiles as cline } from './cline.js';
 import { profiles as codex } from './codex.js';
+import { profiles as continueCli } from './continue-cli.js';
 import { profiles as copilotCli } from './copilot-cli.js';
 import { profiles as cursor } from './cursor.js';
 import { profiles as geminiCli } from './gemini-cli.js';
+import { profiles as genkit } from './genkit.js';
 import { profiles as goose } from './goose.js';
 import { profiles as langchain } from './langchain.js';
 import { profiles as librechat } from './librechat.js';
@@ -32,6 +35,8 @@ export const hosts: readonly HostProfile[] = [
   ...qwenCode,
   ...goose,
   ...opencode,
+  ...cline,
+  ...continueCli,
   ...chatgpt,
   ...librechat,
   ...openWebui,
@@ -42,4 +47,5 @@ export const hosts: readonly HostProfile[] = [
   ...strands,
   ...mastra,
   ...mcpUse,
+  ...genkit,
 ];

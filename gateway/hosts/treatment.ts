@@ -38,7 +38,7 @@ function structured({ structured: fact, images: { is: images }, text: limit }: H
   switch (fact.is) {
     case 'both': {
       // every image is a link, and the JSON with its base64 would be longer than the result may be
-      const isTooLong = images.reach === 'nothing' && limit?.is.per === 'result';
+      const isTooLong = images.reach !== 'model' && limit?.is.per === 'result';
       const because = 'it shows no image, and the copy of one in structuredContent takes the room of its link';
       return isTooLong ? [decision('structured', 'drop', because, limit)] : [];
     }

@@ -210,6 +210,25 @@ const mastra: Replay = ({ content, structuredContent, isError }) => {
   return isError || structuredContent ? joined(texts) : said(JSON.stringify(content));
 };
 
+/** What cline 3.0.65 sends: the whole result, of which more than 8000 characters lose their middle. */
+const cline: Replay = (result) => {
+  const text = JSON.stringify(result);
+  return text.length <= 8000 ? said(text) : { ...said(`${text.slice(0, 4000)}...${text.slice(-4000)}`), isCut: true };
+};
+
+/** @continuedev/cli src/tools/index.tsx. */
+const continueCli: Replay = ({ content }) => said(JSON.stringify(content));
+
+/** @genkit-ai/mcp lib/util/tools.js, processResult; its agent makes JSON of what is not text. */
+const genkit: Replay = (result) => {
+  const { content, structuredContent, isError } = result;
+  const texts = content.map(({ type, text }) => (type === 'text' ? String(text) : '')).join('');
+  if (isError) return said(JSON.stringify({ error: texts }));
+  if (structuredContent) return said(JSON.stringify(structuredContent));
+  if (content.every(({ type, text }) => type === 'text' && text)) return said(texts);
+  return said(JSON.stringify(content.length === 1 ? content[0] : result));
+};
+
 /** What @qwen-code/qwen-code 0.24.4 sends. */
 const qwenCode: Replay = (result) => {
   const { content, structuredContent, isError } = result;
@@ -246,4 +265,7 @@ export const REPLAYS: Readonly<Record<string, Replay>> = {
   'mcp-use-1': llamaindex,
   'mcp-use': mcpUse,
   'qwen-code': qwenCode,
+  cline,
+  'continue-cli': continueCli,
+  genkit,
 };
