@@ -160,7 +160,7 @@ async function verifyByOneOf(
       try {
         return await jwtVerify(token, key, options);
       } catch (error) {
-        if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+        if (!(error instanceof errors.JWSSignatureVerificationFailed || isOfKey(error))) throw error;
       }
     }
     throw new errors.JWSSignatureVerificationFailed();
@@ -177,5 +177,10 @@ function faultOf(error: unknown): TokenFault {
   if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
   // where too many keys fit a token that names none, its issuer must name them
   if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) return 'key';
-  return 'malformed';
+  return isOfKey(error) ? 'key' : 'malformed';
+}
+
+/** An issuer's key that cannot be used, such as half a one: what is wrong with a token is an error of jose's own. */
+function isOfKey(error: unknown): boolean {
+  return !(error instanceof errors.JOSEError);
 }

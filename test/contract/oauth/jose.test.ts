@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create } from '../../../adapters/oauth/jose.js';
 import type { OAuth, TokenRules, TokenVerifier } from '../../../gateway/ports/oauth.js';
@@ -114,6 +115,35 @@ describe('the keys of an issuer', () => {
     expect(await outcome(one, await token({ exp: Math.floor(begun / 1000) - 100 }, named))).toBe('expired');
     await issuer.rotate('ES256', 'main');
     expect(await outcome(one, await token({}, named))).toBe('signature');
+  });
+
+  it.each([
+    ['half a key', { x: 'c2hvcnQ' }],
+    ['a key without its numbers', { x: undefined }],
+  ])(
+    'that cannot be used count as unknown: %s does not outlast its repair, nor keep another of its name out',
+    async (_what, broken) => {
+      issuer.showsKey = false;
+      issuer.extraKeys = [{ ...(await issuer.shown()), ...broken }];
+      const one = verifier();
+      expect(await outcome(one, await token())).toBe('key');
+      issuer.extraKeys.push(await issuer.shown());
+      passed += 61_000;
+      expect(await outcome(one, await token())).toBe('ok');
+    },
+  );
+
+  it('that are too short for their algorithm keep no other of their name out', async () => {
+    await issuer.rotate('RS256', 'main');
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const short = { ...publicKey.export({ format: 'jwk' }), kid: 'main', alg: 'RS256' };
+    issuer.showsKey = false;
+    issuer.extraKeys = [short];
+    const one = verifier();
+    expect(await outcome(one, await token())).toBe('key');
+    issuer.extraKeys = [short, await issuer.shown()];
+    passed += 61_000;
+    expect(await outcome(one, await token())).toBe('ok');
   });
 
   it('are tried up to eight at a time, where more have one name', async () => {
