@@ -20,8 +20,10 @@ const HIDDEN = JSON.stringify(REDACTED);
 /** Most texts are names of methods and tools, which need only this test. */
 const MAY_HOLD_SECRET = /[:=?#%]|\/(?:[du]|login)[\\/]|bearer|basic/i;
 
-/** Short, without what JSON escapes and without what MAY_HOLD_SECRET finds: most texts, written as they are. */
-const PLAIN = /^(?!.*(?:\/(?:[du]|login)\/|bearer|basic))[\w ./()+,-]{0,100}$/i;
+/** Without what JSON escapes and without what MAY_HOLD_SECRET finds: most texts, if they are short, written as they are. */
+const PLAIN = /^(?!.*(?:\/(?:[du]|login)\/|bearer|basic))[\w ./()+,-]*$/i;
+/** Characters of a text that is tested for that: of a longer one all would be read before most of it is left out. */
+const MOST_PLAIN = 100;
 
 /** A possible URI or path. Every pattern here takes linear time on any text, because peers choose the texts. */
 const WORD = /[^\s"'<>]+/g;
@@ -98,7 +100,7 @@ export function redactedMembers(fields: Readonly<Record<string, unknown>>): stri
 
 function jsonOf(key: string, value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? `${value}` : 'null';
-  if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`;
+  if (typeof value === 'string' && value.length <= MOST_PLAIN && PLAIN.test(value)) return `"${value}"`;
   const json = JSON.stringify(redactMember(key, value, 1)) as string | undefined;
   return json === undefined ? undefined : inSight(json);
 }

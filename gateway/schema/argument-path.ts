@@ -25,8 +25,15 @@ export function segmentsOf(path: string): string[] {
 /** One item of a list, by its index. */
 const OF_ITEM = /\.?\[\](\d+)(?=$|[.[])/g;
 
+/** Most characters of a name in a text: a server's own may have millions, and a refusal repeats it several times. */
+const MAX_NAME = 1024;
+
+function cut(name: string): string {
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}…`;
+}
+
 function shown(segment: string): string {
-  return segment.startsWith(MEMBERS) ? MEMBERS : segment;
+  return segment.startsWith(MEMBERS) ? MEMBERS : cut(segment);
 }
 
 /** Segments as `pages[].data`, and `pair[0]` or `map.{}` where they have no names. */
@@ -34,9 +41,11 @@ export function joinPath(segments: readonly string[]): string {
   return segments.map(shown).join('.').replaceAll(`.${EACH}`, EACH).replaceAll(OF_ITEM, '[$1]');
 }
 
-/** The path of a value as refusals write it: `pages[2].data`. */
+/** The path of a value as refusals write it: `pages[2].data`. Two long names may look alike in it. */
 export function spell(path: JsonPath): string {
-  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');
+  return path
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? cut(key) : `.${cut(key)}`))
+    .join('');
 }
 
 /** True when a slot's path leads to each item of a list of files. */

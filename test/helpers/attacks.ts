@@ -23,6 +23,8 @@ interface Bodies {
   request?: string;
   answer?: string;
   type?: string;
+  /** The server's tools, as JSON, which the client lists before. */
+  tools?: string;
 }
 
 export const FILE = '"x-mcp-file":{"accept":["image/png"]}';
@@ -284,6 +286,18 @@ export const REQUESTS: Readonly<Record<string, Attack>> = {
   'many arguments': {
     most: 150_000,
     make: (shape) => ({ request: call(`{${many(shape, (at) => `"a${at}":1`)}}`) }),
+  },
+  'the name of an object with many files': {
+    most: 3_900_000,
+    make: ({ count, blank }) => {
+      const name = 'a'.repeat(count);
+      const files = (value: string) => many({ count: 100, blank: '' }, (at) => `"f${at}":${value}`);
+      const own = `"${name}":{"type":"object","properties":{${files('{"type":"string","contentEncoding":"base64"}')}}}`;
+      return {
+        tools: `[{"name":"take","inputSchema":{"type":"object","properties":{${own}}}}]`,
+        request: call(`${blank}{"${name}":{${files('"data:text/plain;base64,YQ=="')}}}`),
+      };
+    },
   },
   'many values in a file argument': {
     most: 150_000,

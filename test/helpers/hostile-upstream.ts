@@ -15,8 +15,11 @@ interface Prepared {
 
 export interface HostileUpstream {
   url: string;
-  /** Undefined: everything is answered as a decent server would. */
-  prepare(answer: Prepared | undefined): void;
+  /**
+   * Undefined: everything is answered as a decent server would.
+   * @param tools of its list, as JSON, instead of its own
+   */
+  prepare(answer: Prepared | undefined, tools?: string): void;
   close(): Promise<void>;
 }
 
@@ -26,10 +29,12 @@ const TOOLS = [
     inputSchema: { type: 'object', properties: JSON.parse(`{"f":{"type":"string","format":"uri",${FILE}}}`) },
   },
 ];
+const OWN_TOOLS = JSON.stringify(TOOLS);
 
 /** An HTTP server that answers one method with what it is told, and keeps a file. It never makes what it is sent. */
 export async function startHostileUpstream(): Promise<HostileUpstream> {
   let prepared: Prepared | undefined;
+  let listed = OWN_TOOLS;
   let origin = '';
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     if (request.method === 'GET') return request.url === '/kept' ? response.end('kept') : response.writeHead(405).end();
@@ -44,7 +49,7 @@ export async function startHostileUpstream(): Promise<HostileUpstream> {
       return writeIn(response, prepared.body, prepared.chunk ?? prepared.body.length);
     }
     response.writeHead(200, { 'content-type': 'application/json' });
-    return response.end(`{"jsonrpc":"2.0","id":${id},${usual(method, head, origin)}}`);
+    return response.end(`{"jsonrpc":"2.0","id":${id},${usual(method, head, { origin, listed })}}`);
   };
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
@@ -52,8 +57,9 @@ export async function startHostileUpstream(): Promise<HostileUpstream> {
   origin = `http://127.0.0.1:${await listen(server)}`;
   return {
     url: `${origin}/mcp`,
-    prepare: (next) => {
+    prepare: (next, tools = OWN_TOOLS) => {
       prepared = next;
+      listed = tools;
     },
     close: () =>
       new Promise((resolve) => {
@@ -63,14 +69,14 @@ export async function startHostileUpstream(): Promise<HostileUpstream> {
   };
 }
 
-function usual(method: string, head: string, origin: string): string {
+function usual(method: string, head: string, { origin, listed }: { origin: string; listed: string }): string {
   switch (method) {
     case 'initialize': {
       const capabilities = { tools: {}, resources: {}, prompts: {} };
       return `"result":${JSON.stringify({ protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'h', version: '1' } })}`;
     }
     case 'tools/list':
-      return `"result":${JSON.stringify({ tools: TOOLS })}`;
+      return `"result":{"tools":${listed}}`;
     case 'files/authorizeDownload':
       return head.includes('"good:')
         ? `"result":${JSON.stringify({ download: { method: 'GET', url: `${origin}/kept` } })}`

@@ -18,6 +18,7 @@ const TRIES = 3;
 const EACH_MS = 180_000;
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"take","arguments":{}}}';
+const LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
 const INITIALIZE =
   '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}';
 
@@ -53,13 +54,15 @@ afterAll(async () => {
 
 /** What is wrong with how the gateway took it; nothing where all is well. */
 async function faults({ make, chunk, isServed, server = 'evil' }: Attack, shape: Shape): Promise<string[]> {
-  const { request = CALL, answer, type = 'application/json' } = make(shape);
+  const { request = CALL, answer, type = 'application/json', tools } = make(shape);
   const method = /"method":"([^"]*)"/.exec(request)?.[1] ?? '';
-  upstream.prepare(answer === undefined ? undefined : { method, body: Buffer.from(answer), type, chunk });
+  upstream.prepare(answer === undefined ? undefined : { method, body: Buffer.from(answer), type, chunk }, tools);
+  if (tools) await gateway.post(server, Buffer.from(LIST), sessions.get(server) ?? {});
   const session = method === 'initialize' ? {} : (sessions.get(server) ?? {});
   const body = Buffer.from(request);
   const cost = await gateway.post(server, body, session, answer === undefined ? chunk : undefined);
   upstream.prepare(undefined);
+  if (tools) await gateway.post(server, Buffer.from(LIST), sessions.get(server) ?? {});
   const counted = Math.max(body.length, Buffer.byteLength(answer ?? ''));
   const found: string[] = [];
   if (cost.turnMs > MAX_TURN_MS) found.push(`a turn of ${Math.round(cost.turnMs)} ms`);

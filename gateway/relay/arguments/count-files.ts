@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import { valueAt } from '../../json/value.js';
 import { countText } from '../../policy/amounts.js';
-import { EACH } from '../../schema/argument-path.js';
+import { EACH, PathKeys } from '../../schema/argument-path.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { type Call, lifts, type Post } from './post.js';
 
@@ -24,17 +24,21 @@ function refuseTooMany({ uses }: Call, before: number, { context }: Post): void 
   const orMore = uses.length > files ? ' or more' : '';
   const refused = (argument: string, text: string, passed: { limit: string; allowed: number; actual: number }) =>
     new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text, ...passed });
+  const keys = new PathKeys();
+  const listOf = ({ path }: Call['uses'][number]) =>
+    typeof path.at(-1) === 'number' ? keys.of(path.slice(0, -1).map(String)) : undefined;
   const counts = new Map<string, number>();
   for (const use of uses) {
-    if (typeof use.path.at(-1) !== 'number') continue;
-    const argument = called(use, use.path.slice(0, -1));
-    const count = (counts.get(argument) ?? 0) + 1;
-    counts.set(argument, count);
+    const list = listOf(use);
+    if (list === undefined) continue;
+    const count = (counts.get(list) ?? 0) + 1;
+    counts.set(list, count);
     const { maxItems } = use.slot;
     const allowed = maxItems ?? filesPerArgument;
     if (count <= allowed) continue;
     const limit = maxItems === undefined ? 'limits.filesPerArgument' : 'maxItems of the argument';
-    const actual = uses.filter((one) => called(one, one.path.slice(0, -1)) === argument).length;
+    const argument = called(use, use.path.slice(0, -1));
+    const actual = uses.filter((one) => listOf(one) === list).length;
     const text = `Argument '${argument}' has ${countText(actual, 'file')}${orMore}; it takes at most ${allowed}.`;
     throw refused(argument, text, { limit, allowed, actual });
   }
