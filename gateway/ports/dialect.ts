@@ -285,7 +285,7 @@ export interface MethodRefusal {
 }
 
 /** Pages of a server that a client's host shows. They are code, which wants a file's bytes where the server put them. */
-export interface ServerPages {
+interface ServerPages {
   /** True for a client whose host shows them. */
   shownBy(client: ClientFacts): boolean;
   /** True for a tool that only they call: no model gets its results. */

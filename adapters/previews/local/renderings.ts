@@ -1,7 +1,7 @@
 import type { Owner, OwnerSide } from '../../../gateway/ports/owner.js';
 
 /** A rendering under way. */
-export interface Rendering {
+interface Rendering {
   readonly owner: Owner;
   /** When it began, by a stopwatch. */
   readonly since: number;

@@ -68,11 +68,12 @@ interface StrayContext {
 }
 
 /**
- * Takes an answer that is that of another request for what it is. A server, or a proxy before it, that answers one request
- * twice on a kept connection puts the second answer in the place of the next one, and each further one in the place of its
- * successor: of any caller's. Ids are the callers' own, so that most of them show it, if not all; then the connection is
- * closed, and with it the row of wrong answers ends.
- * @returns throws GatewayError `upstream_invalid` where the body is one message: of others the right one may follow
+ * Keeps the answer to another request from the client. A server, or a proxy before it, that answers one request twice on a
+ * kept connection puts the second answer in the place of the answer to the next request, of any caller, and so on. Callers
+ * choose their ids themselves, so most of these answers show by their id that they are wrong, if not all. Then the connection
+ * is closed, so that no more wrong answers follow on it.
+ * @returns takes a message. It throws GatewayError `upstream_invalid` where the body is one message only: in any other body
+ * the right answer may follow
  */
 export function withoutStrays(
   { deps: { server, log }, caller: { messages } }: StrayContext,

@@ -7,7 +7,7 @@ import { OWN_TOOL_META_KEY } from '../cut/places.js';
 import type { Beside } from '../tools/catalog.js';
 
 /** Who calls a tool of Wharf's own. */
-export interface ToolCaller extends Identity {
+interface ToolCaller extends Identity {
   /** Aborts when the caller has gone. */
   signal: AbortSignal;
 }

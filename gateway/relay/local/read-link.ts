@@ -6,7 +6,10 @@ import { resultAsFile } from '../results/resource-file.js';
 import { OwnClient } from './own-client.js';
 import type { Endpoint } from './own-session.js';
 
-/** Reads a linked resource in a session of Wharf's own. @throws GatewayError */
+/**
+ * Reads a linked resource in a session of Wharf's own.
+ * @throws GatewayError `upstream_invalid` where the server gives no content, or the error of asking it or of storing the file
+ */
 export async function readLazy(
   { principal, server, uri, name, mimeType }: LazyFile,
   endpoint: Endpoint,

@@ -59,7 +59,8 @@ interface Sender {
 
 /**
  * Reads a form. A file goes into the store as it arrives, as an upload of its sender's, and its handle takes its place.
- * @throws GatewayError `request_invalid`, `upload_malformed`, and those of storing a file; then no file is kept
+ * @throws GatewayError `unsupported_media_type`, `request_invalid`, `upload_malformed`, and those of storing a file; then no
+ * file is kept
  */
 export async function readForm(
   incoming: IncomingMessage,

@@ -117,7 +117,10 @@ export async function storeUnshown(
   }
 }
 
-/** What replaces small blocks whose bytes the host would not show, and texts longer than it shows. */
+/**
+ * What replaces small blocks whose bytes the host would not show, and texts longer than it shows.
+ * @throws GatewayError `too_many_files`, or the error of storing one
+ */
 export async function unshownBlocks(
   {
     message,
