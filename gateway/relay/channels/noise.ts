@@ -1,5 +1,8 @@
+import { jsonIn } from '../../json/text.js';
+import { isObject } from '../../json/value.js';
 import type { SharedConnection } from '../../ports/upstream.js';
-import { beginningOf } from '../upstream/beginning.js';
+import { isSpace, OPEN_ARRAY, OPEN_OBJECT } from '../../wire/json/chars.js';
+import { BEGINNING_BYTES, beginningOf } from '../upstream/beginning.js';
 import type { ChannelDeps } from './deps.js';
 
 const ADVICE = {
@@ -32,8 +35,27 @@ export class Noise {
     const leftOut = fewLines.take(`${level} noise ${server}`);
     if (!leftOut) return;
     this.#isTold = true;
-    const fields = { pid, bytes, line: beginningOf(beginning), ...leftOut };
+    const fields = { pid, bytes, line: shown(beginning), ...leftOut };
     if (level === 'warn') log.warn(fields, ADVICE[kind]);
     else log.debug(fields, 'the server wrote something that is not a message');
   }
+}
+
+/** Names of members that a line of the log repeats. */
+const MOST_NAMES = 10;
+
+/**
+ * What the log repeats. JSON may be a message that has gone wrong, with what a caller has sent: of that only the names of its
+ * members, by which an operator knows a logger. Any other text is the server's own words, as those on standard error are.
+ */
+function shown(beginning: Buffer): string | undefined {
+  const first = beginning.find((byte) => !isSpace(byte));
+  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return beginningOf(beginning);
+  if (beginning.length >= BEGINNING_BYTES) return undefined;
+  const value = jsonIn(beginning.toString('utf8'));
+  if (!isObject(value)) return undefined;
+  const names = Object.keys(value);
+  return beginningOf(
+    Buffer.from(`{${names.slice(0, MOST_NAMES).join(', ')}${names.length > MOST_NAMES ? ', …' : ''}}`),
+  );
 }

@@ -24,6 +24,16 @@ describe('a stdio server that prints to standard output', () => {
     });
     expect(second?.fields.pid).not.toBe(first?.fields.pid);
     expect(told('debug')).toHaveLength(10);
+    // JSON may be a message that has gone wrong, with what a caller has sent
+    const shown = told('debug').map(({ fields }) => String(fields.line).slice(0, 13));
+    expect([...new Set(shown)].sort()).toEqual([
+      'step 0 of of ',
+      'step 2 of of ',
+      'step 4 of of ',
+      'step 6 of of ',
+      'step 8 of of ',
+      '{level, step}',
+    ]);
     expect(textOf(told('debug')).length).toBeLessThan(10 * 600);
     // what is behind the first lines is counted
     const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
