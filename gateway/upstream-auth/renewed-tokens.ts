@@ -52,7 +52,7 @@ export class RenewedTokens {
   readonly #hopeless: LateCache<string>;
   /** The access tokens that this replica has had renewed, by the names of their places. */
   readonly #renewed: LateCache<string>;
-  /** Why there are no tokens, by the names of their places. */
+  /** The last failure of an authorization server, by the name of the place whose token it did not give. */
   readonly #failed: LateCache<GatewayError>;
   readonly #running = new Map<string, Promise<Tokens | undefined>>();
 

@@ -30,7 +30,7 @@ export async function lackOfCommand(command: string, path: string, cwd: string):
   for (const folder of path.split(delimiter)) {
     const found = await lackOf(join(resolve(cwd, folder), command));
     if (found === undefined) return undefined;
-    // one that may not be run counts where there is no other
+    // a file that may not be run is the reason only where PATH has no other
     if (found === 'EACCES') lack = found;
   }
   return lack;

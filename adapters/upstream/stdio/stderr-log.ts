@@ -135,7 +135,7 @@ export class StderrLog {
     clearTimeout(this.#window);
     this.#window = undefined;
     this.#logged = 0;
-    // without room they are told with later ones
+    // without room for a line, the next window’s line counts these too
     if (this.#dropped === 0 || !(isLast || this.#room.take())) return;
     this.#log.warn({ lines: this.#dropped }, 'upstream stderr lines dropped');
     this.#dropped = 0;

@@ -89,7 +89,7 @@ export function withoutStrays(
     answer.connection?.distrust();
     dismiss(cuts).catch(() => undefined);
     const isWhole = answer.kind === 'json' || answer.kind === 'bytes';
-    // a notification has reached its server, whatever comes back
+    // the server has taken the notification: its client need not hear of a failure
     if (isWhole && messages.requests.length > 0)
       throw new GatewayError('upstream_invalid', { server, reason: 'it answered another request' });
     log.warn({ server }, 'an answer to another request was left out of the stream of this one');
