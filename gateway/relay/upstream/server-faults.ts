@@ -34,7 +34,10 @@ export function askedBy({ messages }: Pick<Caller, 'messages'>): Asked {
   return { method: messages?.firstMethod, isRequest: messages !== undefined && messages.requests.length > 0 };
 }
 
-/** A reader of the chunks of a body. It looks at the first one, and warns in the log where the server has not answered as one of MCP. */
+/**
+ * A reader of the chunks of a body. It looks at the first one, and warns in the log where the server has not answered as one
+ * of MCP.
+ */
 export function tellingOfFault<Taken>(
   deps: FaultDeps,
   answer: UpstreamAnswer,
