@@ -84,7 +84,7 @@ interface Listener {
   /** Stops accepting connections; resolves when the last one is closed. */
   close(): Promise<void>;
   closeIdle(): void;
-  /** Resolves when what ran on them has been told. */
+  /** Closes all connections, and resolves when the exchanges on them know why. */
   closeAll(): Promise<void>;
 }
 

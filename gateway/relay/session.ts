@@ -119,7 +119,7 @@ export class Sessions {
     return this.#table.entries(clock.ticks()).map(({ session, usedAt }) => ({ ...session, usedAt: began + usedAt }));
   }
 
-  /** Registers a callback for sessions of a server that end here without a request of their clients, so that it is told. */
+  /** Registers what tells a server that a session has ended here without a request of its client. */
   watch(server: string, ended: (session: Session) => void): void {
     this.#watchers.set(server, ended);
   }
@@ -207,7 +207,7 @@ export class Sessions {
     return true;
   }
 
-  /** Unused for too long here. A server keeps what it has of a session until it is told, for ever if need be. */
+  /** A session was unused for too long here. Its server keeps its part of it, for ever if Wharf does not end it there. */
   #expired({ session, key, isOurs }: Cached): void {
     if (!isOurs || session.upstreamSession === undefined) return;
     this.#deps.state.read(key).then(

@@ -7,7 +7,7 @@ import type { Owner } from '../../ports/owner.js';
 export interface MessageFilesDeps {
   ingest: IngestDeps;
   library: Library;
-  /** Begins the preview of a file while it is stored. Absent: there are no previews. */
+  /** Begins the preview of a file while the file is being stored. Absent where previews are switched off. */
   previewAhead?: ((owner: Owner, signal: AbortSignal) => PreviewAhead) | undefined;
 }
 
