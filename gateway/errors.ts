@@ -14,7 +14,8 @@ export type { ErrorFacts } from './errors/texts.js';
  * `data`, operators in the log and in `forOperator`. Facts for the operator only travel as `cause`, into the log.
  *
  * JSON-RPC codes: -32700…-32600 are JSON-RPC's own, -32020…-32022 are MCP 2026-07-28's. MCP reserves the rest of
- * -32768…-32000, so every other failure is -32603, and `data.code`, the name in this table, distinguishes them.
+ * -32768…-32000, so every other failure is -32603, and `data.code`, the name in this table, distinguishes them. A session
+ * that has ended is -32001, as of official servers: 2026-07-28, which forbids that code, has no sessions.
  */
 export const ERROR_TABLE = {
   // what the client sent
@@ -108,7 +109,8 @@ export const ERROR_TABLE = {
         face === 'stdio' ? '' : ' Over HTTP the Mcp-Session-Id header of its answer goes with every later request.'
       }`,
   },
-  session_unknown: { http: 404, jsonRpc: -32600, text: () => 'Session not found; initialize again.' },
+  // the official server's own code, by which clients that do not go by the status alone know that they must begin anew
+  session_unknown: { http: 404, jsonRpc: -32001, text: () => 'Session not found; initialize again.' },
   stream_taken: { http: 409, jsonRpc: -32600, text: () => 'This session already has a GET stream.' },
   // links and files
   link_unknown: { http: 404, jsonRpc: -32602, text: () => 'There is no such link.' },

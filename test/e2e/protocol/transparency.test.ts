@@ -122,7 +122,9 @@ describe('sessions', () => {
     const before = fake.requests.length;
     const answer = await client.post(LIST, { 'mcp-session-id': 'no-such-session' });
     expect(answer.status).toBe(404);
-    expect(answer.messages[0]).toMatchObject({ id: 7, error: { data: { code: 'session_unknown' } } });
+    // some clients look for the code that official servers give
+    expect(answer.messages[0]).toMatchObject({ id: 7, error: { code: -32001, data: { code: 'session_unknown' } } });
+    expect(answer.messages[0]?.error?.message).toMatch(/^Session not found/);
     expect(fake.requests.length).toBe(before);
   });
 
