@@ -13,6 +13,10 @@ import { StderrRoom } from './stdio/stderr-log.js';
 /** execve(2) ends its strings at a NUL: the rest would silently be lost. */
 const NO_NUL = /^[^\0]*$/;
 
+/** Windows has no groups of processes to end, and starts no script such as npx without a shell. */
+const NOT_ON_WINDOWS =
+  'cannot be started: Wharf starts servers on Linux and macOS only. Run Wharf in WSL 2 or Docker, or give it the URL of a server that runs already';
+
 const text = z.string().regex(NO_NUL, 'must not hold a NUL character');
 
 export const settings = z.strictObject({
@@ -20,6 +24,7 @@ export const settings = z.strictObject({
     .array(text)
     .min(1, 'must name a program')
     .refine((command) => command[0] !== '', 'must name a program')
+    .refine(() => process.platform !== 'win32', NOT_ON_WINDOWS)
     .describe('The program and its arguments, as a list. They do not pass through a shell.'),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable'), text)
