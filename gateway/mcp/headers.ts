@@ -45,6 +45,8 @@ export function checkStatelessHeaders(headers: IncomingHttpHeaders, messages: Cl
   if (messages.era.hasSessions) {
     if (namesStateless(version) && request && request.method !== 'initialize') {
       refuseUnknown(version.trim());
+      if (typeof metaOf(request.params)[META_VERSION] === 'string')
+        throw mismatch('MCP-Protocol-Version', 'the body names another version');
       throw new GatewayError('meta_missing', { key: META_VERSION });
     }
     return;

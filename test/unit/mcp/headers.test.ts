@@ -42,6 +42,14 @@ describe('the headers of a stateless request', () => {
     );
   });
 
+  it('a stateless version whose body names one with sessions is refused with -32020', () => {
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2025-06-18' };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } };
+    expect(() =>
+      checkStatelessHeaders({ 'mcp-protocol-version': VERSION }, parseMessages(Buffer.from(JSON.stringify(message)))),
+    ).toThrow(expect.objectContaining({ code: 'header_mismatch', httpStatus: 400 }));
+  });
+
   it('a client with a session is not asked for them', () => {
     const body = parseMessages(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'));
     expect(() => checkStatelessHeaders({ 'mcp-protocol-version': '2025-06-18' }, body)).not.toThrow();
