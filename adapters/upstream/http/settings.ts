@@ -17,9 +17,16 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** MCP's headers that differ from request to request. A configured session would be one for all callers. */
+const OF_ONE_REQUEST = /^(?:last-event-id|mcp-(?:session-id|method|name|param-.*))$/;
+
 /** True for a header that only this hop may set (lower-case name). */
 export function isOwnHeader(name: string): boolean {
   return OWN_HEADERS.has(name);
+}
+
+function isSetByWharf(name: string): boolean {
+  return isOwnHeader(name) || OF_ONE_REQUEST.test(name);
 }
 
 function checkUrl(value: string, report: (message: string) => void): void {
@@ -47,7 +54,7 @@ export const httpSettings = z.strictObject({
       z
         .string()
         .regex(FIELD_NAME, 'must be a header name')
-        .refine((name) => !isOwnHeader(name.toLowerCase()), 'is set by Wharf itself'),
+        .refine((name) => !isSetByWharf(name.toLowerCase()), 'is set by Wharf itself'),
       z.string().regex(FIELD_VALUE, 'must not hold control characters'),
     )
     .default({})
