@@ -1,7 +1,8 @@
-import { fitsType } from '../../policy/accept.js';
+import { fitsType, isAnyType } from '../../policy/accept.js';
 import { contrast, mostText, sizeText } from '../../policy/amounts.js';
 import type { PageData } from './page-data.js';
-import { TEXTS } from './texts.js';
+import { shown } from './shown.js';
+import { TEXTS, typesText } from './texts.js';
 
 /** Most refusals that the alert names; it counts the others. */
 const MOST_TOLD = 5;
@@ -26,8 +27,29 @@ export function whyNot(file: Picked, { largest, size, accept, types }: Limits): 
     const sizes = contrast(size, file.size);
     return TEXTS.otherSize(sizes.actual, sizes.allowed);
   }
-  if (accept !== undefined && !fitsSome(file, accept)) return TEXTS.otherType(file.type, types);
+  if (accept !== undefined && !fitsSome(file, accept)) return otherType(file.type, types);
   return undefined;
+}
+
+/** What a page knows of a server's refusal. */
+interface Refusal {
+  code?: string | undefined;
+  message: string;
+  /** The type of the bytes. */
+  actual?: unknown;
+  /** The types that are taken. */
+  accept?: unknown;
+}
+
+/** Why the server has refused a file, for the person who chose it: types have the names that the page shows beside them. */
+export function refusalText({ code, message, actual, accept }: Refusal): string {
+  if (code !== 'upload_type_refused' || typeof actual !== 'string' || !Array.isArray(accept)) return message;
+  const types = typesText(accept.map(String), shown);
+  return actual === 'empty' ? TEXTS.empty(types) : otherType(actual, types);
+}
+
+function otherType(actual: string, types: string): string {
+  return isAnyType(actual) ? TEXTS.unknownType(types) : TEXTS.otherType(typesText([actual], shown), types);
 }
 
 /** The first of many refusals, and how many there are besides: an alert is read aloud from its beginning to its end. */

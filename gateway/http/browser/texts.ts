@@ -128,6 +128,8 @@ export const TEXTS = {
   tooLarge: (actual: string, allowed: string) => `This file has ${actual}. The most that is taken here is ${allowed}.`,
   otherSize: (actual: string, allowed: string) => `This file has ${actual}, and one of ${allowed} is expected.`,
   otherType: (actual: string, types: string) => `This file is ${actual}. Taken here: ${types}.`,
+  unknownType: (types: string) => `What kind of file this is cannot be told. Taken here: ${types}.`,
+  empty: (types: string) => `This file is empty. Choose one with content. Taken here: ${types}.`,
   moreRefused: (count: number) => `${count} more of the files are not taken.`,
   tooMany: (count: number) => `This link takes one file, and you gave ${count}. Choose one of them.`,
   tooManyFor: (most: number, actual: number) =>
@@ -153,7 +155,10 @@ export const TEXTS = {
   // after the upload
   done: 'Uploaded',
   doneText: 'The assistant can use the file now. You can close this page.',
-  doneSeveral: (count: number) => `${count} files: the assistant can use them now. You can close this page.`,
+  doneSeveral: (count: number) =>
+    count === 1
+      ? '1 file: the assistant can use it now. You can close this page.'
+      : `${count} files: the assistant can use them now. You can close this page.`,
   type: 'Type',
   size: 'Size',
   details: 'Details',

@@ -1,4 +1,4 @@
-import { needsAnotherFile } from './fits.js';
+import { needsAnotherFile, refusalText } from './fits.js';
 import type { Answer } from './request.js';
 import type { Closed } from './texts.js';
 import { CLOSED, TEXTS } from './texts.js';
@@ -51,6 +51,14 @@ const CLOSING: Readonly<Record<string, Closed>> = {
 /** Statuses about the moment instead of the file. */
 const MOMENTARY = new Set([408, 423, 425, 429, 502, 503, 504]);
 
+/** What an answer says of its error. */
+interface Said {
+  code?: string;
+  message?: string;
+  actual: unknown;
+  accept: unknown;
+}
+
 /** The meaning of an unsuccessful answer. */
 export function failure({ status, header, text }: Answer): Refused | Later {
   const said = errorIn(text);
@@ -61,15 +69,18 @@ export function failure({ status, header, text }: Answer): Refused | Later {
     const seconds = Number(header('retry-after'));
     return new Later(seconds > 0 ? seconds * 1000 : undefined);
   }
-  return new Refused(said?.message ?? TEXTS.refused, { isFinal: needsAnotherFile(said?.code) });
+  const why = said?.message === undefined ? TEXTS.refused : refusalText({ ...said, message: said.message });
+  return new Refused(why, { isFinal: needsAnotherFile(said?.code) });
 }
 
-function errorIn(text: string): { code?: string; message?: string } | undefined {
+function errorIn(text: string): Said | undefined {
   try {
-    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
+    const { error } = JSON.parse(text) as { error?: Record<'code' | 'message' | 'actual' | 'accept', unknown> };
     return {
       ...(typeof error?.code === 'string' && { code: error.code }),
       ...(typeof error?.message === 'string' && { message: error.message }),
+      actual: error?.actual,
+      accept: error?.accept,
     };
   } catch {
     return undefined;

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../errors.js';
 import type { DescribedFile } from '../../files/file.js';
 import { sizeText } from '../../policy/amounts.js';
-import { needsAnotherFile } from '../browser/fits.js';
+import { needsAnotherFile, refusalText } from '../browser/fits.js';
 import { shown, shownName } from '../browser/shown.js';
 import { CLOSED, type Closed, TEXTS } from '../browser/texts.js';
 import { Layout, Row, State } from './layout.js';
@@ -56,11 +56,11 @@ export function ClosedPage({ closed }: { closed: Closed }) {
 }
 
 /** A failed attempt after which another one may succeed, with this file or another one. */
-export function UploadRefusedPage({ error }: { error: Pick<GatewayError, 'code' | 'message'> }) {
+export function UploadRefusedPage({ error }: { error: Pick<GatewayError, 'code' | 'message' | 'facts'> }) {
   return (
     <Layout title={TEXTS.notStored}>
       <State mood="bad" title={TEXTS.notStored}>
-        <p>{error.message}</p>
+        <p>{refusalText({ ...error.facts, code: error.code, message: error.message })}</p>
         <p>{TEXTS.nothingStored}</p>
         <p>
           <a class="button" href="?">

@@ -181,7 +181,7 @@ describe('everybody can use, in light and dark, on a phone and at 400 %,', () =>
     await press(/^Upload: page 3/);
     await page
       .getByRole('alert')
-      .getByText(/^page 3\.png: The file is image\/gif/)
+      .getByText(/^page 3\.png: This file is GIF\. Taken here: /)
       .waitFor();
     await pickSeveral('page 4.png', 'page 5.png');
     await throttle(watched, SLOW);

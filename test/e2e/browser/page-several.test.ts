@@ -154,7 +154,7 @@ describe('a page that takes several files', () => {
     await press('Upload 3 files');
     await page
       .getByRole('alert')
-      .getByText(/^pdf\.png: .*accepted: image\/png\.$/)
+      .getByText(/^pdf\.png: This file is PDF\. Taken here: PNG\.$/)
       .waitFor();
     await arrived('one.png');
     await arrived('two.png');

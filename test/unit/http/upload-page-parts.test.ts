@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { fewOf, whyNot } from '../../../gateway/http/browser/fits.js';
+import { fewOf, refusalText, whyNot } from '../../../gateway/http/browser/fits.js';
 import { Rate } from '../../../gateway/http/browser/rate.js';
 import { shown, shownName } from '../../../gateway/http/browser/shown.js';
-import { spanText, typesText } from '../../../gateway/http/browser/texts.js';
+import { spanText, TEXTS, typesText } from '../../../gateway/http/browser/texts.js';
 
 describe('what the upload page refuses before it is sent', () => {
   const limits = { largest: 1000, types: 'PNG, CSV' };
@@ -30,6 +30,34 @@ describe('what the upload page refuses before it is sent', () => {
     expect(whyNot(file, limits)).toBe('This file has 1001 bytes. The most that is taken here is 1000 bytes.');
     expect(whyNot({ ...file, size: 5e6 }, limits)).toBe('This file has 5 MB. The most that is taken here is 1 kB.');
     expect(whyNot({ ...file, size: 7 }, { ...limits, size: 9 })).toMatch(/has 7 bytes, and one of 9 bytes is expected/);
+  });
+});
+
+describe('what the server has refused by its bytes', () => {
+  const refused = { code: 'upload_type_refused', message: 'for programs', accept: ['image/png', 'image/jpeg', '.png'] };
+
+  it.each([
+    ['image/heic', 'This file is HEIC. Taken here: PNG, JPEG.'],
+    ['text/plain', 'This file is plain text. Taken here: PNG, JPEG.'],
+    ['application/x-odd\u202e', 'This file is application/x-odd\ufffd. Taken here: PNG, JPEG.'],
+    ['application/octet-stream', 'What kind of file this is cannot be told. Taken here: PNG, JPEG.'],
+    ['empty', 'This file is empty. Choose one with content. Taken here: PNG, JPEG.'],
+  ])('is told by the names that the page shows: %j', (actual, text) => {
+    expect(refusalText({ ...refused, actual })).toBe(text);
+  });
+
+  it('is told as the server says it where it is about something else', () => {
+    expect(refusalText({ ...refused, code: 'store_full', actual: 'image/gif' })).toBe('for programs');
+    expect(refusalText({ code: 'upload_type_refused', message: 'for programs' })).toBe('for programs');
+  });
+});
+
+describe('what was given', () => {
+  it('is counted as one file or as several', () => {
+    expect([1, 2].map(TEXTS.doneSeveral)).toEqual([
+      '1 file: the assistant can use it now. You can close this page.',
+      '2 files: the assistant can use them now. You can close this page.',
+    ]);
   });
 });
 
