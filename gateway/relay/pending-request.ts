@@ -62,6 +62,17 @@ export interface AnswerEdit {
   mayChange?: (message: Buffer) => boolean;
 }
 
+/** A call under the server's own name of its tool, which its client knows by the one that it has used. */
+export function underOwnName(request: PendingRequest, name: string): PendingRequest {
+  const { subject, params } = request;
+  return {
+    ...request,
+    subject: name,
+    params: { ...params, name },
+    ...(subject !== undefined && { calledAs: subject }),
+  };
+}
+
 /** The tool that a request calls, by the name that its client knows. */
 export function calledName({ calledAs, subject }: PendingRequest): string | undefined {
   return calledAs ?? subject;

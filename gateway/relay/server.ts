@@ -30,7 +30,7 @@ import { answerRefusedFile } from './local/offers.js';
 import { readLazy } from './local/read-link.js';
 import { OpenPosts } from './open-posts.js';
 import { OwnAnswers } from './own-answers.js';
-import type { PendingRequest } from './pending-request.js';
+import { type PendingRequest, underOwnName } from './pending-request.js';
 import { readPost } from './read-post.js';
 import type { Session } from './session.js';
 import { ResourceStreams, type StreamHost } from './streams/resource-streams.js';
@@ -218,12 +218,11 @@ export class Server {
   }
 
   #withOwnName(request: PendingRequest, { identity }: Exchange): PendingRequest | undefined {
-    const { method, subject, params } = request;
+    const { method, subject } = request;
     if (method !== 'tools/call' || subject === undefined) return request;
     const name = this.#deps.offered.called(subject, identity);
     if (name === undefined) return undefined;
-    if (name === subject) return request;
-    return { ...request, subject: name, params: { ...params, name }, calledAs: subject };
+    return name === subject ? request : underOwnName(request, name);
   }
 
   /** A call whose file is refused, or lacking: its client is told what to do. @throws whatever else was thrown */

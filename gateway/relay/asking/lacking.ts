@@ -8,6 +8,7 @@ import { type ClientMessages, type ReadingLimits, readMessages } from '../../mcp
 import type { Limits } from '../../policy/limits.js';
 import type { FileQuestion } from '../../ports/file-question.js';
 import type { JsonPath, JsonValue } from '../../ports/json.js';
+import { type PendingRequest, underOwnName } from '../pending-request.js';
 import type { Way } from './means.js';
 import { askedText, type WantedFile } from './texts.js';
 
@@ -89,6 +90,11 @@ export function uploadFor(
   };
 }
 
+/** Messages, with what has been found about their request. */
+interface WithOnlyRequest extends ClientMessages {
+  requests: PendingRequest[];
+}
+
 /** A change of a call's parameters, below them; a member without a value is removed. */
 interface ParamEdit {
   path: JsonPath;
@@ -96,11 +102,12 @@ interface ParamEdit {
 }
 
 /**
- * The messages with the parameters of their only request changed; every other byte stays as it came.
+ * The messages with the parameters of their only request changed; every other byte stays as it came, and so does what has
+ * been found about it, such as the server's own name of its tool.
  * @throws GatewayError `request_invalid` where it names twice what is to be changed
  */
 export async function withParams(
-  { bytes }: ClientMessages,
+  { bytes, requests: [before] }: WithOnlyRequest,
   changes: readonly ParamEdit[],
   limits: ReadingLimits,
 ): Promise<ClientMessages> {
@@ -113,7 +120,14 @@ export async function withParams(
   await document.findInSteps(edits.paths());
   const [duplicate] = document.duplicates;
   if (duplicate) throw invalid(`the object at ${duplicate.path || 'the top'} names "${duplicate.key}" twice`);
-  return readMessages(Buffer.concat(edits.applied().pieces as readonly Buffer[]), limits);
+  const read = await readMessages(Buffer.concat(edits.applied().pieces as readonly Buffer[]), limits);
+  return before ? { ...read, requests: read.requests.map((request) => withFound(request, before)) } : read;
+}
+
+/** What the bytes of a request do not say: they have the name of a tool that the client knows. */
+function withFound(request: PendingRequest, { subject, calledAs, edits }: PendingRequest): PendingRequest {
+  const named = calledAs === undefined || subject === undefined ? request : underOwnName(request, subject);
+  return edits ? { ...named, edits } : named;
 }
 
 /**
