@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { nearest } from '../config/mistakes/nearest.js';
+import { digestIn } from '../files/control/digest-text.js';
 import { parseTime } from '../policy/units.js';
 
 const WHAT = ['list', 'show', 'revoke', 'remove', 'hold', 'release'] as const;
@@ -28,8 +29,9 @@ interface Options {
   json?: true;
 }
 
-/** The most that one answer of the admin port lists. */
+/** The most that one answer of the admin port lists, and what a list has where nothing else is asked for. */
 export const MOST_LISTED = 1000;
+export const USUAL_LISTED = 100;
 
 const HELP = `
 Examples:
@@ -61,9 +63,9 @@ export function addFilesCommand(program: Command, take: (action: FilesAction) =>
     .option('--admin <url>', 'instead: the URL of its admin port')
     .option('--principal <name>', 'list: only files of this caller; remove: all of them')
     .option('--server <name>', 'list: only files that this server has given; "" for uploads')
-    .option('--digest <sha256>', 'list: only these bytes; base64url')
+    .option('--digest <sha256>', 'list: only these bytes; as sha256sum prints it, or in base64url')
     .option('--older-than <time>', 'list: only files stored longer ago than 30m, 24h, 7d')
-    .option('--limit <number>', 'list: at most so many (default 100)')
+    .option('--limit <number>', `list: at most so many (default ${USUAL_LISTED})`)
     .option('--json', 'for programs')
     .addHelpText('after', HELP)
     .action((what: string | undefined, given: string[], options: Options, sub: Command) => {
@@ -76,8 +78,10 @@ export function addFilesCommand(program: Command, take: (action: FilesAction) =>
       if (olderThan !== undefined && age === undefined) sub.error('error: --older-than must be a time: 30m, 24h, 7d');
       if (limit !== undefined && !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MOST_LISTED))
         sub.error(`error: --limit must be a number from 1 to ${MOST_LISTED}`);
-      if (digest !== undefined && !/^[\w-]{43}$/.test(digest))
-        sub.error('error: --digest must be a SHA-256 in base64url: 43 characters, as lists show it');
+      if (digest !== undefined && digestIn(digest) === undefined)
+        sub.error(
+          'error: --digest must be a SHA-256 in base64url, as wharf files show has it, or in hex, as sha256sum prints it',
+        );
       const before = age === undefined ? undefined : new Date(Date.now() - age).toISOString();
       const asked = { principal, server, digest, before, limit };
       const filter = Object.fromEntries(

@@ -1,5 +1,5 @@
 import { sizeText } from '../policy/amounts.js';
-import { type FilesAction, MOST_LISTED } from './files-command.js';
+import { type FilesAction, MOST_LISTED, USUAL_LISTED } from './files-command.js';
 
 interface Shown {
   id: string;
@@ -49,7 +49,7 @@ export async function runFiles(
     lines.push(isJson ? JSON.stringify(body) : (refused ?? text(body)));
   };
   const query = new URLSearchParams(filter);
-  if (verb === 'list') say(await ask('GET', `/files?${query}`), (body) => listText(body, query));
+  if (verb === 'list') say(await listed((path) => ask('GET', path), filter), (body) => listText(body, query));
   else if (ids.length === 0) say(await ask('DELETE', `/files?${query}`, WAIT_FOR_ALL_MS), removedText);
   for (const id of ids) {
     const place = `/files/${encodeURIComponent(id)}`;
@@ -60,6 +60,27 @@ export async function runFiles(
   return { text: `${lines.join('\n')}\n`, isDone };
 }
 
+/**
+ * As many files as are asked for, over as many pages as that takes: the admin port looks at a thousand files for one page, and
+ * where few of them are meant, a page may be empty with files behind it.
+ */
+async function listed(ask: (path: string) => Promise<Answer>, filter: Record<string, string>): Promise<Answer> {
+  const most = Number(filter.limit ?? USUAL_LISTED);
+  const until = Date.now() + WAIT_FOR_ALL_MS;
+  let files: readonly Shown[] = [];
+  let next: string | undefined;
+  do {
+    const limit = String(most - files.length);
+    const page = await ask(
+      `/files?${new URLSearchParams({ ...filter, limit, ...(next !== undefined && { after: next }) })}`,
+    );
+    if (page.error) return page;
+    files = files.concat(page.files ?? []);
+    next = page.next;
+  } while (next !== undefined && files.length < most && Date.now() < until);
+  return { files: [...files], ...(next !== undefined && { next }) };
+}
+
 /** Why there was no answer. fetch itself says no more than "fetch failed". */
 export function whyUnreachable(error: unknown): string {
   const { cause, message } = error as Error;
@@ -68,8 +89,8 @@ export function whyUnreachable(error: unknown): string {
 }
 
 function listText({ files = [], next }: Answer, asked: URLSearchParams): string {
-  const rows = files.length === 0 ? ['No files.'] : files.map(rowOf);
-  if (next === undefined) return rows.join('\n');
+  const rows = files.map(rowOf);
+  if (next === undefined) return rows.length === 0 ? 'No files.' : rows.join('\n');
   const page = new URLSearchParams([...asked, ['after', next]]);
   return [
     ...rows,

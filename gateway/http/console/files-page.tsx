@@ -52,12 +52,13 @@ export function FilesPage({ user, filter, found, query, next }: Props) {
       </form>
       <p class="soft">
         A revoked file is gone for every link of Wharf's and every handle at once, on all replicas; a presigned link
-        works until it expires. A held file is neither swept nor removed.
+        works until it expires. A held file is neither swept nor removed. Files are listed by their ids, which are
+        random.
       </p>
       <Table
         name="Files"
         heads={['Stored', 'File', 'Who', 'From', 'State', ...(mayAct(user) ? ['Action'] : [])]}
-        none="There is none."
+        none={next === undefined ? 'There is none.' : 'There is none among those looked at so far.'}
         rows={found.files.map((file) => (
           <FileRow file={file} change={mayAct(user) ? `/stored/change?${query}` : undefined} />
         ))}

@@ -3,13 +3,13 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { asGatewayError, type GatewayError } from '../../errors.js';
 import type { Change, FileControl } from '../../files/control/control.js';
+import { digestIn } from '../../files/control/digest-text.js';
 import type { FileRecord } from '../../files/file.js';
 import { isFileId } from '../../files/handle.js';
 
 type Env = { Bindings: HttpBindings };
 type Status = 200 | 400 | 403 | 404 | 409 | 503;
 
-const DIGEST = /^[A-Za-z0-9_-]{43}$/;
 const CHANGES: readonly string[] = ['revoke', 'hold', 'release'] satisfies Change[];
 
 const LONGEST = 1024;
@@ -43,12 +43,13 @@ export function adminFiles(control: FileControl, fault: (error: GatewayError) =>
     return refuse(c, 503, code, message);
   });
   app.get('/files', async (c) => {
-    const { principal, server, digest, before, after, limit = String(USUAL_PAGE) } = c.req.query();
+    const { principal, server, digest: given, before, after, limit = String(USUAL_PAGE) } = c.req.query();
+    const digest = given === undefined ? undefined : digestIn(given);
     const until = before === undefined ? undefined : Date.parse(before);
     const most = Number(limit);
     const isGood =
       [principal, server].every((one = '') => one.length <= LONGEST) &&
-      (digest === undefined || DIGEST.test(digest)) &&
+      (given === undefined || digest !== undefined) &&
       (after === undefined || isFileId(after)) &&
       (until === undefined || !Number.isNaN(until)) &&
       Number.isInteger(most) &&

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { GatewayError } from '../../errors.js';
+import { digestIn } from '../../files/control/digest-text.js';
 import { isFileId } from '../../files/handle.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { sessionTag } from '../../relay/exchange-log.js';
@@ -178,7 +179,10 @@ function searchIn({ after = '', ...given }: Record<string, string>): Search {
 }
 
 function filesFor({ files }: ConsoleSources, { filter, after }: Search) {
-  return files.list(filter, { after, limit: ON_PAGE });
+  const { digest } = filter;
+  // what is not a digest finds nothing
+  const meant = digest === undefined ? filter : { ...filter, digest: digestIn(digest) ?? digest };
+  return files.list(meant, { after, limit: ON_PAGE });
 }
 
 function queryOf({ filter, after }: Search): string {
