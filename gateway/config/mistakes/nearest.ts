@@ -13,15 +13,21 @@ export function nearest(key: string, known: readonly string[]): string | undefin
   return best;
 }
 
-/** Levenshtein distance. */
+/** How many letters are wrong, missing, too many, or in the place of their neighbour. */
 function distance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + same));
+      const swapped =
+        a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+          ? (before[j - 2] ?? Number.POSITIVE_INFINITY) + 1
+          : Number.POSITIVE_INFINITY;
+      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + same, swapped));
     }
+    before = row;
     row = next;
   }
   return row[b.length] ?? 0;

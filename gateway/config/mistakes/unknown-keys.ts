@@ -25,6 +25,8 @@ export function adviceOnKey(path: readonly (string | number)[], key: string, kno
   if (path.length === 0 && Object.hasOwn(FILES, key)) {
     return `is not a known key: it is one of ${FILES[key]}. Here it is servers: { NAME: { url: … } or { command: […] } }`;
   }
+  // of a host's file, which is read otherwise than Wharf's own
+  if (path.length === 0 && key.toLowerCase() === 'mcpservers') return 'is not a known key; did you mean "mcpServers"?';
   const isOfServer = path.length === 2 && path[0] === 'servers';
   if (isOfServer && known.includes('command')) {
     if (key === 'url') return 'is not a known key beside "command": a server has one of them';

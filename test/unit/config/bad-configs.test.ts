@@ -124,6 +124,18 @@ const KEYS: Bad[] = [
   },
   { name: 'a mistyped key', text: withServer('listn: 127.0.0.1:1'), path: 'listn', message: /did you mean "listen"/ },
   {
+    name: "two letters of a short key in each other's place",
+    text: 'servers: { a: { ulr: "http://127.0.0.1:1/mcp" } }',
+    path: 'servers.a',
+    message: /it has "ulr": did you mean "url"\?/,
+  },
+  {
+    name: 'the servers of a host in other letters',
+    text: '{ "mcpservers": { "a": { "command": "node" } } }',
+    path: 'mcpservers',
+    message: /did you mean "mcpServers"\?/,
+  },
+  {
     name: 'a key in the wrong case',
     text: withServer('publicURL: http://x'),
     path: 'publicURL',
