@@ -1,5 +1,5 @@
 import { countText } from '../policy/amounts.js';
-import { formatTime } from '../policy/units.js';
+import { formatSize, formatTime } from '../policy/units.js';
 import type { Setting, SettingSource } from '../ports/console.js';
 import { redactFields, redactText } from '../redact.js';
 import type { Config, ServerConfig } from './config.js';
@@ -60,13 +60,38 @@ export function settingsOf(config: Config): Setting[] {
     ...Object.entries(limits).map(([name, value]) => [`limits.${name}`, limitText(name, value)]),
     ...Object.entries(timeouts).map(([name, ms]) => [`timeouts.${name}`, formatTime(ms)]),
     ['retention', formatTime(config.retention)],
-    ['links.ttl', formatTime(config.links.ttl)],
+    [
+      'links.ttl',
+      config.links.lasting
+        ? `as long as their files; presigned ones ${formatTime(config.links.ttl)}`
+        : formatTime(config.links.ttl),
+    ],
+    ...spelledOf('audit', config.audit.settings),
   ]);
-  return listed.map(([path, value]) => ({
-    path,
-    value: (spelled[path] ?? textOf(value)).slice(0, MAX_VALUE),
-    source: sourceOf(path, sources),
-  }));
+  return listed
+    .filter(([path]) => !UNWRITTEN.has(path))
+    .map(([path, value]) => ({
+      path,
+      value: (spelled[path] ?? textOf(value)).slice(0, MAX_VALUE),
+      source: sourceOf(path, sources),
+    }));
+}
+
+/** What follows from other settings, and cannot be written. */
+const UNWRITTEN: ReadonlySet<string> = new Set(['links.lasting', 'links.endWithProcess']);
+
+/** Sizes and times of an adapter by the names that they have there. */
+const SPELLED: Readonly<Record<string, (value: number) => string>> = {
+  maxSize: formatSize,
+  maxAge: formatTime,
+  wait: formatTime,
+};
+
+function spelledOf(section: string, settings: object): [path: string, text: string][] {
+  return Object.entries(settings).flatMap(([name, value]) => {
+    const spell = SPELLED[name];
+    return spell && typeof value === 'number' ? [[`${section}.${name}`, spell(value)]] : [];
+  });
 }
 
 /** Where a server is: its URL without secrets, or its program. What stands behind the program may hold a key. */

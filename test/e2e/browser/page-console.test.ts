@@ -254,6 +254,7 @@ describe('the console', () => {
     const settings = (await (await read('/api/config', VIEWER)).json()) as object[];
     expect(settings).toContainEqual({ path: 'limits.file', value: '100MiB', source: 'default' });
     expect(settings).toContainEqual({ path: 'auth.keys', value: '["ci"]', source: 'file' });
+    expect(settings).not.toContainEqual(expect.objectContaining({ path: 'links.lasting' }));
     expect(await (await read('/api/overview', VIEWER)).json()).toMatchObject({ status: 'ready', gatewayId: 'wharf' });
     expect(await (await read('/api/servers', VIEWER)).json()).toMatchObject([{ name: 'quiet' }, { name: 'down' }]);
   });
