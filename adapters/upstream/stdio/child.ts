@@ -128,7 +128,7 @@ export class Child implements SharedConnection {
       { pid: this.#group },
       'The server has written nothing since it started. A command such as npx may still be fetching its package, or ' +
         'cannot: it gets only HOME, LANG, PATH, TMPDIR and USER. Run it once by itself, and give it what else it needs, ' +
-        'such as HTTPS_PROXY or NODE_EXTRA_CA_CERTS, by `env` of the server in a config.',
+        'such as HTTPS_PROXY or NODE_EXTRA_CA_CERTS, by `env` of the server in a config, or --env NAME before the command.',
     );
   }
 
