@@ -7,6 +7,16 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 type Level = (typeof LEVELS)[number];
 
+/** A log whose lowest level may change while it is written, also for the logs that are made from it. */
+export interface LevelledLog extends Log {
+  setLevel(level: Level): void;
+}
+
+/** What is written of the lines of a log and of those made from it: from the level at this place on. */
+interface Gate {
+  least: number;
+}
+
 /**
  * Lines are written together, thirty at a time: each write goes through a thread, which took 4 of a short message's 100 µs
  * with ten at a time, and a twentieth of the time alone.
@@ -27,8 +37,14 @@ interface LogTarget {
  * not put a secret into the log. Each line is written as text in one pass: a copy of its fields for a general logger took
  * 5 µs of a short exchange's 100, and the logger 7 MiB of an idle process.
  */
-export function createLog(level: Level, target?: LogTarget): Log {
-  return logFrom(LEVELS.indexOf(level), target ?? standardError(), '');
+export function createLog(level: Level, target?: LogTarget): LevelledLog {
+  const gate = { least: LEVELS.indexOf(level) };
+  return {
+    ...logFrom(gate, target ?? standardError(), ''),
+    setLevel: (next) => {
+      gate.least = LEVELS.indexOf(next);
+    },
+  };
 }
 
 /** Characters of a library's text that a line repeats. */
@@ -108,7 +124,7 @@ function standardError(): LogTarget {
       const told = lostLines;
       lostLines = 0;
       const why = 'Lines of this log were lost: they were read too slowly, or could not be written.';
-      logFrom(0, lines, '').warn({ lines: told }, why);
+      logFrom({ least: 0 }, lines, '').warn({ lines: told }, why);
     },
   });
   const lines = new GatheredLines(out);
@@ -119,13 +135,14 @@ function standardError(): LogTarget {
   return lines;
 }
 
-/** @param least the place of the lowest level that is written @param bound members that every line has */
-function logFrom(least: number, target: LogTarget, bound: string): Log {
+/** @param bound members that every line has */
+function logFrom(gate: Gate, target: LogTarget, bound: string): Log {
   const line = (level: Level) => {
-    // The check of the level comes first: most debug lines are never written, and redacting walks every field.
-    if (LEVELS.indexOf(level) < least) return () => {};
+    const place = LEVELS.indexOf(level);
     const begin = `{"level":"${level}","time":"`;
     return (fields: LogFields, text: string) => {
+      // The check of the level comes first: most debug lines are never written, and redacting walks every field.
+      if (place < gate.least) return;
       target.write(`${begin}${now()}"${bound}${redactedMembers(fields)}${endOf(text)}`);
     };
   };
@@ -134,7 +151,7 @@ function logFrom(least: number, target: LogTarget, bound: string): Log {
     info: line('info'),
     warn: line('warn'),
     error: line('error'),
-    child: (fields) => logFrom(least, target, bound + redactedMembers(fields)),
+    child: (fields) => logFrom(gate, target, bound + redactedMembers(fields)),
   };
 }
 

@@ -126,7 +126,13 @@ async function run(
     drainOnSignal(started.drain);
     if (file !== undefined) {
       const { watchForReloads } = await import('./reload/watch.js');
-      const { reload, noteRefusedConfig: refused } = started;
+      const { noteRefusedConfig: refused } = started;
+      const reload = async (next: Config) => {
+        const result = await started.reload(next);
+        // before the log says so: a line about it at the level that it brings is seen
+        if (result.kind === 'done') log.setLevel(next.logLevel);
+        return result;
+      };
       watchForReloads({ file, seen, isServed, load, reload, refused, log });
     }
     const { takesStdout } = adapters.audit[config.audit.use] ?? {};

@@ -22,6 +22,7 @@ const REPLACED: ReadonlySet<string> = new Set([
   'ceiling',
   'flow',
   'handoff',
+  'logLevel',
   'warnings',
   'sources',
 ]);

@@ -87,8 +87,8 @@ describe('a config that is not followed', () => {
     const config = { ...base(), adminListen: `127.0.0.1:${port}`, console: { users }, servers };
     gateway = await Reloading.start(folder, config);
     expect(await told()).toEqual(['0', undefined]);
-    await gateway.reload({ ...config, logLevel: 'debug', limits: { file: '7MB' } }, /need a restart.*put them back/);
-    expect(await told()).toEqual(['1', 'its file is not followed: a restart is needed for logLevel']);
+    await gateway.reload({ ...config, gatewayId: 'pier', limits: { file: '7MB' } }, /need a restart.*put them back/);
+    expect(await told()).toEqual(['1', 'its file is not followed: a restart is needed for gatewayId']);
     await gateway.reload({ ...config, retention: 'long' }, /has problems/);
     expect(await told()).toEqual(['1', 'its file is not followed: the config has problems']);
     await gateway.reload(config, /says what it said before/);

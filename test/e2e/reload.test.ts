@@ -253,6 +253,18 @@ describe('a config that takes the place of another', () => {
     await upstream.stop();
   });
 
+  it('writes more lines and fewer, and no session ends for it', async () => {
+    const servers = { a: { url: one.url } };
+    await begin({ servers, logLevel: 'warn' });
+    const client = await connect('/mcp');
+    const before = gateway.logged();
+    await client.ping();
+    expect(await reload({ servers, logLevel: 'info' }, DONE)).toContain('"keys":["logLevel"]');
+    expect(before).not.toContain('"text":"exchange"');
+    await client.ping();
+    await until(() => /"method":"ping".*"text":"exchange"/.test(gateway.logged()));
+  });
+
   it.each<[string, object | string, RegExp, string]>([
     ['has a problem', { servers: { a: { url: 'nowhere' } } }, /nothing was changed/, 'servers.a.url'],
     ['cannot be read', '{ servers: [', /nothing was changed/, 'wharf.yaml'],

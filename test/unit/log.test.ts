@@ -36,6 +36,16 @@ describe('a log line', () => {
     expect(lines).toEqual([]);
   });
 
+  it('is written and left out by a level that has changed meanwhile, also in logs that were made before', () => {
+    const { lines, log } = capture();
+    const child = log.child({ server: 'a' });
+    log.setLevel('debug');
+    child.debug({}, 'Detail.');
+    log.setLevel('error');
+    for (const one of [log, child]) one.warn({}, 'Left out.');
+    expect(lines.map((line) => JSON.parse(line).text)).toEqual(['Detail.']);
+  });
+
   it('stays one line whatever a peer sent', () => {
     const { lines, log } = capture();
     log.info({ name: 'a\r\nb\u2028{"level":"error"}\u0000' }, 'Named.');

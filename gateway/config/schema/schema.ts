@@ -235,7 +235,7 @@ function makeSchemas(adapters: AdapterList) {
       .describe(
         'The lowest level that is logged, as JSON lines on standard error. `error`: faults inside Wharf. `warn`: ' +
           'also failures of a server, a store or a client. `info`: also one line per exchange and upload, and the ' +
-          'stderr output of stdio servers. `debug`: also details for finding a fault.',
+          'stderr output of stdio servers. `debug`: also details for finding a fault. A reload changes it.',
       ),
   };
 }
