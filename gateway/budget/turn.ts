@@ -1,4 +1,4 @@
-import { Line } from './line.js';
+import { FairLine } from './line.js';
 
 /**
  * All peers share one event loop: input from one peer must not keep it for long, however large the input is. Such work
@@ -13,10 +13,11 @@ let begunAt = 0;
 const MOST_TOGETHER = 32;
 
 /**
- * Work that waits for a turn, in order of arrival. Each goes on as far as it can before the next one does, and only while
- * the turn is not over, so that many together do not make a long one.
+ * Work that waits for a turn. Callers alternate: one with sixty streams would otherwise go on sixty times before another
+ * goes on once, for each 64 KiB of its file. Each goes on as far as it can before the next one does, and only while the
+ * turn is not over, so that many together do not make a long one.
  */
-const waiting = new Line<() => void>();
+const waiting = new FairLine<() => void>();
 let waitingCount = 0;
 
 /** Call it before work that may take long. */
@@ -37,36 +38,43 @@ export function isTurnOver(): boolean {
   return begunAt !== 0 && performance.now() - begunAt >= TURN_MS;
 }
 
-/** Resolves in a later turn of the event loop, after everything that waited before it. */
-export function nextTurn(): Promise<void> {
+/**
+ * Resolves in a later turn of the event loop, after what waited before it for the same caller.
+ * @param principal the caller whose work it is, where that is known
+ */
+export function nextTurn(principal?: string): Promise<void> {
   return new Promise((resolve) => {
-    const go = () => {
-      waiting.remove(place);
-      waitingCount -= 1;
-      resolve();
-    };
-    const place = waiting.add(go);
+    waiting.add(resolve, principal);
     waitingCount += 1;
     beginStep();
   });
 }
 
-/** For use between two steps of long work: yields to everything else once the turn has lasted long enough. */
-export function breathe(): Promise<void> | undefined {
+/**
+ * For use between two steps of long work: yields to everything else once the turn has lasted long enough.
+ * @param principal as in `nextTurn`
+ */
+export function breathe(principal?: string): Promise<void> | undefined {
   beginStep();
-  return isTurnOver() ? nextTurn() : undefined;
+  return isTurnOver() ? nextTurn(principal) : undefined;
 }
 
 function endTurn(): void {
   begunAt = 0;
-  const next = waiting.first;
-  if (!next) return;
+  if (waiting.isEmpty) return;
   beginStep();
-  next();
+  goOnWithOne();
   // Node runs what follows of one before it runs the next
   for (let more = Math.min(waitingCount, MOST_TOGETHER - 1); more > 0; more--) setImmediate(goOn);
 }
 
 function goOn(): void {
-  if (!isTurnOver()) waiting.first?.();
+  if (!isTurnOver()) goOnWithOne();
+}
+
+function goOnWithOne(): void {
+  const next = waiting.take();
+  if (!next) return;
+  waitingCount -= 1;
+  next();
 }

@@ -13,6 +13,8 @@ import { refuseCodings } from './codings.js';
 interface BodyLimits {
   limits: Limits;
   timeouts: Pick<Timeouts, 'idle' | 'grace'>;
+  /** Whose work it is. */
+  principal: string;
   /** Counts against `limits.held`; the caller releases it when the exchange ends. */
   held: HeldRequest;
   /** Called with the id, as JSON text, of a request that is refused before all of it has arrived. */
@@ -66,7 +68,7 @@ function takeComplete(request: IncomingMessage, body: IncomingBody, { refused }:
 function takeAsItComes(
   request: IncomingMessage,
   body: IncomingBody,
-  { limits, timeouts, held, refused }: BodyLimits,
+  { limits, timeouts, principal, held, refused }: BodyLimits,
 ): Promise<ReceivedBody> {
   if (request.destroyed) throw new GatewayError('request_invalid', { reason: 'the body broke off' });
   return new Promise((resolve, reject) => {
@@ -94,7 +96,7 @@ function takeAsItComes(
       pace.rest();
       try {
         do {
-          await nextTurn();
+          await nextTurn(principal);
           if (isOver) return;
         } while (!body.catchUp());
       } catch (error) {

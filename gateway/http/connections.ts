@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
-import { Line, type Place } from '../budget/line.js';
+import { FairLine, type FairPlace, Line, type Place } from '../budget/line.js';
 import { Patience } from '../budget/patience.js';
 import type { Limits } from '../policy/limits.js';
 import type { Reading } from './incoming/arrivals.js';
-import { FairLine, type FairPlace } from './incoming/fair-line.js';
 import { type LatePlace, Unread } from './outgoing/unread.js';
 
 /** Interval between two checks of whether clients read their answers. */

@@ -236,7 +236,7 @@ function limitOf({ facts: { limit, source = limit } }: GatewayError): string | u
  */
 export async function receivedUpload<Result>(
   { held, limits, timeouts }: UploadExchangeDeps,
-  { intent }: Admission,
+  { intent: { principal } }: Admission,
   { incoming, outgoing, until }: { incoming: IncomingMessage; outgoing: ServerResponse; until: AbortSignal },
   take: (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
@@ -246,7 +246,8 @@ export async function receivedUpload<Result>(
   const timer = setTimeout(() => late.abort(error()), timeouts.upload);
   const signal = AbortSignal.any([until, late.signal]);
   const bytes = new Received(incoming, {
-    ahead: new ReadAhead(held, { principal: intent.principal }),
+    principal,
+    ahead: new ReadAhead(held, { principal }),
     paceOf: (tooSlow) => bodyPace(incoming, { limits, timeouts }, tooSlow),
     signal,
   });

@@ -1,5 +1,5 @@
+import { FairLine, type FairPlace } from '../../budget/line.js';
 import { isTurnOver, presentTurn } from '../../budget/turn.js';
-import { FairLine, type FairPlace } from './fair-line.js';
 
 /** Requests that have waited are served for so long in one turn of the event loop. */
 const SLICE_MS = 20;

@@ -5,6 +5,8 @@ import { GatewayError } from '../../errors.js';
 import type { ReadAhead } from '../../files/read-ahead.js';
 
 interface ReceivedOptions {
+  /** Whose work it is. */
+  principal: string;
   /** Holds bytes until they are read. */
   ahead: ReadAhead;
   /** Watches the client. @param tooSlow called once, when the client is given up */
@@ -20,6 +22,7 @@ interface ReceivedOptions {
  */
 export class Received implements AsyncIterable<Buffer> {
   readonly #request: IncomingMessage;
+  readonly #principal: string;
   readonly #ahead: ReadAhead;
   readonly #pace: Pace;
   readonly #signal: AbortSignal;
@@ -27,8 +30,9 @@ export class Received implements AsyncIterable<Buffer> {
   #failure: unknown;
   #wake: () => void = () => undefined;
 
-  constructor(request: IncomingMessage, { ahead, paceOf, signal }: ReceivedOptions) {
+  constructor(request: IncomingMessage, { principal, ahead, paceOf, signal }: ReceivedOptions) {
     this.#request = request;
+    this.#principal = principal;
     this.#ahead = ahead;
     this.#signal = signal;
     this.#isOver = request.readableEnded || request.destroyed;
@@ -44,7 +48,7 @@ export class Received implements AsyncIterable<Buffer> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     for (;;) {
       // its reader works on each piece at once, and a socket delivers 2 MiB in a turn
-      const turn = breathe();
+      const turn = breathe(this.#principal);
       if (turn) await turn;
       if (this.#failure !== undefined) throw this.#failure;
       if (!this.#ahead.isEmpty) yield* this.#ahead.take();

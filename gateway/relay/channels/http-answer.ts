@@ -100,6 +100,7 @@ export class AnswerRelay {
     try {
       await pump(this.#answer.body, take, {
         server: deps.server,
+        principal: this.#owner.principal,
         pace: deps.pace,
         due: () => this.#madeReader?.inMessage === true || this.#isUntyped,
         signal: this.#exchange.signal,
@@ -248,7 +249,7 @@ export class AnswerRelay {
   }
 
   async #forward(message: HeldMessage, cuts: MessageCuts): Promise<void> {
-    await breathe();
+    await breathe(this.#owner.principal);
     try {
       const ping = this.#early && pingIn(message);
       if (ping !== undefined) {

@@ -218,7 +218,7 @@ export class HttpServer {
   #relaySilent(caller: Caller, answer: UpstreamAnswer): Promise<void> {
     const { status, body } = answer;
     caller.exchange.reply.head({ ...headOf(answer), isEarly: true });
-    return onceBegun(body, () => {
+    return onceBegun(body, caller.exchange.principal, () => {
       const rest: UpstreamAnswer = { status, headers: {}, kind: 'sse', body };
       return new AnswerRelay(rest, 'sse', { deps: this.#deps, caller }).run();
     });
@@ -285,7 +285,8 @@ export class HttpServer {
 
   #read(exchange: Exchange, answer: UpstreamAnswer, take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
     const { server, pace } = this.#deps;
-    return pump(answer.body, take, { server, pace, due: () => true, signal: exchange.signal });
+    const { principal, signal } = exchange;
+    return pump(answer.body, take, { server, principal, pace, due: () => true, signal });
   }
 }
 

@@ -118,6 +118,7 @@ export class ChannelInbox {
       heard ? (chunk) => heard(this.#parts.streams.only?.exchange, () => take(chunk)) : take,
       {
         server: deps.server,
+        principal: this.#options.principal,
         pace: deps.pace,
         due: () => this.#reader.inMessage,
         signal: this.#parts.signal,
@@ -236,7 +237,7 @@ export class ChannelInbox {
   }
 
   async #deliver(message: HeldMessage, cuts: MessageCuts, readAt: number): Promise<void> {
-    await breathe();
+    await breathe(this.#options.principal);
     if (this.#early && answersIn(message).length === 0) return this.#early.take(message, cuts);
     this.#parts.tasks.heard(message, this.#options.principal);
     // malformed JSON cannot be passed on, but the request that waits for it is known

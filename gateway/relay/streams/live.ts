@@ -82,6 +82,7 @@ export class LiveResource {
     try {
       await pump(this.#answer.body, (chunk) => this.#take(chunk), {
         server: deps.server,
+        principal: exchange.principal,
         pace: deps.pace,
         due: () => this.#reader.inMessage,
         signal: exchange.signal,

@@ -85,7 +85,8 @@ export class OwnAnswerReader {
   }
 
   async #feedRest(rest: Buffer): Promise<void> {
-    for (let left: Buffer | undefined = rest; left; left = this.#feed(left)) await nextTurn();
+    const { principal } = this.#options.owner;
+    for (let left: Buffer | undefined = rest; left; left = this.#feed(left)) await nextTurn(principal);
   }
 
   /** @returns what is left of it */

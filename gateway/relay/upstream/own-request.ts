@@ -177,7 +177,7 @@ async function ask(
   try {
     // a stream may be silent until the answer is ready
     const pace = { ...deps.pace, leastRate: 0 };
-    await pump(body, take, { server, pace, due: () => true, signal });
+    await pump(body, take, { server, principal, pace, due: () => true, signal });
     reader.end();
   } catch (error) {
     if (!reader.answer) {

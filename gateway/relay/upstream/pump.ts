@@ -6,6 +6,8 @@ import { GatewayError } from '../../errors.js';
 interface PumpOptions {
   /** Name of the server, for errors. */
   server: string;
+  /** The caller whose work it is, where that is known. */
+  principal: string | undefined;
   pace: PaceLimits;
   /** True while more bytes are due; silence, or a drip, is a fault only then. */
   due: () => boolean;
@@ -22,7 +24,7 @@ interface PumpOptions {
 export function pump(
   body: Readable,
   take: (chunk: Buffer) => Promise<unknown> | undefined,
-  { server, pace: limits, due, signal }: PumpOptions,
+  { server, principal, pace: limits, due, signal }: PumpOptions,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let waiting: Promise<unknown> | undefined;
@@ -54,6 +56,7 @@ export function pump(
     if (body.readableEnded) return finish();
     if (body.destroyed) return finish(new GatewayError('upstream_closed', { server }));
     awaitMore();
+    const rested = () => breathe(principal);
     const goOn = () => {
       waiting = undefined;
       if (isOver) return;
@@ -71,10 +74,10 @@ export function pump(
       beginStep();
       if (isTurnOver()) {
         late = chunk;
-        waiting = nextTurn().then(takeLate);
+        waiting = nextTurn(principal).then(takeLate);
       } else {
         try {
-          waiting = take(chunk)?.then(breathe);
+          waiting = take(chunk)?.then(rested);
         } catch (error) {
           return finish(error);
         }
@@ -107,13 +110,14 @@ export function pump(
 /**
  * Runs the work when the first bytes of a body have come, or it has ended in any way. Reads none of them. Where many begin at
  * once, it is run over several turns of the event loop: for 700 streams it takes a third of a second.
+ * @param principal the caller whose work it is
  */
-export function onceBegun(body: Readable, work: () => Promise<void>): Promise<void> {
+export function onceBegun(body: Readable, principal: string, work: () => Promise<void>): Promise<void> {
   if (body.readableLength > 0 || body.readableEnded || body.destroyed) return work();
   return new Promise((resolve, reject) => {
     const begins = () => {
       for (const event of BEGINNINGS) body.off(event, begins);
-      const turn = breathe();
+      const turn = breathe(principal);
       (turn ? turn.then(work) : work()).then(resolve, reject);
     };
     for (const event of BEGINNINGS) body.on(event, begins);

@@ -8,8 +8,8 @@ export const LOOP: readonly Mutant[] = [
     name: 'no-turn-for-others',
     fault: 'Work over a long message is one turn of the event loop, and no other client is served.',
     file: 'gateway/budget/turn.ts',
-    find: '  return isTurnOver() ? nextTurn() : undefined;',
-    replace: '  return isTurnOver() && begunAt < 0 ? nextTurn() : undefined;',
+    find: '  return isTurnOver() ? nextTurn(principal) : undefined;',
+    replace: '  return isTurnOver() && begunAt < 0 ? nextTurn(principal) : undefined;',
     suites: EVENT_LOOP,
     tests: 'many small tools|many schemas of results',
   },
@@ -34,10 +34,10 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'callers-take-no-turns',
     fault: 'A client with one request waits behind the thousands of another caller.',
-    file: 'gateway/http/incoming/fair-line.ts',
+    file: 'gateway/budget/line.ts',
     find: '    if (owned.turn) this.#turns.toEnd(owned.turn);\n',
     replace: '',
-    suites: ['unit/http/fair-line', 'unit/http/arrivals'],
+    suites: ['unit/budget/fair-line', 'unit/budget/turn', 'unit/http/arrivals'],
     tests: 'in turn',
   },
   {

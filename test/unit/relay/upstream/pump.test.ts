@@ -9,14 +9,14 @@ const PACE = { idleMs: 60_000, leastRate: 0, graceMs: 60_000 };
 const work = () => {
   for (const end = performance.now() + LONG_MS; performance.now() < end; );
 };
-const pumped = (body: Readable, take: (chunk: Buffer) => void, { signal } = new AbortController()) =>
+const pumped = (body: Readable, take: (chunk: Buffer) => void, { signal } = new AbortController(), principal = 'ann') =>
   pump(
     body,
     (chunk) => {
       take(chunk);
       return undefined;
     },
-    { server: 'files', pace: PACE, due: () => true, signal },
+    { server: 'files', principal, pace: PACE, due: () => true, signal },
   );
 
 describe('answers that come at the same time', () => {
@@ -57,10 +57,38 @@ describe('answers that come at the same time', () => {
     expect(Math.max(...done.values())).toBeLessThanOrEqual(2);
   });
 
+  it('are taken in turn for each caller, however many of them one caller has', async () => {
+    const CHUNKS = 6;
+    const OTHERS = 12;
+    const taken: string[] = [];
+    const sent = (principal: string) => {
+      // what is written at once would otherwise be taken as one
+      const body = new PassThrough({ readableHighWaterMark: 1, objectMode: true });
+      const over = pumped(
+        body,
+        () => {
+          taken.push(principal);
+          work();
+        },
+        undefined,
+        principal,
+      );
+      for (let at = 0; at < CHUNKS; at++) body.write(Buffer.from('a chunk'));
+      body.end();
+      return over;
+    };
+    const many = Array.from({ length: OTHERS }, () => sent('ann'));
+    await sent('bob');
+    // of each body one may be taken before the first turn is over
+    expect(taken.filter((principal) => principal === 'ann').length).toBeLessThanOrEqual(OTHERS + 2 * CHUNKS);
+    await Promise.all(many);
+    expect(taken.length).toBe(CHUNKS * (OTHERS + 1));
+  });
+
   it('are begun over several turns, too', async () => {
     const bodies = Array.from({ length: 12 }, () => new PassThrough());
     const all = bodies.map((body) =>
-      onceBegun(body, async () => {
+      onceBegun(body, 'ann', async () => {
         note();
         work();
       }),
