@@ -92,12 +92,12 @@ export class Line<T> {
   }
 }
 
+/** The values of one owner, in order of arrival. */
 interface Owned<T> {
-  /** Undefined for the values whose owner is not known. */
-  readonly owner: string | undefined;
-  /** In order of arrival. */
+  readonly owner: unknown;
   readonly values: Line<T>;
-  /** Of a known owner, in the order of turns. */
+  readonly turns: Turns<T>;
+  /** In the order of turns. */
   turn: Place<Owned<T>> | undefined;
 }
 
@@ -107,53 +107,75 @@ export interface FairPlace<T> {
   readonly place: Place<T>;
 }
 
-/**
- * A line in which the owners of values take turns, however many values each of them has there. The values of one owner come in order
- * of arrival. Those whose owner is not known have every second turn together: they may be of one owner or of a thousand.
- * Every step has a constant cost.
- */
-export class FairLine<T> {
-  readonly #byOwner = new PassingMap<Owned<T>>();
-  readonly #turns = new Line<Owned<T>>();
-  readonly #unknown: Owned<T> = { owner: undefined, values: new Line(), turn: undefined };
-  /** The last turn was a known owner's. */
-  #wasKnown = false;
+/** Values whose owners take turns. */
+class Turns<T> {
+  readonly #byOwner = new PassingMap<Owned<T>, unknown>();
+  readonly #order = new Line<Owned<T>>();
 
   get isEmpty(): boolean {
-    return this.#turns.first === undefined && this.#unknown.values.first === undefined;
+    return this.#order.first === undefined;
   }
 
-  add(value: T, owner: string | undefined): FairPlace<T> {
-    const owned = owner === undefined ? this.#unknown : (this.#byOwner.get(owner) ?? this.#begin(owner));
+  add(value: T, owner: unknown): FairPlace<T> {
+    const owned = this.#byOwner.get(owner) ?? this.#begin(owner);
     return { owned, place: owned.values.add(value) };
   }
 
-  /** Returns false when it had already left. @param place one that this line gave out */
   remove({ owned, place }: FairPlace<T>): boolean {
     if (!owned.values.remove(place)) return false;
-    if (owned.values.first !== undefined || owned.owner === undefined) return true;
+    if (owned.values.first !== undefined) return true;
     this.#byOwner.delete(owned.owner);
-    if (owned.turn) this.#turns.remove(owned.turn);
+    if (owned.turn) this.#order.remove(owned.turn);
     return true;
   }
 
-  /** Takes out the first value of the owner whose turn it is; undefined when nothing is left. */
   take(): T | undefined {
-    const known = this.#turns.first;
-    const isUnknown = this.#unknown.values.first !== undefined && (this.#wasKnown || !known);
-    const owned = isUnknown ? this.#unknown : known;
+    const owned = this.#order.first;
     const place = owned?.values.firstPlace;
     if (!owned || !place) return undefined;
-    this.#wasKnown = !isUnknown;
-    if (owned.turn) this.#turns.toEnd(owned.turn);
+    if (owned.turn) this.#order.toEnd(owned.turn);
     this.remove({ owned, place });
     return place.value;
   }
 
-  #begin(owner: string): Owned<T> {
-    const owned: Owned<T> = { owner, values: new Line(), turn: undefined };
-    owned.turn = this.#turns.add(owned);
+  #begin(owner: unknown): Owned<T> {
+    const owned: Owned<T> = { owner, values: new Line(), turns: this, turn: undefined };
+    owned.turn = this.#order.add(owned);
     this.#byOwner.set(owner, owned);
     return owned;
+  }
+}
+
+/**
+ * A line in which the owners of values take turns, however many values each of them has there. The values of one owner come in order
+ * of arrival. Those whose owner is not known have every second turn together: they may be of one owner or of a thousand. Among
+ * them the sources that they come from take turns.
+ * Every step has a constant cost.
+ */
+export class FairLine<T> {
+  readonly #known = new Turns<T>();
+  readonly #unknown = new Turns<T>();
+  /** The last turn was a known owner's. */
+  #wasKnown = false;
+
+  get isEmpty(): boolean {
+    return this.#known.isEmpty && this.#unknown.isEmpty;
+  }
+
+  /** @param source where a value without an owner comes from, such as a connection; those without one have the same */
+  add(value: T, owner: string | undefined, source?: object): FairPlace<T> {
+    return owner === undefined ? this.#unknown.add(value, source) : this.#known.add(value, owner);
+  }
+
+  /** Returns false when it had already left. @param place one that this line gave out */
+  remove(place: FairPlace<T>): boolean {
+    return place.owned.turns.remove(place);
+  }
+
+  /** Takes out the first value of the owner whose turn it is; undefined when nothing is left. */
+  take(): T | undefined {
+    const isUnknown = !this.#unknown.isEmpty && (this.#wasKnown || this.#known.isEmpty);
+    this.#wasKnown = !isUnknown;
+    return (isUnknown ? this.#unknown : this.#known).take();
   }
 }

@@ -212,7 +212,7 @@ function requestHandler(
       // its client may have gone meanwhile
       if (!response.destroyed) serve(request, response, hasRoom);
     };
-    request.arrival = arrivals.wait(later, connections.callerOn(socket));
+    request.arrival = arrivals.wait(later, connections.callerOn(socket), socket);
   };
 }
 

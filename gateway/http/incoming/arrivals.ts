@@ -72,10 +72,12 @@ export class Arrivals {
   /**
    * @param serve called once, in a later turn if its body is short
    * @param caller who is known to use its connection, from its first answer on
+   * @param connection the one that it has come on: while its caller is not known, each connection has a turn, however much is
+   * pipelined on it
    */
-  wait(serve: () => void, caller: string | undefined): Arrival {
+  wait(serve: () => void, caller: string | undefined, connection?: object): Arrival {
     const waiting = { serve, bytes: 0 };
-    const place = this.#line.add(waiting, caller);
+    const place = this.#line.add(waiting, caller, connection);
     this.#waiting += 1;
     if (this.#waiting === MOST_WAITING) {
       this.#isPaused = true;

@@ -34,6 +34,16 @@ describe('a line in which owners take turns', () => {
     expect(all(line)).toEqual(['x', 'y']);
   });
 
+  it('gives a turn to each source of those whose owner is not known', () => {
+    const line = new FairLine<string>();
+    const [many, other] = [{}, {}];
+    for (const value of ['x1', 'x2', 'x3']) line.add(value, undefined, many);
+    line.add('y', undefined, other);
+    line.add('a', 'a');
+    expect(all(line)).toEqual(['a', 'x1', 'y', 'x2', 'x3']);
+    expect(line.isEmpty).toBe(true);
+  });
+
   it('is left from anywhere, once', () => {
     const line = new FairLine<string>();
     const [a1, b1] = [line.add('a1', 'a'), line.add('b1', 'b')];

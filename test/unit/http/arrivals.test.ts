@@ -136,6 +136,25 @@ describe('requests that come at the same time', () => {
       for (const { socket } of [...busy, ...calm]) socket.destroy();
     });
 
+    it('are served one of each connection while their callers are not known, however many are pipelined there', async () => {
+      const busy = await opened(8);
+      const calm = await opened(1);
+      const served: (string | undefined)[] = [];
+      serve = ({ url }) => {
+        served.push(url);
+        work();
+      };
+      ask(busy, 'busy', 6);
+      ask(calm, 'calm');
+      work();
+      await allAnswered(calm);
+      // some are begun before it has come, and then one of each connection
+      expect(served.indexOf('/calm')).toBeLessThan(2 * busy.length);
+      await allAnswered(busy, 6);
+      expect(served).toHaveLength(49);
+      for (const { socket } of [...busy, ...calm]) socket.destroy();
+    });
+
     it('are read in turns, too', async () => {
       const busy = await opened(300);
       const calm = await opened(1);
