@@ -33,6 +33,12 @@ const ENCODING_KEY = /encoding$/i;
 /** `image_base64`, `contentBase64`, `b64_json` … */
 const BASE64_KEY = /base64|b64/i;
 
+/** Between the words of a key, of which the last may be a format: `pdf`, `report_pdf`, `chartPng`. */
+const WORDS = /[_-]|(?<=[a-z0-9])(?=[A-Z])/;
+
+/** Endings of one character, such as `c`, are more often something else. */
+const MIN_FORMAT_KEY = 2;
+
 /** Members of an object that are looked at. */
 const MOST_MEMBERS = 64;
 
@@ -65,15 +71,21 @@ export function namedAs({ holder, key }: NestedPlace): Pick<FileClaims, 'name'> 
 }
 
 /**
- * Whether an object speaks of one of its strings as of a file: of its encoding, its name or its format. Not enough by itself,
- * because a hash has a name and an encoding too; bytes that begin as a known format are, then, a file.
+ * Whether an object speaks of one of its strings as of a file: of its encoding, its name or its format, also by its key.
+ * Not enough by itself, because a hash has a name and an encoding too; bytes that begin as a known format are, then, a file.
  */
 export function isSpokenOfAsFile({ holder, key }: NestedPlace): boolean {
   if (Array.isArray(holder) || key === 'text') return false;
-  if (BASE64_KEY.test(String(key))) return true;
+  if (BASE64_KEY.test(String(key)) || isFormat(String(key))) return true;
   return Object.entries(holder)
     .slice(0, MOST_MEMBERS)
     .some(([member, value]) => member !== key && typeof value === 'string' && speaksOfFile(member, value));
+}
+
+/** `{"pdf": "JVBERi0x…", "pages": 2}` says as much as `{"format": "pdf", "data": "JVBERi0x…"}`. */
+function isFormat(key: string): boolean {
+  const word = key.slice(-MAX_TYPE).split(WORDS).at(-1) ?? '';
+  return word.length >= MIN_FORMAT_KEY && isFileEnding(word);
 }
 
 function speaksOfFile(member: string, value: string): boolean {

@@ -261,6 +261,8 @@ describe('in a text of which the operator says nothing', () => {
     ['a format', { format: 'png', imageData: data, note: 'ok' }],
     ['an ending', { data, ext: '.PNG' }],
     ['base64 in its own name', { pages: [{ image_base64: data, n: 1 }] }],
+    ['a format that is its own name', { success: true, jpg: data, pages: 2 }],
+    ['a format that ends its own name', { chart: { renderedPng: data } }],
   ];
   it.each(beside(AS_PICTURE))('base64 of a known format beside %s becomes a link', async (_what, value) => {
     for (const inner of [JSON.stringify(value), JSON.stringify(value, null, 2).replaceAll('/', '\\/')]) {
