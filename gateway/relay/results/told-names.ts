@@ -131,22 +131,39 @@ export function toldBy(args: JsonObject): string[] | string | undefined {
     for (const [key, value] of Object.entries(object)) {
       looks += 1;
       if (looks > MAX_ARGUMENTS) return;
-      const word = key.replace(/[\s._-]/g, '').toLowerCase();
+      const word = wordOf(key);
       if (typeof value === 'string') {
         const rank = RANK.get(word);
         const name = rank === undefined ? undefined : nameIn(value, NAMES.has(word));
         if (rank !== undefined && name !== undefined && (!best || rank < best.rank)) best = { name, rank };
       } else if (Array.isArray(value)) {
         const isOfNames = RANK.has(word) || RANK.has(word.replace(/s$/, ''));
-        const names = value
-          .slice(0, MAX_ARGUMENTS)
-          .map((item) => (typeof item === 'string' ? nameIn(item, false) : undefined));
-        if (isOfNames && names.length > 0 && names.every((name) => name !== undefined)) list ??= names;
+        const items = value.slice(0, MAX_ARGUMENTS);
+        const names = isOfNames ? items.map((item) => nameOf(item)) : [];
+        if (names.length > 0 && names.every((name) => name !== undefined)) list ??= names;
       } else if (isObject(value) && depth < MAX_DEPTH) look(value, depth + 1);
     }
   };
   look(args, 1);
-  return best?.name ?? list;
+  // a list of one is one file, whatever its type
+  return best?.name ?? (list?.length === 1 ? list[0] : list);
+}
+
+/** The name that an item of a list of files gives: a text, or `path` and the like of an object. */
+function nameOf(item: JsonValue): string | undefined {
+  if (typeof item === 'string') return nameIn(item, false);
+  if (!isObject(item)) return undefined;
+  let best: Told | undefined;
+  for (const [key, value] of Object.entries(item).slice(0, MAX_ARGUMENTS)) {
+    const rank = typeof value === 'string' ? RANK.get(wordOf(key)) : undefined;
+    const name = rank === undefined ? undefined : nameIn(String(value), false);
+    if (rank !== undefined && name !== undefined && (!best || rank < best.rank)) best = { name, rank };
+  }
+  return best?.name;
+}
+
+function wordOf(key: string): string {
+  return key.replace(/[\s._-]/g, '').toLowerCase();
 }
 
 /** The name in a path, an address or a plain text. @param isName it counts even without an extension */
