@@ -6,10 +6,11 @@ import { type Check, type Finding, type Found, runAll } from './check.js';
 import { configChecks } from './config.js';
 import { issuerChecks } from './issuers.js';
 import { type FitsOpenFiles, machineChecks } from './machine.js';
+import { objectChecks } from './objects.js';
 import { takePlace } from './place.js';
 import { reachChecks } from './reach.js';
 import { serverChecks } from './servers.js';
-import { antivirusChecks, type Open, objectChecks, stateChecks } from './stores.js';
+import { antivirusChecks, type Open, stateChecks } from './stores.js';
 
 interface DoctorOptions {
   config: Config;

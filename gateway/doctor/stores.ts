@@ -1,171 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../errors.js';
-import { countText, sizeText, timeText } from '../policy/amounts.js';
+import { sizeText, timeText } from '../policy/amounts.js';
 import type { Antivirus, Scanner, Verdict } from '../ports/antivirus.js';
-import type { ObjectStore, ObjectWriter } from '../ports/object-store.js';
 import type { AboutStore, StateStore } from '../ports/state-store.js';
 import type { Check, Finding } from './check.js';
 
-/** SigV4 refuses a request whose time differs by 15 minutes; a presigned URL loses what the clocks differ. */
+/** The time of an answer is part of what differs. */
 const MOST_SKEW_MS = 30_000;
-
-/** The shortest life of a presigned URL is a second, which the store's clock rounds. */
-const EXPIRY_MS = 2500;
-
-const AS_TEXT = { contentType: 'text/plain', contentDisposition: 'attachment' };
 
 /** The test file of all scanners, in two pieces so that none finds it here. */
 const HARMLESS = 'The doctor of Wharf has written this file, which harms no machine.';
 const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'];
 
-const CHECK_OBJECTS = 'Check objects: endpoint, credentials and bucket, or the folder and its rights.';
-
 /** The first check of a store says why, and what to do about it: the advice of a later one would lead elsewhere. */
-const UNSTORED: Finding = { state: 'skipped', text: 'not tried, because no file can be stored' };
 const UNREAD: Finding = { state: 'skipped', text: 'not tried, because the store does not answer' };
 
 /** Opens a part when its first check needs it. */
 export type Open<Part> = () => Promise<Part>;
-
-/** @param origins of web pages that may call Wharf, and follow its links */
-export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]): Check[] {
-  return [
-    {
-      group: 'objects',
-      title: 'store, read and remove',
-      todo: CHECK_OBJECTS,
-      run: async (signal) => {
-        const store = await open();
-        const bytes = randomBytes(1000).toString('hex');
-        return withObject(store, { bytes, signal }, async (key) => {
-          const read = await store.get(key, { signal });
-          if (read.kind !== 'found' || (await textOf(read.body)) !== bytes)
-            throw new Error('what was stored is not what is read');
-          const part = await store.get(key, { range: { start: 10, end: 19 }, signal });
-          if (part.kind !== 'found' || (await textOf(part.body)) !== bytes.slice(10, 20))
-            throw new Error('a range of it is not what was asked for');
-          await store.remove(key);
-          if (await store.head(key)) throw new Error('it is still there after it was removed');
-          return { state: 'ok', text: `${store.name}: 2000 bytes, a range of them, and none after their removal` };
-        });
-      },
-    },
-    {
-      group: 'objects',
-      title: 'list and clear up',
-      todo:
-        'Let Wharf list the bucket and its unfinished uploads, and abort them (s3:ListBucket, ' +
-        's3:ListBucketMultipartUploads, s3:AbortMultipartUpload), or the user write in the folder: otherwise what broke ' +
-        'off, and what has expired while Wharf was away, stays for good.',
-      run: async (signal) => clearedUp(await open(), signal),
-    },
-    {
-      group: 'objects',
-      title: 'presigned links',
-      todo: 'Check objects.publicEndpoint: clients fetch from it. links.style: gateway needs no such links.',
-      run: async (signal) => presigned(await open(), signal),
-    },
-    {
-      group: 'objects',
-      title: 'links in web pages',
-      todo: "Let the bucket's CORS rules allow GET and HEAD for allowedOrigins, or set links.style: gateway.",
-      run: async (signal) => inPages(await open(), origins, signal),
-    },
-  ];
-}
-
-/** What the sweep does, without removing what belongs to others. */
-function clearedUp(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
-  return withObject(store, { bytes: 'doctor', signal, unstored: UNSTORED }, async (key) => {
-    const [found] = await store.keysAfter(key.slice(0, -1), key.slice(0, -1), 1);
-    if (found !== key) throw new Error('what was stored is not in its list');
-    // nothing was begun before the Unix epoch
-    await store.removeUnfinished(0, signal);
-    const writer = await store.create(`${key}-b`, signal);
-    await writer.write(Buffer.alloc(store.partSize), false).finally(() => writer.abort());
-    if (await store.head(`${key}-b`)) throw new Error('an upload that was broken off is there');
-    return { state: 'ok', text: `${store.name}: files are listed, and nothing stays of an upload that breaks off` };
-  });
-}
-
-/** Web pages that call Wharf read files by script, which the store must allow. Uploads never go to the store. */
-async function inPages(store: ObjectStore, origins: readonly string[], signal: AbortSignal): Promise<Finding> {
-  if (!store.presign) return { state: 'skipped', text: `${store.name} has no links of its own` };
-  if (origins.length === 0) return { state: 'skipped', text: 'no page may call Wharf (allowedOrigins)' };
-  return withObject(store, { bytes: 'doctor', signal, unstored: UNSTORED }, async (key) => {
-    const link = (await store.presign?.(key, { ttlSeconds: 60, ...AS_TEXT })) as string;
-    for (const origin of origins) {
-      const answer = await fetch(link, { headers: { origin }, signal });
-      await answer.body?.cancel();
-      const allowed = answer.headers.get('access-control-allow-origin');
-      if (allowed !== '*' && allowed !== origin)
-        throw new Error(`${new URL(link).host} does not let pages of ${origin} read its files`);
-    }
-    return { state: 'ok', text: `${countText(origins.length, 'origin')} may read them` };
-  });
-}
-
-/** Fetches a presigned link as a client does, altered, and after its end. */
-async function presigned(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
-  if (!store.presign) return { state: 'skipped', text: `${store.name} has none; clients fetch files from Wharf` };
-  const bytes = randomBytes(100).toString('hex');
-  return withObject(store, { bytes, signal, unstored: UNSTORED }, async (key) => {
-    const [link, short] = await Promise.all(
-      [60, 1].map((ttlSeconds) => store.presign?.(key, { ttlSeconds, ...AS_TEXT }) as Promise<string>),
-    );
-    const answer = await fetch(link as string, { signal });
-    const { host } = new URL(link as string);
-    const text = await answer.text();
-    if (answer.status !== 200 || text !== bytes) throw new Error(`${host} answers a link with HTTP ${answer.status}`);
-    const forged = await fetch(
-      (link as string).replace(/(Signature=.)./, (_, kept) => `${kept}_`),
-      { signal },
-    );
-    await forged.body?.cancel();
-    if (forged.ok) throw new Error(`${host} accepts a link with a wrong signature`);
-    await sleep(EXPIRY_MS, undefined, { signal });
-    const late = await fetch(short as string, { signal });
-    await late.body?.cancel();
-    if (late.ok) throw new Error(`${host} accepts a link that has expired`);
-    return skewOf(answer.headers.get('date'), host);
-  });
-}
-
-function skewOf(date: string | null, host: string): Finding {
-  const text = `${host} serves them, and refuses those that are forged or have expired`;
-  const skew = date === null ? 0 : Math.abs(Date.now() - Date.parse(date));
-  if (!(skew > MOST_SKEW_MS)) return { state: 'ok', text };
-  const todo = 'Set both clocks by NTP: links live shorter or longer than links.ttl, and from 15 min on none work.';
-  return { state: 'warning', text: `the clock of ${host} differs by ${timeText(skew)}`, todo };
-}
-
-/** @param unstored the finding where no file can be stored; left out, its error */
-async function withObject(
-  store: ObjectStore,
-  { bytes, signal, unstored }: { bytes: string; signal: AbortSignal; unstored?: Finding },
-  use: (key: string) => Promise<Finding>,
-): Promise<Finding> {
-  // among the files, where the sweep of a gateway removes it if this process is killed
-  const key = `f/doctor-${randomBytes(12).toString('hex')}`;
-  let writer: ObjectWriter | undefined;
-  try {
-    try {
-      await store.prepare();
-      writer = await store.create(key, signal);
-      await writer.write(Buffer.from(bytes), true);
-      await writer.commit();
-    } catch (error) {
-      if (unstored === undefined) throw error;
-      return unstored;
-    }
-    return await use(key);
-  } finally {
-    await writer?.abort().catch(() => {});
-    if (writer) await store.remove(key).catch(() => {});
-  }
-}
 
 /**
  * The time of the quickest of a few steps: the others have waited for checks that run at the same time. The very first one is

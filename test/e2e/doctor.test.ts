@@ -267,6 +267,31 @@ describe('wharf doctor', () => {
     });
   });
 
+  it.each([
+    ['read', /^GET \/[^?]*\/f\/[^?]*\?x-id=GetObject/, 'store, read and remove', 'cannot be read', 's3:GetObject'],
+    ['remove', /^DELETE \/[^?]*\/f\//, 'store, read and remove', 'cannot be removed', 's3:DeleteObject'],
+    ['store', /^PUT \/[^?]*\/f\//, 'store, read and remove', 'no file can be stored', 's3:PutObject'],
+    ['list the parts of', /^GET .*uploadId=/, 'uploads that go on', 'AccessDenied', 's3:ListMultipartUploadParts'],
+  ])(
+    'finds a bucket where Wharf may not %s files, and says which right that takes',
+    async (_, what, title, text, todo) => {
+      const s3 = s3Config(freshName('doctor'));
+      const refusing = await startRefusingS3(s3.endpoint);
+      refusing.refuse({ what, status: 403, code: 'AccessDenied' });
+      const { code, of } = await doctor(
+        { objects: { use: 's3', ...s3, endpoint: refusing.url } },
+        ...['--json', '--only', 'objects'],
+      );
+      await refusing.close();
+      expect(code).toBe(1);
+      expect(of('objects', title)).toMatchObject({
+        state: 'failed',
+        text: expect.stringContaining(text),
+        todo: expect.stringContaining(todo),
+      });
+    },
+  );
+
   it('tells whether publicUrl leads here: to the Wharf that runs, or to its place', async () => {
     const running = await startWharf({ servers: { good: { url: fake.url } } });
     const listen = new URL(running.url).host;

@@ -1,6 +1,6 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { boundAnswers, passOverLongPauses } from './answers.js';
-import { statusOf, storeTimeout, toStoreError } from './errors.js';
+import { nameRequests, statusOf, storeTimeout, toStoreError } from './errors.js';
 import type { ConnectionLimits } from './requests.js';
 import type { SignedRequests } from './signed.js';
 
@@ -89,6 +89,7 @@ export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: nu
   }
   const client = new sdk.S3Client(config);
   boundAnswers(client);
+  nameRequests(client);
   passOverLongPauses(client, MAX_ATTEMPTS, timeoutMs);
   if (!settings.signPayload) leavePayloadUnsigned(client);
   return client;

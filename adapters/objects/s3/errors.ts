@@ -1,3 +1,4 @@
+import type { S3Client } from '@aws-sdk/client-s3';
 import { AdvisedError, descriptorsExhausted } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { adviceOn, isRefusal } from './refusals.js';
@@ -20,7 +21,10 @@ export function toStoreError(error: unknown, timeoutMs: number): GatewayError {
   const facts = factsOf(error);
   const { name, code, status } = facts;
   const isFull = status === 507 || FULL_CODES.has(name);
-  const cause = harmless(error, isFull ? undefined : adviceOn(facts));
+  const cause = harmless(
+    error,
+    isFull ? undefined : adviceOn({ ...facts, status: status || (pageStatus(error) ?? 0) }),
+  );
   const exhausted = descriptorsExhausted(error, cause);
   if (exhausted) return exhausted;
   if (name === 'TimeoutError' && !RESET_CODES.has(code)) return storeTimeout(timeoutMs, cause);
@@ -90,6 +94,43 @@ function regionOf(error: object): string | undefined {
 function messageOf(error: { message?: unknown }): string {
   const { status } = factsOf(error);
   const { message } = error;
-  if (message === 'UnknownError' && status > 0) return `HTTP ${status}`;
+  const page = pageStatus(error);
+  if (page !== undefined) return `HTTP ${page}, with a text that is not one of S3.`;
+  if (message === 'UnknownError' && status > 0) return `HTTP ${status}${toRequest(error)}`;
   return typeof message === 'string' ? message : '';
+}
+
+/**
+ * The status of an answer that the SDK could not read, of which its error names only a property of its own. It is of what stands
+ * before the store, so it says nothing about a key.
+ */
+function pageStatus(error: unknown): number | undefined {
+  const { message, $response } = error as { message?: unknown; $response?: { statusCode?: unknown } };
+  const isUnread = typeof message === 'string' && message.includes('Deserialization error');
+  return isUnread && typeof $response?.statusCode === 'number' ? $response.statusCode : undefined;
+}
+
+/** What was asked of the store when an error came, by S3's name for it. */
+const REQUEST = Symbol('request');
+
+/** Notes in each error which request it answers: `AccessDenied` without a text leaves open which right is missing. */
+export function nameRequests(client: S3Client): void {
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        try {
+          return await next(args);
+        } catch (error) {
+          if (typeof error === 'object' && error !== null)
+            Object.assign(error, { [REQUEST]: commandName.replace(/Command$/, '') });
+          throw error;
+        }
+      },
+    { step: 'initialize', name: 'nameRequests' },
+  );
+}
+
+function toRequest(error: object): string {
+  const { [REQUEST]: request } = error as { [REQUEST]?: string };
+  return request === undefined ? '' : ` to ${request}`;
 }

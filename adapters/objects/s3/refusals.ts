@@ -5,6 +5,9 @@ const KEYS =
 
 const NEW_TOKEN = `The credentials have expired: renew ${KEYS}, and start Wharf again.`;
 
+const TOO_LONG =
+  'Something before the store takes no body as long as a part of a file, 5 MiB: raise its limit (nginx: client_max_body_size).';
+
 const FAILS = 'The store, or something before it, answers with an error of its own: look there.';
 
 const NOT_S3 =
@@ -13,7 +16,12 @@ const NOT_S3 =
 /** What to do about a refusal that goes on until an operator acts, by S3's code for it. */
 const ON_REFUSAL: ReadonlyMap<string, string> = new Map([
   ['InvalidAccessKeyId', `The store does not know the access key: correct ${KEYS}.`],
-  ['SignatureDoesNotMatch', 'The access key is known, and its secret is another one: correct objects.secretAccessKey.'],
+  [
+    'SignatureDoesNotMatch',
+    'The access key is known, and its secret is another one: correct objects.secretAccessKey. Or a proxy before the store ' +
+      'changes what is signed: let it pass on the Host header and the path as they come (nginx: proxy_set_header Host $http_host, ' +
+      'and no path in proxy_pass).',
+  ],
   ['CredentialsProviderError', `There are no credentials: set ${KEYS}.`],
   ['ExpiredToken', NEW_TOKEN],
   ['InvalidToken', NEW_TOKEN],
@@ -56,6 +64,7 @@ export function adviceOn(facts: Facts): string | undefined {
   const { name, status, region } = facts;
   if (region !== undefined) return undefined;
   if (name === NotS3.name) return NOT_S3;
+  if (status === 413) return TOO_LONG;
   return ON_REFUSAL.get(name) ?? (status >= 500 ? FAILS : adviceOnConnection(facts));
 }
 

@@ -39,7 +39,8 @@ export function adminFiles(control: FileControl, fault: (error: GatewayError) =>
   app.onError((error, c) => {
     const known = asGatewayError(error);
     const { code, message } = known;
-    if (code === 'internal') fault(known);
+    // the answer does not say why a store fails
+    fault(known);
     return refuse(c, 503, code, message);
   });
   app.get('/files', async (c) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../adapters/objects/s3/connection.js';
-import { toStoreError } from '../../../adapters/objects/s3/errors.js';
+import { isMissing, toStoreError } from '../../../adapters/objects/s3/errors.js';
 import { S3Writer } from '../../../adapters/objects/s3/writer.js';
 
 const sdkError = (name: string, status?: number, extra: object = {}) =>
@@ -45,6 +45,28 @@ describe('s3 errors', () => {
   it('have the status as their cause where the store said nothing else, as to a HEAD', () => {
     const silent = sdkError('Unknown', 403, { message: 'UnknownError' });
     expect(toStoreError(silent, 30_000).cause).toMatchObject({ message: 'HTTP 403' });
+  });
+});
+
+describe('an answer that the SDK cannot read, such as the page of a proxy', () => {
+  const unread = (statusCode: number) =>
+    sdkError('Error', undefined, {
+      message:
+        'mismatched tags <hr> and </body>.\n  Deserialization error: to see the raw response, inspect the hidden field',
+      $response: { statusCode, headers: {} },
+    });
+
+  it('is told by its status, and is never taken for a missing file', () => {
+    const { code, cause } = toStoreError(unread(404), 30_000);
+    expect(code).toBe('store_unavailable');
+    expect(cause).toMatchObject({ message: 'HTTP 404, with a text that is not one of S3.' });
+    expect(isMissing(unread(404))).toBe(false);
+  });
+
+  it('has advice of its own where a proxy takes no body as long as a part', () => {
+    expect(toStoreError(unread(413), 30_000).cause).toMatchObject({
+      todo: expect.stringContaining('client_max_body_size'),
+    });
   });
 });
 
