@@ -27,7 +27,7 @@ import type { Host } from '../../../gateway/ports/host.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import type { MessageCuts } from '../../../gateway/relay/cut/message-cuts.js';
-import { places, slotMin, toClientTree } from '../../../gateway/relay/cut/places.js';
+import { places, slotMin, TO_CLIENT_TREES } from '../../../gateway/relay/cut/places.js';
 import { CutReader } from '../../../gateway/relay/cut/reader.js';
 import type { RelayDeps } from '../../../gateway/relay/deps.js';
 import { type ExchangeFacts, noFacts } from '../../../gateway/relay/exchange.js';
@@ -64,6 +64,19 @@ const TIMEOUTS: Timeouts = {
   elicitationRound: 1000,
   session: 60_000,
 };
+
+/**
+ * What all labs can share is made once: some suites make thousands of labs, and the trees, the keys, the buffers and the
+ * lists of known clients took them half of their time.
+ */
+const DIALECTS: readonly Dialect[] = [mcpInline()];
+const SEAL = new Seal(['the secret of these tests']);
+const KEYS = new StateKeys([]);
+const HOSTS = new Hosts([], []);
+/** By the size of a part. */
+const BUFFERS = new Map<number, PartBuffers>();
+const OBJECT_SETTINGS = objectSettings.parse({});
+const STATE_SETTINGS = stateSettings.parse({});
 
 /** Outside of the lab: a store's timer keeps what its clock sees, and some suites make thousands of labs. */
 const clock = { now: () => Date.now(), ticks: () => Date.now() };
@@ -121,18 +134,18 @@ export class RelayLab {
 
   constructor(options: LabOptions = {}) {
     const partSize = options.partSize ?? PART_SIZE;
-    const memory = createObjects(objectSettings.parse({}), { clock });
+    const memory = createObjects(OBJECT_SETTINGS, { clock });
     const store: ObjectStore = { ...memory, partSize };
     this.objects = options.wrapObjects?.(store) ?? store;
-    const state = createState(stateSettings.parse({}), { sharing: UNSHARED, clock });
+    const state = createState(STATE_SETTINGS, { sharing: UNSHARED, clock });
     opened.push(state);
     this.state = options.wrapState?.(state) ?? state;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.held = heldBudget(this.limits.held);
     this.budget = partBudget(this.limits.partMemory, 1000);
-    const dialects = options.dialects ?? [mcpInline()];
+    const dialects = options.dialects ?? DIALECTS;
     const library = new Library({
-      seal: new Seal(['the secret of these tests']),
+      seal: SEAL,
       objects: this.objects,
       state: this.state,
       // a file's link is the same each time, so that messages can be compared
@@ -164,7 +177,7 @@ export class RelayLab {
         ingest: {
           objects: this.objects,
           budget: this.budget,
-          buffers: new PartBuffers(partSize),
+          buffers: buffersOf(partSize),
           held: this.held,
           quiet: new QuietWatch(),
           cleanUps: this.#cleanUps,
@@ -175,7 +188,7 @@ export class RelayLab {
         held: this.held,
         previewAhead: options.previews?.ahead,
         places: places(dialects),
-        tree: toClientTree(dialects.flatMap(({ fromServers }) => fromServers?.places ?? [])),
+        tree: TO_CLIENT_TREES.of(dialects, undefined),
         slotMin: slotMin(this.limits),
       },
       files: { library, previewOf: options.previews?.of ?? (async () => undefined), audit: noAudit({}) },
@@ -191,10 +204,10 @@ export class RelayLab {
       catalog: new Catalog({}, dialects, catalogOptions()),
       offered: new OfferedTools('lab', { allow: new Map(), keys: new Map() }, {}),
       takers: new FileTakers(),
-      taskTools: new TaskTools({ state: this.state, keys: new StateKeys([]), log: silentLog, keptMs: 60_000 }),
+      taskTools: new TaskTools({ state: this.state, keys: KEYS, log: silentLog, keptMs: 60_000 }),
       // of the other direction
       settings: options.settings ?? {},
-      hosts: new Hosts([], []),
+      hosts: HOSTS,
       incoming: {} as RelayDeps['incoming'],
       tempFiles: {} as RelayDeps['tempFiles'],
       storeInline: () => Promise.reject(new Error('not here')),
@@ -323,6 +336,12 @@ export class RelayLab {
     const unfinished = await this.objects.removeUnfinished(Number.POSITIVE_INFINITY);
     return { held: this.held.used, parts: this.budget.used, queued: this.budget.queued, orphans, unfinished };
   }
+}
+
+function buffersOf(partSize: number): PartBuffers {
+  const buffers = BUFFERS.get(partSize) ?? new PartBuffers(partSize);
+  BUFFERS.set(partSize, buffers);
+  return buffers;
 }
 
 /** What `leaks()` gives when there are none. */
