@@ -25,6 +25,10 @@ for (const [byte, isBase64] of BASE64.entries()) {
   if (isBase64 === 0 && byte !== BACKSLASH && byte !== QUOTE) BETWEEN[byte] = 1;
 }
 
+/** Characters with which a word only goes on: what follows them need not be looked at. */
+const WITHIN = BASE64.slice();
+WITHIN[PADDING] = 0;
+
 interface PlainCutOptions extends TextPartsOptions {
   /** The sink for a text that is a `data:` URI from its beginning. */
   whole: () => SlotSink;
@@ -170,6 +174,8 @@ export class PlainCuts extends TextParts implements SlotSink {
       begun = behind;
     };
     while (at < end && !this.#other) {
+      if (!this.#isPadded) at = endOfRun(chunk, at, end);
+      if (at === end) break;
       const byte = chunk[at] as number;
       const length = byte === BACKSLASH ? escapeAt(chunk, at, end) : 1;
       if (length === 0) break;
@@ -353,4 +359,11 @@ function headIn(text: ByteStore): { head: number; said?: FileClaims } {
   if (typeof found === 'string' || !found.base64 || begin + found.dataStart !== tail.length) return { head: 0 };
   const { mimeType, name } = found;
   return { head: found.dataStart, said: { mimeType, ...(name !== undefined && { name }) } };
+}
+
+/** Position of the first byte with which a word does more than go on. */
+function endOfRun(chunk: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && WITHIN[chunk[at] as number] === 1) at += 1;
+  return at;
 }
