@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { keyHash } from '../helpers/bytes.js';
 import { runs, seed } from '../helpers/effort.js';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
-import { gauge, readiness } from '../helpers/fault-checks.js';
+import { gauges, readiness } from '../helpers/fault-checks.js';
 import { type FaultStores, filesystemStores, s3Stores } from '../helpers/fault-stores.js';
 import { OwnRedis } from '../helpers/own-redis.js';
 import { RawClient } from '../helpers/raw-client.js';
@@ -195,7 +195,7 @@ class Caller {
   async quiet(): Promise<void> {
     const names = ['wharf_held_bytes', 'wharf_part_memory_bytes', 'wharf_open_exchanges', 'wharf_clean_ups'];
     await until(async () => {
-      const values = await Promise.all(names.map((name) => gauge(this.#wharf.adminUrl, name)));
+      const values = await gauges(this.#wharf.adminUrl, names);
       return values.every((value) => value === 0);
     });
   }

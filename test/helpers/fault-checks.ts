@@ -25,9 +25,18 @@ const GAUGES = [
 
 /** What a gateway says of itself on its admin port. */
 export async function gauge(adminUrl: string, name: string): Promise<number> {
+  const [value = Number.NaN] = await gauges(adminUrl, [name]);
+  return value;
+}
+
+/** Several of its values at one moment. */
+export async function gauges(adminUrl: string, names: readonly string[]): Promise<number[]> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
-  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
-  return Number(line?.slice(name.length + 1) ?? Number.NaN);
+  const lines = text.split('\n');
+  return names.map((name) => {
+    const line = lines.find((candidate) => candidate.startsWith(`${name} `));
+    return Number(line?.slice(name.length + 1) ?? Number.NaN);
+  });
 }
 
 /** The answer of `/readyz`. Readiness itself asks the stores, and so also finds out that one is back. */
@@ -52,7 +61,7 @@ export async function expectNothingLeft(
   { kept = 0, unfinished = 0, pid = process.pid }: { kept?: number | 'any'; unfinished?: number; pid?: number } = {},
 ): Promise<void> {
   await until(async () => {
-    const values = await Promise.all(GAUGES.map((name) => gauge(adminUrl, name)));
+    const values = await gauges(adminUrl, GAUGES);
     return values.every((value) => value === 0);
   });
   // `any`: equal files become one in the background, so how many there are is not known beforehand
