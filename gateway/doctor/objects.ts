@@ -86,7 +86,7 @@ async function named<T>(what: string, step: () => Promise<T>): Promise<T> {
     return await step();
   } catch (error) {
     // every other one is in the doctor's own words, or in those of a bucket that was asked for
-    throw error instanceof GatewayError ? new Error(what, { cause: error }) : error;
+    throw error instanceof GatewayError ? new Error(`${what}.`, { cause: error }) : error;
   }
 }
 

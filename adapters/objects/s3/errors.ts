@@ -106,7 +106,8 @@ function messageOf(error: { message?: unknown }): string {
  */
 function pageStatus(error: unknown): number | undefined {
   const { message, $response } = error as { message?: unknown; $response?: { statusCode?: unknown } };
-  const isUnread = typeof message === 'string' && message.includes('Deserialization error');
+  const isUnread =
+    typeof message === 'string' && ['XML parse error', 'Deserialization error'].every((part) => message.includes(part));
   return isUnread && typeof $response?.statusCode === 'number' ? $response.statusCode : undefined;
 }
 

@@ -1,6 +1,7 @@
+import { ListPartsCommand, S3Client } from '@aws-sdk/client-s3';
 import { describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../adapters/objects/s3/connection.js';
-import { isMissing, toStoreError } from '../../../adapters/objects/s3/errors.js';
+import { isMissing, nameRequests, toStoreError } from '../../../adapters/objects/s3/errors.js';
 import { S3Writer } from '../../../adapters/objects/s3/writer.js';
 
 const sdkError = (name: string, status?: number, extra: object = {}) =>
@@ -42,6 +43,16 @@ describe('s3 errors', () => {
     expect(Reflect.ownKeys(cause as object).sort()).toEqual(['$metadata', 'message', 'name', 'stack']);
   });
 
+  it('name the request where the store said nothing else: it shows which right is missing', async () => {
+    const client = new S3Client({ region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+    nameRequests(client);
+    const silent = sdkError('AccessDenied', 403, { message: 'UnknownError' });
+    client.middlewareStack.add(() => () => Promise.reject(silent), { step: 'build' });
+    const command = new ListPartsCommand({ Bucket: 'b', Key: 'k', UploadId: 'u' });
+    const error = await client.send(command).catch((thrown: unknown) => thrown);
+    expect(toStoreError(error, 30_000).cause).toMatchObject({ message: 'HTTP 403 to ListParts' });
+  });
+
   it('have the status as their cause where the store said nothing else, as to a HEAD', () => {
     const silent = sdkError('Unknown', 403, { message: 'UnknownError' });
     expect(toStoreError(silent, 30_000).cause).toMatchObject({ message: 'HTTP 403' });
@@ -52,7 +63,7 @@ describe('an answer that the SDK cannot read, such as the page of a proxy', () =
   const unread = (statusCode: number) =>
     sdkError('Error', undefined, {
       message:
-        'mismatched tags <hr> and </body>.\n  Deserialization error: to see the raw response, inspect the hidden field',
+        '@aws-sdk XML parse error: mismatched tags <hr> and </body>.\n  Deserialization error: to see the raw response, inspect the hidden field',
       $response: { statusCode, headers: {} },
     });
 
