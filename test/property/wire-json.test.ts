@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { anyText } from '../helpers/any-text.js';
 import { cutAt } from '../helpers/chunked.js';
@@ -60,7 +60,8 @@ describe('any JSON in any chunks', () => {
           seen[0]?.slots.map(({ path }) => path).sort(),
           expected.map(({ path }) => (JSON.parse(path) as (string | number)[]).join('/')).sort(),
         );
-        expect(() => JSON.parse(Buffer.from(seen[0]?.skeleton ?? '', 'latin1').toString())).not.toThrow();
+        // throws where it is not JSON
+        JSON.parse(Buffer.from(seen[0]?.skeleton ?? '', 'latin1').toString());
       }),
       { numRuns: runs(RUNS) },
     );

@@ -7,7 +7,7 @@ import {
   type ReaderOptions,
   type SlotValue,
 } from '../../../gateway/wire/json/reader.js';
-import { compileWatchTree, type WatchNode } from '../../../gateway/wire/json/watch-tree.js';
+import { compileWatchTree, type WatchNode, type WatchTree } from '../../../gateway/wire/json/watch-tree.js';
 import { chunkings } from '../../helpers/chunked.js';
 
 export type Kind = 'json' | 'sse' | 'lines';
@@ -38,6 +38,15 @@ export interface Seen {
   inMessage: boolean;
 }
 
+/** Trees as readers have them, which no reader changes: some suites read a message of one tree thousands of times. */
+const trees = new WeakMap<WatchNode, WatchTree>();
+
+function compiled(tree: WatchNode): WatchTree {
+  const known = trees.get(tree) ?? compileWatchTree(tree);
+  trees.set(tree, known);
+  return known;
+}
+
 /** The reader's world for one chunking. Bytes are shown as latin1, so that none is lost. */
 export function readChunks(kind: Kind, tree: WatchNode, chunks: readonly Buffer[], options: RecordOptions = {}): Seen {
   const seen: Seen = { events: [], messages: [], error: undefined, inMessage: false };
@@ -49,7 +58,7 @@ export function readChunks(kind: Kind, tree: WatchNode, chunks: readonly Buffer[
     else seen.events.push(`${name} ${text}`);
   };
   const reader = createReader(kind, {
-    tree: compileWatchTree(tree),
+    tree: compiled(tree),
     maxHeld: options.maxHeld ?? Number.POSITIVE_INFINITY,
     maxDepth: options.maxDepth ?? 1000,
     slotMin: options.slotMin ?? 8,
