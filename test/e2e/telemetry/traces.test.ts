@@ -183,7 +183,7 @@ describe('A span says how its message failed:', () => {
       expect(found.span('unheard/of', kind).attributes['error.type']).toBe('-32601');
     }
     expect(found.span('ping', 'server').attributes).toMatchObject({
-      'error.type': '-32600',
+      'error.type': '-32001',
       'wharf.error.code': 'session_unknown',
     });
   });
