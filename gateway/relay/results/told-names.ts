@@ -145,7 +145,7 @@ export function toldBy(args: JsonObject): string[] | string | undefined {
     }
   };
   look(args, 1);
-  // a list of one is one file, whatever its type
+  // the only path of a list names the only file, even where their types differ
   return best?.name ?? (list?.length === 1 ? list[0] : list);
 }
 
