@@ -46,6 +46,15 @@ async function doctor(config: Record<string, unknown>, ...args: string[]) {
   return { code, out, err, report, of };
 }
 
+/** What the doctor says of a bucket that refuses some requests. @param what the requests, by method and path */
+async function doctorOfBucketThatDenies(what: RegExp) {
+  const s3 = s3Config(freshName('doctor'));
+  const refusing = await startRefusingS3(s3.endpoint);
+  refusing.refuse({ what, status: 403, code: 'AccessDenied' });
+  const objects = { use: 's3', ...s3, endpoint: refusing.url };
+  return doctor({ objects }, '--json', '--only', 'objects').finally(() => refusing.close());
+}
+
 describe('wharf doctor', () => {
   it('says of each part in one line that it works, and exits with 0', async () => {
     const { code, out } = await doctor({});
@@ -250,14 +259,7 @@ describe('wharf doctor', () => {
     ['list unfinished uploads', /^GET \/[^?]*\?.*uploads/],
     ['abort uploads', /^DELETE .*uploadId=/],
   ])('finds a bucket where Wharf may not %s: what breaks off would stay for good', async (_, what) => {
-    const s3 = s3Config(freshName('doctor'));
-    const refusing = await startRefusingS3(s3.endpoint);
-    refusing.refuse({ what, status: 403, code: 'AccessDenied' });
-    const { code, of } = await doctor(
-      { objects: { use: 's3', ...s3, endpoint: refusing.url } },
-      ...['--json', '--only', 'objects'],
-    );
-    await refusing.close();
+    const { code, of } = await doctorOfBucketThatDenies(what);
     expect(code).toBe(1);
     expect(of('objects', 'store, read and remove')).toMatchObject({ state: 'ok' });
     expect(of('objects', 'list and clear up')).toMatchObject({
@@ -275,14 +277,7 @@ describe('wharf doctor', () => {
   ])(
     'finds a bucket where Wharf may not %s files, and says which right that takes',
     async (_, what, title, text, todo) => {
-      const s3 = s3Config(freshName('doctor'));
-      const refusing = await startRefusingS3(s3.endpoint);
-      refusing.refuse({ what, status: 403, code: 'AccessDenied' });
-      const { code, of } = await doctor(
-        { objects: { use: 's3', ...s3, endpoint: refusing.url } },
-        ...['--json', '--only', 'objects'],
-      );
-      await refusing.close();
+      const { code, of } = await doctorOfBucketThatDenies(what);
       expect(code).toBe(1);
       expect(of('objects', title)).toMatchObject({
         state: 'failed',
