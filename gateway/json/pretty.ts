@@ -1,3 +1,4 @@
+import { inSight } from '../in-sight.js';
 import type { JsonValue } from '../ports/json.js';
 
 /** Deeper values are only hinted at. */
@@ -14,7 +15,7 @@ interface PrettyText {
 }
 
 /**
- * A value with a line for each of its members.
+ * A value with a line for each of its members. What would hide or turn around the text behind it is written as an escape.
  * @param most characters after which the text is cut, so that what a peer's value costs does not depend on its size
  */
 export function prettyJson(value: JsonValue | undefined, most: number): PrettyText {
@@ -92,7 +93,7 @@ class Writer {
   #string(text: string): void {
     if (text.length > MAX_STRING) this.isCut = true;
     const short = text.length > MAX_STRING ? `${text.slice(0, MAX_STRING)}… (${text.length} characters)` : text;
-    this.#add(JSON.stringify(short));
+    this.#add(inSight(JSON.stringify(short)));
   }
 
   #add(text: string): void {

@@ -14,7 +14,9 @@ interface Message {
 
 type Answer = Record<string, unknown>;
 
-const SCRIPT = '<script>document.title = "taken"</script><img src=x onerror="document.title = \'taken\'">';
+/** Markup, and a mark that turns around the text behind it. */
+const SCRIPT =
+  '<script>document.title = "taken"</script><img src=x onerror="document.title = \'taken\'">tide\u202egpj.exe';
 
 /** A picture of noise: it is as large as its pixels are many. */
 async function noise(edge: number): Promise<string> {

@@ -1,3 +1,5 @@
+import { toldLines } from './console-layout.js';
+
 /** Why a page cannot show what was asked for. */
 export interface Problem {
   /** A sentence. */
@@ -9,7 +11,7 @@ export interface Problem {
 export function ProblemText({ text, todo }: Problem) {
   return (
     <div class="problem">
-      <p>{text}</p>
+      <p class="said">{toldLines(text, text.length)}</p>
       {todo !== undefined && <p>{todo.split('`').map((piece, at) => (at % 2 === 1 ? <code>{piece}</code> : piece))}</p>}
     </div>
   );

@@ -1,5 +1,5 @@
 import { timeText } from '../../policy/amounts.js';
-import { Told } from './console-layout.js';
+import { Told, toldLines } from './console-layout.js';
 import type { ShownBlock, ShownFile, ShownResult } from './trying/shown-result.js';
 
 /** What came of a call, for the page. */
@@ -25,7 +25,7 @@ export function ResultView({ outcome: { result, error, ms, curl } }: { outcome: 
           <strong>{headOf(result)}</strong>
           {ms !== undefined && ` after ${timeText(ms)}`}
         </p>
-        {error !== undefined && <p class="said">{error}</p>}
+        {error !== undefined && <p class="said">{toldLines(error, error.length)}</p>}
         {result?.isQuestion && <p>It asks its client for something first, which the console cannot give.</p>}
       </div>
       {result && !result.isQuestion && <Blocks {...result} />}

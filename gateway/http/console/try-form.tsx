@@ -88,7 +88,7 @@ function Confirm({ effect: { words, isDestructive }, problem }: { effect: Effect
   );
 }
 
-/** Characters of what a field takes. */
+/** Characters of what a field takes, and of a choice. */
 const MOST_OF_HINT = 600;
 
 interface RowProps {
@@ -142,7 +142,7 @@ function Control({ field, index, value, state }: Pick<RowProps, 'field' | 'index
           {(!field.isRequired || value === '') && <option value="">{field.isRequired ? 'Choose' : 'not given'}</option>}
           {field.choices.map((choice) => (
             <option value={choice} selected={choice === value}>
-              {choiceText(choice)}
+              {shown(choiceText(choice), MOST_OF_HINT)}
             </option>
           ))}
         </select>

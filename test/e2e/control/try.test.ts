@@ -373,6 +373,13 @@ describe('what a server says about itself and answers', () => {
     expect(said(pages[2] as Page)).not.toContain('a file');
   });
 
+  it('turns no text around', async () => {
+    const pages = [await read('/servers/odd'), await read(pathOf('odd', 'evil')), await send('odd', 'evil')];
+    pages.push(await send('odd', 'refuse'));
+    for (const page of pages) expect(page.text).not.toMatch(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+    expect(said(pages[2] as Page)).toContain('tide\\u202egpj.exe');
+  });
+
   it('makes no page large', async () => {
     const thousand = await read(pathOf('odd', 'thousand'));
     expect(thousand.text.match(/<textarea/g)).toHaveLength(61);

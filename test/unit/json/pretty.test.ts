@@ -11,6 +11,11 @@ describe('a value as text for people', () => {
     },
   );
 
+  it('hides and turns around nothing', () => {
+    const { text } = prettyJson({ 'a\u202eb': 'c\u2066\u0085' }, 1000);
+    expect(text).toBe('{\n  "a\\u202eb": "c\\u2066\\u0085"\n}');
+  });
+
   it('has as many characters as it may, however large or deep the value is', () => {
     let deep: JsonValue = 'end';
     for (let level = 0; level < 5000; level++) deep = [deep];

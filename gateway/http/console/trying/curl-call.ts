@@ -1,3 +1,4 @@
+import { inSight } from '../../../in-sight.js';
 import { NEWEST_WITH_SESSIONS } from '../../../mcp/era.js';
 import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../../mcp/meta-keys.js';
 import { shellWord } from '../../../policy/curl.js';
@@ -34,7 +35,7 @@ export function curlCall(call: CurlCall): string | undefined {
   const { tool, args, version, hasSessions, files } = call;
   const _meta = { [META_VERSION]: version, [META_CAPABILITIES]: {}, [META_CLIENT]: CLIENT };
   const params = { name: tool, arguments: args, ...(!hasSessions && { _meta }) };
-  const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const message = inSight(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }));
   if (message.length > MAX_MESSAGE) return undefined;
   const common = [...(call.asksKey ? ['"authorization: Bearer $WHARF_KEY"'] : []), ...HEADERS];
   const url = `URL=${shellWord(call.url)}`;

@@ -1,10 +1,11 @@
+import { inSight } from '../../../in-sight.js';
 import { prettyJson } from '../../../json/pretty.js';
 import { isObject, textIn } from '../../../json/value.js';
 import { sizeText } from '../../../policy/amounts.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import { INPUT_REQUIRED } from '../../../relay/asking/rounds/wants-input.js';
 import { FILES_META_KEY } from '../../../relay/cut/places.js';
-import { short } from './tool-form.js';
+import { shown } from '../../browser/shown.js';
 
 /** Most blocks of a result that are shown, and most characters of one and of all of them. */
 const MAX_BLOCKS = 50;
@@ -81,20 +82,22 @@ function shownBlock(block: JsonValue, room: Room): ShownBlock {
   if (type === 'resource' && isObject(block.resource)) return resource(block.resource, room);
   const text = prettyJson(block, Math.min(MAX_TEXT, Math.max(0, room.texts)));
   room.texts -= text.text.length;
-  return { kind: 'text', title: `Block of type ${short(String(type), MAX_NAME)}`, ...text };
+  return { kind: 'text', title: `Block of type ${shown(String(type), MAX_NAME)}`, ...text };
 }
 
 function textBlock(title: string, text: string, room: Room): ShownBlock {
   const most = Math.min(MAX_TEXT, Math.max(0, room.texts));
-  room.texts -= Math.min(text.length, most);
-  return { kind: 'text', title, text: text.slice(0, most), isCut: text.length > most };
+  const whole = inSight(text.slice(0, most).replaceAll('\r\n', '\n'));
+  const part = whole.slice(0, most);
+  room.texts -= part.length;
+  return { kind: 'text', title, text: part, isCut: text.length > most || whole.length > most };
 }
 
 function media(title: string, block: JsonObject, room: Room): ShownBlock {
   const mimeType = textIn(block, 'mimeType') ?? 'unknown type';
   const data = textIn(block, 'data') ?? '';
   const size = sizeText(Math.floor((data.length * 3) / 4));
-  const about = `${title}: ${short(mimeType, MAX_NAME)}, ${size}`;
+  const about = `${title}: ${shown(mimeType, MAX_NAME)}, ${size}`;
   const isShown =
     title === 'Image' && data.length <= MAX_PICTURE && data.length <= room.pictures && PICTURE.test(mimeType);
   if (!isShown || !BASE64.test(data)) return { kind: 'note', title: about, text: 'It is not shown here.' };
@@ -103,7 +106,7 @@ function media(title: string, block: JsonObject, room: Room): ShownBlock {
 }
 
 function resource(inner: JsonObject, room: Room): ShownBlock {
-  const uri = short(textIn(inner, 'uri') ?? '', MAX_NAME);
+  const uri = shown(textIn(inner, 'uri') ?? '', MAX_NAME);
   const text = textIn(inner, 'text');
   if (text !== undefined) return textBlock(`Resource ${uri}`, text, room);
   const size = sizeText(Math.floor(((textIn(inner, 'blob') ?? '').length * 3) / 4));
@@ -120,7 +123,7 @@ function filesOf({ _meta }: JsonObject): ShownFile[] {
       return {
         name: nameOf(file),
         about: lineOf([textIn(file, 'mimeType'), sizeOf(file.size), untilOf(textIn(file, 'expiresAt'))]),
-        handle: short(textIn(file, 'uri') ?? '', MAX_NAME),
+        handle: shown(textIn(file, 'uri') ?? '', MAX_NAME),
         // no other scheme may become a link
         url: url !== undefined && /^https?:\/\//.test(url) ? url : undefined,
       };
@@ -128,7 +131,7 @@ function filesOf({ _meta }: JsonObject): ShownFile[] {
 }
 
 function nameOf(about: JsonObject): string {
-  return short(textIn(about, 'title') ?? textIn(about, 'name') ?? 'without a name', MAX_NAME);
+  return shown(textIn(about, 'title') ?? textIn(about, 'name') ?? 'without a name', MAX_NAME);
 }
 
 function sizeOf(size: JsonValue | undefined): string | undefined {
@@ -140,5 +143,5 @@ function untilOf(time: string | undefined): string | undefined {
 }
 
 function lineOf(parts: readonly (string | undefined)[]): string {
-  return parts.flatMap((part) => (part === undefined ? [] : [short(part, MAX_NAME)])).join(', ');
+  return parts.flatMap((part) => (part === undefined ? [] : [shown(part, MAX_NAME)])).join(', ');
 }
