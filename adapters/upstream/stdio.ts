@@ -6,7 +6,7 @@ import type { Log } from '../../gateway/ports/log.js';
 import type { Owner, Sharing } from '../../gateway/ports/owner.js';
 import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstream.js';
 import { type Child, startChild } from './stdio/child.js';
-import { isFolder, lackOfCommand } from './stdio/find-command.js';
+import { isFolder, lackOfCommand, NO_INTERPRETER } from './stdio/find-command.js';
 import { notStarted } from './stdio/not-started.js';
 import { StderrRoom } from './stdio/stderr-log.js';
 
@@ -167,7 +167,16 @@ export async function preflight(
   if (cwd !== undefined && !(await isFolder(cwd)))
     return [{ path: ['cwd'], message: 'is not a folder of this machine', value: cwd }];
   const [program = ''] = command;
-  if ((await lackOfCommand(program, env.PATH ?? inheritedEnv.PATH ?? '', cwd ?? '.')) === undefined) return [];
+  const lack = await lackOfCommand(program, env.PATH ?? inheritedEnv.PATH ?? '', cwd ?? '.');
+  if (lack === undefined) return [];
+  if (lack === NO_INTERPRETER)
+    return [
+      {
+        path: ['command', 0],
+        message: 'is a script whose first line names a program that is not here',
+        value: program,
+      },
+    ];
   const message = program.includes('/') ? 'is not a program that can be run here' : 'is not found in PATH';
   const hint = /\s/.test(program) ? '; it must be the program alone, and each argument an item of its own' : '';
   return [{ path: ['command', 0], message: message + hint, value: program }];

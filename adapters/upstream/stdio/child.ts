@@ -6,6 +6,7 @@ import type { Log } from '../../../gateway/ports/log.js';
 import type { OutgoingMessage, SharedConnection, StreamedMessage } from '../../../gateway/ports/upstream.js';
 import { feed } from '../common/feed.js';
 import { ChildOutput } from './child-output.js';
+import { lackOfCommand, NO_INTERPRETER } from './find-command.js';
 import { LineWriter } from './line-writer.js';
 import { notStarted } from './not-started.js';
 import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
@@ -277,11 +278,13 @@ export class Child implements SharedConnection {
  */
 export function startChild(options: ChildOptions, gone: () => void): Promise<Child> {
   return new Promise((resolve, reject) => {
-    const refuse = (cause: unknown): void => {
-      gone();
-      reject(notStarted(options.name, options.cwd, cause));
-    };
     const [program = '', ...args] = options.command;
+    const refuse = async (cause: unknown): Promise<void> => {
+      gone();
+      const lack = await lackOfCommand(program, options.env.PATH ?? '', options.cwd ?? '.');
+      const isThere = lack === undefined || lack === NO_INTERPRETER;
+      reject(notStarted(options.name, options.cwd, cause, isThere));
+    };
     try {
       const child = spawn(program, args, {
         // its own session and process group, so that its children can be ended with it, and a terminal's Ctrl-C reaches
@@ -291,10 +294,10 @@ export function startChild(options: ChildOptions, gone: () => void): Promise<Chi
         cwd: options.cwd,
         stdio: ['pipe', 'pipe', 'pipe'],
       });
-      if (child.pid === undefined) child.once('error', refuse);
+      if (child.pid === undefined) child.once('error', (error) => void refuse(error));
       else resolve(new Child(child, child.pid, options, gone));
     } catch (error) {
-      refuse(error);
+      void refuse(error);
     }
   });
 }

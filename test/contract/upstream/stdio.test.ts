@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { create, settings } from '../../../adapters/upstream/stdio.js';
+import { create, preflight, settings } from '../../../adapters/upstream/stdio.js';
 import type { SharedConnection, SharedUpstream } from '../../../gateway/ports/upstream.js';
 import { isRunning } from '../../helpers/is-running.js';
 import type { Taken } from '../../helpers/taking-server.js';
@@ -354,6 +354,27 @@ describe('stdio', () => {
     const failures = [await failureOf(upstream.check()), await failureOf(upstream.connect(calm()))];
     for (const failure of failures) expect(failure).toMatchObject({ code: 'upstream_unreachable', facts: { reason } });
   });
+
+  it.each([
+    ['a program that is not there', '#!/nonexistent/python3 -u'],
+    ['a program of a name that ends with a return', '#!/bin/sh\r'],
+  ])(
+    'cannot start a script whose first line names %s, and does not say that the script is missing',
+    async (_what, line) => {
+      const folder = mkdtempSync(join(tmpdir(), 'wharf-script-'));
+      writeFileSync(join(folder, 'served'), `${line}\n`, { mode: 0o755 });
+      for (const more of [{ command: [join(folder, 'served')] }, { command: ['served'], env: { PATH: folder } }]) {
+        const options = settings.parse(more);
+        upstream = create(options, upstreamDeps());
+        const reason = 'the interpreter that its command names was not found';
+        const failures = [await failureOf(upstream.check()), await failureOf(upstream.connect(calm()))];
+        for (const { facts } of failures) expect(facts.reason).toBe(reason);
+        const [fault] = await preflight(options, { inheritedEnv: {} });
+        expect(fault?.message).toBe('is a script whose first line names a program that is not here');
+      }
+      rmSync(folder, { recursive: true });
+    },
+  );
 
   it('names a program on the PATH that may not be run where there is no other', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'wharf-path-'));
