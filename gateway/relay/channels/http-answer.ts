@@ -348,8 +348,8 @@ export class AnswerRelay {
     if (this.#reply.gone || exchange.signal.aborted) return this.#reply.abort();
     const error = asGatewayError(withSource(thrown, deps.limits));
     if (!this.#reply.begun) {
-      // the status line can report it, and its writer counts it
-      logError(deps, error, 'an answer broke off');
+      // the status line can report it, and its writer counts it, and logs it but for one that reads as a client's mistake
+      if (error.httpStatus < 500) logError(deps, error, 'an answer broke off');
       throw error;
     }
     noteError(exchange.facts, error);
