@@ -88,6 +88,12 @@ describe('the alerts', () => {
     for (const codes of leftOut) expect(codes).toEqual(expect.arrayContaining(ofCallers));
   });
 
+  it('do not take what a Wharf refuses while it shuts down for a failure', () => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'WharfManyFailures') ?? {};
+    const [failures = ''] = expr.split('/');
+    expect(/outcome!~"([^"]+)"/.exec(failures)?.[1]?.split('|')).toContain('draining');
+  });
+
   it('see that the object store keeps what is removed, which no client is told', () => {
     const watched = rules.flatMap(
       ({ expr }) => /object_store_errors_total\{operation=~"([^"]+)"/.exec(expr)?.[1] ?? [],
