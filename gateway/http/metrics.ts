@@ -36,7 +36,7 @@ const COUNTERS: Record<CounterName, CounterRow> = {
     help: 'Requests that a limit or a time-out ended, and files that one kept out of a result, by its name in the config',
     labels: ['limit'],
   },
-  wharf_dropped_messages_total: { help: 'Messages that were not delivered, by reason', labels: ['reason'] },
+  wharf_dropped_messages_total: { help: 'Messages that were not delivered, by reason', labels: ['server', 'reason'] },
   wharf_previews_total: { help: 'Previews of images, by outcome', labels: ['outcome'] },
   wharf_downloads_total: { help: 'Requests for download links, by outcome', labels: ['outcome'] },
   wharf_uploads_total: { help: 'Tries to upload a file, by outcome', labels: ['outcome'] },

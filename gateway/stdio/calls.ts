@@ -71,7 +71,7 @@ export class Calls {
   begin(verb: Verb, request: CallRequest): { reply: LineReply; end: Promise<CallEnd> } {
     const { server, output, metrics, log, fewLines } = this.#deps;
     const dropped = () => {
-      metrics.count('wharf_dropped_messages_total', { reason: 'no_message' });
+      metrics.count('wharf_dropped_messages_total', { server: server.name, reason: 'no_message' });
       const leftOut = fewLines.take(`no message ${server.name}`);
       if (leftOut) log.debug({ ...leftOut }, 'the server sent something that is not a message');
     };

@@ -24,6 +24,7 @@ interface Waiting {
 interface BeforeSessionOptions {
   connection: SharedConnection;
   metrics: Metrics;
+  server: string;
 }
 
 /**
@@ -89,7 +90,8 @@ export class BeforeSession {
     const { message, cuts } = waiting;
     const id = isRequest(message) ? message.captured(RANGE.id) : undefined;
     await dismiss(cuts);
-    this.#options.metrics.count('wharf_dropped_messages_total', { reason: 'no_stream' });
+    const { metrics, server } = this.#options;
+    metrics.count('wharf_dropped_messages_total', { server, reason: 'no_stream' });
     if (id !== undefined) await this.#send(errorAnswer(new GatewayError('no_stream'), id));
   }
 

@@ -84,7 +84,7 @@ export class ChannelInbox {
     this.#parts = parts;
     const { connection, deps, principal } = options;
     this.#noise = new Noise(deps, connection);
-    if (!options.isShared) this.#early = new BeforeSession({ connection, metrics: deps.metrics });
+    if (!options.isShared) this.#early = new BeforeSession({ connection, metrics: deps.metrics, server: deps.server });
     if (connection.kind === 'lines') {
       this.#lines = new ShortLines({
         deps,
@@ -346,7 +346,8 @@ export class ChannelInbox {
       if (tellsOfChange(message)) deps.catalog.forget(this.#view);
       if (this.#missed.note(message)) return;
     }
-    deps.metrics.count('wharf_dropped_messages_total', { reason: target ? 'client_gone' : 'no_stream' });
+    const { metrics, server } = deps;
+    metrics.count('wharf_dropped_messages_total', { server, reason: target ? 'client_gone' : 'no_stream' });
     if (!isRequest(message)) return;
     await connection.send(errorAnswer(new GatewayError('no_stream'), message.captured(RANGE.id))).catch(() => {});
   }

@@ -30,7 +30,7 @@ export class Noise {
   note(beginning: Buffer, bytes = beginning.length): void {
     const { server, log, fewLines, metrics } = this.#deps;
     const { kind, pid } = this.#connection;
-    metrics.count('wharf_dropped_messages_total', { reason: 'no_message' });
+    metrics.count('wharf_dropped_messages_total', { server, reason: 'no_message' });
     const level = this.#isTold ? 'debug' : 'warn';
     const leftOut = fewLines.take(`${level} noise ${server}`);
     if (!leftOut) return;

@@ -188,7 +188,7 @@ function failed({ message, answers, deps, to }: Work, thrown: unknown): Outgoing
   const lost = own.length === 0 && message.captured('method') === undefined ? to.onlyOpen?.() : undefined;
   const bytes = lost === undefined ? errorAnswers(own, error) : errorAnswer(error, to.answered(lost)?.id ?? lost);
   if (!bytes) {
-    deps.metrics.count('wharf_dropped_messages_total', { reason: error.code });
+    deps.metrics.count('wharf_dropped_messages_total', { server: deps.server, reason: error.code });
     return undefined;
   }
   noteError(to.facts, error);

@@ -141,7 +141,8 @@ export class LiveResource {
     const answer = answersIn(message).find(({ id }) => id === this.#id);
     if (!answer && !this.#live) {
       // a body of bytes has no place for the server's other messages
-      if (!message.empty) this.#deps.metrics.count('wharf_dropped_messages_total', { reason: 'stream' });
+      const { metrics, server } = this.#deps;
+      if (!message.empty) metrics.count('wharf_dropped_messages_total', { server, reason: 'stream' });
       this.#work = dismiss(cuts);
       return;
     }

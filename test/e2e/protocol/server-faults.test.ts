@@ -37,7 +37,7 @@ describe('a stdio server that prints to standard output', () => {
     expect(textOf(told('debug')).length).toBeLessThan(10 * 600);
     // what is behind the first lines is counted
     const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
-    expect(metrics).toContain('wharf_dropped_messages_total{reason="no_message"} 1002');
+    expect(metrics).toContain('wharf_dropped_messages_total{server="prints",reason="no_message"} 1002');
     await wharf.stop();
   });
 });

@@ -45,7 +45,8 @@ const openGet = (client: RawClient) =>
   fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
 
 /** How many messages found no stream. */
-const dropped = async () => (await gauge(wharf.adminUrl, 'wharf_dropped_messages_total{reason="no_stream"}')) || 0;
+const dropped = async () =>
+  (await gauge(wharf.adminUrl, 'wharf_dropped_messages_total{server="talkative",reason="no_stream"}')) || 0;
 
 describe('a session over stdio', () => {
   it('routes each answer to the POST that asked, whatever their order', async () => {
