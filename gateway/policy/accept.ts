@@ -51,6 +51,9 @@ const ANYTHING = new Set([
   'application/unknown',
 ]);
 
+/** Files of these types all begin alike. */
+const ALWAYS_SHOWN = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
 const TEXTUAL = /^text\/|^application\/(?:.*[+.-])?(?:json|xml|yaml|javascript|ndjson|sql|toml|graphql|csv)$/;
 
 /** True when two names mean the same type. */
@@ -69,6 +72,11 @@ export function fitsType(wanted: string, mimeType: string): boolean {
   if (ANYTHING.has(entry) || isSameType(entry, type)) return true;
   if (entry.endsWith('/*')) return type.startsWith(entry.slice(0, -1));
   return entry === 'text/plain' && type.startsWith('text/');
+}
+
+/** True for a type that every file of it shows by its first bytes, so that none of them is empty. */
+export function alwaysShows(mimeType: string): boolean {
+  return ALWAYS_SHOWN.has(mimeType);
 }
 
 /** True for text types, which first bytes rarely tell apart. */

@@ -11,13 +11,6 @@ const JPEG: Sniffed = { mime: 'image/jpeg', ext: 'jpg' };
 const GIF: Sniffed = { mime: 'image/gif', ext: 'gif' };
 const WEBP: Sniffed = { mime: 'image/webp', ext: 'webp' };
 
-const ALWAYS_SHOWN = new Set([PNG, JPEG, GIF, WEBP].map(({ mime }) => mime));
-
-/** True for a type whose files all begin alike, so that none of them is empty. */
-export function alwaysShows(mime: string): boolean {
-  return ALWAYS_SHOWN.has(mime);
-}
-
 /**
  * The type of a picture that is plainly a PNG, JPEG, GIF or WebP, as file-type says it but for animated PNGs: most files in
  * results are such pictures, and file-type takes 0.3 of the 5 ms that a screenshot costs a gateway with little to do.

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../errors.js';
-import { fitsType, isAnyType, isSameType } from '../../policy/accept.js';
+import { alwaysShows, fitsType, isAnyType, isSameType } from '../../policy/accept.js';
 import { extensionFor, mediaTypeOf, OCTET_STREAM, typeForExtension } from './media-type.js';
-import { alwaysShows } from './picture-type.js';
 import type { Sniffed } from './sniffed.js';
 
 /** Declarations of a file's type, and the type of its bytes. */

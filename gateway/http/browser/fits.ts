@@ -1,4 +1,4 @@
-import { fitsType, isAnyType } from '../../policy/accept.js';
+import { alwaysShows, fitsType, isAnyType } from '../../policy/accept.js';
 import { contrast, mostText, sizeText } from '../../policy/amounts.js';
 import type { PageData } from './page-data.js';
 import { shown } from './shown.js';
@@ -28,7 +28,14 @@ export function whyNot(file: Picked, { largest, size, accept, types }: Limits): 
     return TEXTS.otherSize(sizes.actual, sizes.allowed);
   }
   if (accept !== undefined && !fitsSome(file, accept)) return otherType(file.type, types);
+  // the server would say it, once it has been sent
+  if (accept !== undefined && isNoPicture(file) && !accept.some(isAnyType)) return TEXTS.empty(types);
   return undefined;
+}
+
+/** An empty file that the browser calls a picture by its name. */
+function isNoPicture({ size, type }: Picked): boolean {
+  return size === 0 && alwaysShows(type);
 }
 
 /** What a page knows of a server's refusal. */

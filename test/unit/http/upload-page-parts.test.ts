@@ -25,6 +25,17 @@ describe('what the upload page refuses before it is sent', () => {
     expect(whyNot({ name: 'a', type: 'image/jpeg', size: 0 }, { ...limits, accept: ['*/*'] })).toBeUndefined();
   });
 
+  it('is an empty file where only a picture or another type that it cannot have is taken', () => {
+    const empty = { name: 'a.png', type: 'image/png', size: 0 };
+    expect(whyNot(empty, { ...limits, accept })).toBe(
+      'This file is empty. Choose one with content. Taken here: PNG, CSV.',
+    );
+    expect(whyNot({ ...empty, size: 1 }, { ...limits, accept })).toBeUndefined();
+    // its server takes it under its name, or takes anything
+    expect(whyNot({ ...empty, name: 'a.csv', type: 'text/csv' }, { ...limits, accept })).toBeUndefined();
+    for (const any of [{}, { accept: ['*/*'] }]) expect(whyNot(empty, { ...limits, ...any })).toBeUndefined();
+  });
+
   it('is told with both numbers, in units that differ', () => {
     const file = { name: 'a', type: '', size: 1001 };
     expect(whyNot(file, limits)).toBe('This file has 1001 bytes. The most that is taken here is 1000 bytes.');
