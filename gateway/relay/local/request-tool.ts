@@ -100,11 +100,8 @@ async function authorized(
 ): Promise<JsonObject> {
   const taken = takenFiles(slots, tool, fileLimit);
   if (!taken) {
-    const tools = takingTools(slots).join(', ');
-    throw invalid(
-      'invalidTool',
-      `the tool '${tool}' takes no uploads; those of this server that do: ${tools || 'none'}`,
-    );
+    const tools = takingTools(slots, tool ?? '');
+    throw invalid('invalidTool', `the tool '${tool}' takes no uploads; those of this server that do: ${tools}`);
   }
   const { accept } = taken;
   const intent = {

@@ -1,3 +1,4 @@
+import { nearestFirst } from '../../config/mistakes/nearest.js';
 import type { SizeBy } from '../../files/upload-intent.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import { argumentOf, joinPath } from '../../schema/argument-path.js';
@@ -42,9 +43,15 @@ export function takenFiles(
   return { maxSize, maxSizeBy, ...accept, purpose: { tool: wanted, ...argument } };
 }
 
-/** Names of the tools that take uploads. */
-export function takingTools(slots: readonly TakingSlot[]): string[] {
-  return [...new Set(slots.filter(takesUploads).map(({ tool }) => tool))].sort();
+/** Tools that an error names: a model pays for each name, and a server may have hundreds. */
+const MOST_NAMED = 10;
+
+/** The tools that take uploads, for a caller who has named another: of many, those whose names are nearest to that. */
+export function takingTools(slots: readonly TakingSlot[], wanted: string): string {
+  const tools = [...new Set(slots.filter(takesUploads).map(({ tool }) => tool))].sort();
+  if (tools.length <= MOST_NAMED) return tools.join(', ') || 'none';
+  const near = nearestFirst(wanted, tools, MOST_NAMED);
+  return `${near.join(', ')}, and ${tools.length - near.length} more`;
 }
 
 function takesUploads({ slot: { transferModes } }: TakingSlot): boolean {
