@@ -14,7 +14,7 @@ export interface PendingRequest extends ClientRequest {
   hasFiles?: true;
   /** The name under which its client calls the tool, where that is not the server's own. */
   calledAs?: string;
-  /** Hears of the task that it has become: what was made for it is needed until that task is over. */
+  /** Hears of the task that it has become and that is not over: what was made for it is needed until then. */
   becameTask?: (taskId: string) => void;
   /** Special edits of the answer, in their order, besides those for every answer to its method. */
   edits?: readonly AnswerEdit[];

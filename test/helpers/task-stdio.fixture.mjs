@@ -2,7 +2,7 @@
 // is what its file holds then; `tasks/get` tells the path of the newest file, and that a task is over whose file says so.
 // A call whose file says `late` is answered when its server is asked for its tasks, and the task's result has a sound beside the
 // text. Of a task whose file says `told`, the server says by itself that it is over; of one whose file says `soon`, before it
-// answers the call.
+// answers the call; of one whose file says `once`, in that answer and nowhere else.
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -53,6 +53,7 @@ createInterface({ input: process.stdin })
     const answered = { id: message.id, result: resultOf(message) };
     const { task: begun } = answered.result;
     const said = begun && read(pathOf(begun.taskId));
+    if (said === 'once') begun.status = 'completed';
     const tell = () => answer({ method: 'notifications/tasks/status', params: { ...begun, status: 'completed' } });
     if (said === 'soon') tell();
     if (isHeld) late.push(answered);

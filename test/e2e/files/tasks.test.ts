@@ -189,6 +189,12 @@ describe('a task of a stdio server, which takes the path of a file', () => {
     expect(existsSync(working)).toBe(true);
   });
 
+  it('has it no longer once its call is answered by a task that is over already (BR-20)', async () => {
+    const working = await begin('one');
+    await isGone(await begin('once'));
+    expect(existsSync(working)).toBe(true);
+  });
+
   it('is told from a call that is over at once', async () => {
     await isGone(textOf(await client.call('read', { file: 'data:,x' })));
   });

@@ -5,7 +5,7 @@ import type { JsonObject, JsonPath } from '../../../ports/json.js';
 import { parseJson } from '../../../wire/json/parse.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
 import type { EditableAnswer, PendingRequest } from '../../pending-request.js';
-import { taskBegunIn } from '../../results/tool/tool-of-task.js';
+import { TERMINAL, taskBegunIn } from '../../results/tool/tool-of-task.js';
 import type { ChannelDeps } from '../deps.js';
 import { AbandonedCalls, type LostCall } from './abandoned-calls.js';
 import { CallFiles } from './call-files.js';
@@ -18,9 +18,6 @@ const TELLS_OF_TASK = 'tasks/get';
 
 /** By which a server tells what has become of a task: in 2025-11-25, and in the extension. As JSON text. */
 const NOTICES = new Set(['"notifications/tasks/status"', '"notifications/tasks"']);
-
-/** Statuses of a task that is over: it "MUST NOT transition to any other status". */
-const TERMINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
 
 const TERMINAL_WORDS = [...TERMINAL].map((status) => Buffer.from(`"${status}"`));
 
@@ -95,10 +92,10 @@ export class CallTasks {
     { files, tool, principal }: LostCall & { principal: string },
   ): Promise<void> {
     const { limits, taskTools, server } = this.#deps;
-    const id = files || tool !== undefined ? taskBegunIn(message, base, limits) : undefined;
-    if (id === undefined) return;
-    if (files) this.#began(keyOf(principal, id), files);
-    if (tool !== undefined) await taskTools.remember(id, tool, { principal, server });
+    const task = files || tool !== undefined ? taskBegunIn(message, base, limits) : undefined;
+    if (task === undefined) return;
+    if (files && !task.isOver) this.#began(keyOf(principal, task.id), files);
+    if (tool !== undefined) await taskTools.remember(task.id, tool, { principal, server });
   }
 
   /** What a server says by itself: a task that is over needs its files no longer, though no client asks about it. */

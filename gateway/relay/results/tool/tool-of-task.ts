@@ -19,6 +19,9 @@ const EXTENSION = 'io.modelcontextprotocol/tasks';
 /** Longer names are not stored: tools have none, and a name is kept as long as the task. */
 const MAX_SUBJECT = 1024;
 
+/** Statuses of a task that is over: it "MUST NOT transition to any other status". */
+export const TERMINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
+
 /** Text in every answer that creates a task. */
 const MARK = '"taskId"';
 
@@ -60,10 +63,10 @@ export class TaskTools {
     limits: Pick<Limits, 'values'>,
   ): Promise<void> {
     const tool = toolThatMayBecomeTask(request);
-    const taskId = tool === undefined ? undefined : taskBegunIn(message, base, limits);
-    if (tool === undefined || taskId === undefined) return;
-    request.becameTask?.(taskId);
-    await this.remember(taskId, tool, owner);
+    const task = tool === undefined ? undefined : taskBegunIn(message, base, limits);
+    if (tool === undefined || task === undefined) return;
+    if (!task.isOver) request.becameTask?.(task.id);
+    await this.remember(task.id, tool, owner);
   }
 
   /** @param tool as of `toolThatMayBecomeTask`. Never rejects */
@@ -127,12 +130,18 @@ export function mayNameTask(json: Buffer): boolean {
   return json.includes(MARK);
 }
 
+interface BegunTask {
+  id: string;
+  /** It is so from the beginning. */
+  isOver: boolean;
+}
+
 /** The task that an answer creates. One that creates a task is small. */
 export function taskBegunIn(
   message: HeldMessage,
   base: readonly (string | number)[],
   limits: Pick<Limits, 'values'>,
-): string | undefined {
+): BegunTask | undefined {
   const range = message.malformed ? undefined : rangeAt(message, RANGE.result, [...base, 'result']);
   if (!range || !mayNameTask(message.slice(range.start, range.end))) return undefined;
   return taskIn(lightValue(message, range, limits));
@@ -141,8 +150,8 @@ export function taskBegunIn(
 /**
  * The task in an answer: 2025-11-25 has it in a member of its own, the extension has its fields in the result itself.
  */
-function taskIn(result: JsonValue | undefined): string | undefined {
+function taskIn(result: JsonValue | undefined): BegunTask | undefined {
   if (!isObject(result)) return undefined;
   const task = isObject(result.task) ? result.task : result.resultType === 'task' ? result : undefined;
-  return typeof task?.taskId === 'string' ? task.taskId : undefined;
+  return typeof task?.taskId === 'string' ? { id: task.taskId, isOver: TERMINAL.has(task.status) } : undefined;
 }
