@@ -12,8 +12,8 @@ export class Issuer {
   metadata: Record<string, unknown> = {};
   /** Where the metadata is. */
   metadataPath = '/.well-known/oauth-authorization-server';
-  /** Further keys that it shows. */
-  extraKeys: object[] = [];
+  /** Further members of the list of keys that it shows. */
+  extraKeys: unknown[] = [];
   /** Whether it shows the key of the tokens that it makes. */
   showsKey = true;
   #key: { kid: string; pair: GenerateKeyPairResult; alg: string } | undefined;

@@ -146,6 +146,19 @@ describe('the keys of an issuer', () => {
     expect(await outcome(one, await token())).toBe('ok');
   });
 
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['a number', 1],
+    ['a list', [null]],
+    ['a key of the same name with a value that is not a text', { kty: 'EC', crv: 'P-256', x: 1, y: 2, kid: 'main' }],
+    ['a shared secret', { kty: 'oct', k: 'c2VjcmV0', kid: 'main' }],
+  ])('are used beside a member that is not a key that can verify: %s', async (_what, bad) => {
+    await issuer.rotate('ES256', 'main');
+    issuer.showsKey = false;
+    issuer.extraKeys = [bad, await issuer.shown(), bad];
+    expect(await outcome(verifier(), await token())).toBe('ok');
+  });
+
   it('are tried up to eight at a time, where more have one name', async () => {
     const made: string[] = [];
     issuer.showsKey = false;
