@@ -114,7 +114,8 @@ export function ownerOf({ principal, server }: Pick<FileRecord, 'principal' | 's
 }
 
 /** The part of a record by which its bytes are counted for their owner. */
-export type CountedFile = Pick<FileRecord, 'principal' | 'size' | 'createdAt' | 'countedAt'>;
+export type CountedFile = Pick<FileRecord, 'principal' | 'size' | 'createdAt' | 'countedAt'> &
+  Partial<Pick<FileRecord, 'key'>>;
 
 /** What each owner may store, and what becomes of files that were counted. */
 export interface FileAccount {
@@ -124,8 +125,19 @@ export interface FileAccount {
   admits(principal: string, mimeType: string): Promise<void>;
   /** A file is used, and lives longer. Does not fail. */
   used(id: string): Promise<void>;
-  /** A file, or an object that has not become one, is gone before its time. Does not fail. */
+  /**
+   * A stored file is about to get its record.
+   * @throws GatewayError `storage_full`: it has waited so long that others have its room; or the state store's error
+   */
+  holds(file: FileRecord): Promise<void>;
+  /** A file has its record: it counts as long as it lives. Does not fail. */
+  recorded(file: FileRecord): Promise<void>;
+  /** The state store has not said whether a file has its record: it counts if it has. */
+  unsure(file: FileRecord): void;
+  /** A stored file will have no record. Does not fail. */
+  unrecorded(file: Pick<FileRecord, 'key' | 'principal'>): Promise<void>;
+  /** A file, or what is kept of an upload in several requests, is gone before its time. Does not fail. */
   released(file: CountedFile): Promise<void>;
-  /** A file has turned out to be one that its caller has already, so that it is not another one. Does not fail. */
-  collapsed(file: CountedFile): Promise<void>;
+  /** A stored file has turned out to be one that its caller has already, so that it is not another one. Does not fail. */
+  collapsed(file: FileRecord): Promise<void>;
 }

@@ -89,7 +89,7 @@ export class Library {
    * @returns the record to use, which may be an older one with another id
    */
   async publish(stored: Stored, about: FileFacts, cause: FileCause = {}): Promise<FileRecord> {
-    const { state, clock, settings, origins } = this.#deps;
+    const { state, clock, settings, origins, account } = this.#deps;
     await recordFile(this.#deps.audit, about, stored, cause);
     if (about.server !== undefined) await origins?.note({ ...about, server: about.server }, stored.digest);
     const record: FileRecord = {
@@ -104,12 +104,20 @@ export class Library {
     };
     const twin = await this.#twins.find(record, cause.isNameless);
     if (twin) {
-      this.discard(stored.key, record, 'collapsed');
+      this.discard(stored.key);
+      void account?.collapsed(record);
       return twin;
     }
-    await state.create(recordKey(record.id), JSON.stringify(record), settings.retentionMs, ownerOf(record));
+    await account?.holds(record);
+    try {
+      await state.create(recordKey(record.id), JSON.stringify(record), settings.retentionMs, ownerOf(record));
+    } catch (error) {
+      account?.unsure(record);
+      throw error;
+    }
     this.#deps.expiry.watch(record.id, record.key);
-    await Promise.all([this.#twins.note(record), this.#handles.remember(record.id, ownerOf(record))]);
+    const known = [this.#twins.note(record), this.#handles.remember(record.id, ownerOf(record))];
+    await Promise.all([...known, account?.recorded(record)]);
     return record;
   }
 
@@ -147,22 +155,30 @@ export class Library {
    * Records an awaited upload. Of several attempts, on any replica, exactly one succeeds: a handle means one sequence
    * of bytes for ever.
    * @returns false when another attempt was first
-   * @throws GatewayError `state_unavailable`; the record may still have been made, so the object must stay
+   * @throws GatewayError `storage_full`; `state_unavailable`: the record may still have been made, so the object must stay
    */
   async admit(record: FileRecord, expectedUntil: number): Promise<boolean> {
-    const { state, settings, expiry } = this.#deps;
+    const { state, settings, expiry, account } = this.#deps;
     const key = recordKey(record.id);
     const text = JSON.stringify(record);
+    await account?.holds(record);
     try {
       if (!(await state.create(key, text, settings.retentionMs, ownerOf(record)))) return false;
     } catch (error) {
       const found = await soon(state.read(key));
-      if (found === undefined) throw error;
+      if (found === undefined) {
+        account?.unsure(record);
+        throw error;
+      }
       if (found !== text) return false;
     }
     expiry.watch(record.id, record.key);
-    if (await this.#handles.settle(record.id, record.principal, expectedUntil)) return true;
+    const isAwaited = this.#handles.settle(record.id, record.principal, expectedUntil);
+    await account?.recorded(record);
+    if (await isAwaited) return true;
     await state.remove(key);
+    // an upload in several requests gives back by itself what it has kept
+    if (record.upload === undefined) void account?.released(record);
     return false;
   }
 
@@ -290,15 +306,20 @@ export class Library {
   }
 
   /** Removes an object without a record in the background, else the sweeper does. @param counted as its caller's */
-  discard(key: string, counted?: CountedFile, how: 'released' | 'collapsed' = 'released'): void {
+  discard(key: string, counted?: CountedFile): void {
     this.#deps.cleanUps.run(key, () => this.#deps.objects.remove(key));
-    if (counted) void this.#deps.account?.[how](counted);
+    if (counted) void this.#deps.account?.released(counted);
+  }
+
+  /** Removes, in the background, an object of a caller's that has never had a record. */
+  discardUnrecorded({ key, principal }: Pick<FileRecord, 'key' | 'principal'>): void {
+    this.discard(key);
+    void this.#deps.account?.unrecorded({ key, principal });
   }
 
   /** Removes, in the background, an object of a caller's that is still being stored. */
   discardStored(storing: Promise<Stored>, principal = ''): void {
-    const createdAt = this.#deps.clock.now();
-    const remove = async ({ key, size }: Stored) => this.discard(key, { principal, size, createdAt });
+    const remove = async ({ key }: Stored) => this.discardUnrecorded({ key, principal });
     // a failed ingest has left nothing, or is being removed already
     storing.then(remove, () => undefined);
   }

@@ -3,7 +3,7 @@ import type { AcceptRule } from '../policy/message-limits.js';
 import type { FileClaims } from '../ports/file.js';
 import type { FileRecord } from './file.js';
 import { fill } from './ingest/fill.js';
-import { Ingest, type IngestDeps } from './ingest/ingest.js';
+import { Ingest, type IngestDeps, type Stored } from './ingest/ingest.js';
 import type { Library } from './library.js';
 import { fileNameFor } from './names/file-name.js';
 import { extensionOf, mediaTypeOf, sniff } from './names/media-type.js';
@@ -42,13 +42,14 @@ interface NewFile {
  */
 export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
   const ingest = new Ingest(deps.ingest, { owner: file, limit: file.limit, expected: file.expect?.size }, signal);
+  let stored: Stored | undefined;
   try {
     await fill(ingest, file.bytes);
     const { head } = ingest;
     const sniffed = await sniff(head);
     checkResultType(file.types, { declared: file.claims.mimeType, sniffed }, file.limit.path);
     if (file.expect) check(ingest.seal(), file.expect);
-    const stored = await ingest.commit();
+    stored = await ingest.commit();
     const { claims, principal, server, actor, resource, subject } = file;
     const name = fileNameFor({
       name: claims.name,
@@ -68,6 +69,7 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
     };
     return await deps.library.publish(stored, about, { subject: resource ?? subject, actor });
   } catch (error) {
+    if (stored) deps.library.discardUnrecorded({ key: stored.key, principal: file.principal });
     ingest.abort();
     throw error;
   }

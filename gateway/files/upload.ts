@@ -266,7 +266,7 @@ export class Uploads {
     const record = await this.#store(admission, body, signal);
     // If this throws, the record may still have been made: the sweeper then judges the object.
     if (await library.admit(record, admission.expiresAt)) return this.#stored(record);
-    library.discard(record.key, record);
+    library.discardUnrecorded(record);
     throw uploadDone();
   }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import { type CountedFile, type FileAccount, recordIn, recordKey } from '../files/file.js';
+import { type CountedFile, type FileAccount, type FileRecord, recordIn, recordKey } from '../files/file.js';
 import type { Tap, TappedFile } from '../files/ingest/tap.js';
 import { isAccepted } from '../policy/accept.js';
 import type { Allowance, SetLimit } from '../policy/allowance.js';
@@ -7,13 +7,12 @@ import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { StateStore, Tallied, TallyChange } from '../ports/state-store.js';
 import { type Allowances, nameFor } from './allowances.js';
+import { LEASE_MS, leaseName, leaseOf, triedAs } from './leases.js';
 import { secondsOf } from './requests.js';
+import { type StoredFile, Unrecorded } from './unrecorded.js';
 
 /** Bytes for which room is reserved at one time while a file arrives whose size is not known. A shorter file needs none. */
 const STEP = 1024 * 1024;
-
-/** How long a reservation lasts after its last bytes: what a crashed process has reserved comes back then. */
-const LEASE_MS = 10 * 60 * 1000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
@@ -40,6 +39,8 @@ interface ToTake {
   allowance: Allowance;
   /** As `TappedFile.countedAt`. */
   countedAt?: number | undefined;
+  /** Key of its object: the file is whole, and gets its record next. */
+  key?: string | undefined;
 }
 
 type Quota = 'filesPerDay' | 'bytesPerDay' | 'storedBytes';
@@ -51,10 +52,18 @@ type Quota = 'filesPerDay' | 'bytesPerDay' | 'storedBytes';
 export class StoredQuotas implements FileAccount {
   readonly #deps: StoredQuotasDeps;
   readonly #spanMs: number;
+  readonly #unrecorded: Unrecorded;
 
   constructor(deps: StoredQuotasDeps) {
     this.#deps = deps;
     this.#spanMs = Math.max(1000, Math.ceil(deps.retentionMs / SPANS));
+    this.#unrecorded = new Unrecorded({
+      ...deps,
+      tally: async (principal, changes, limit) =>
+        (await this.allowance(principal)).storedBytes &&
+        this.#tally('storedBytes', principal, changes, limit === undefined ? {} : { limit }),
+      counted: ({ createdAt, size }) => this.#lasting(createdAt, size),
+    });
   }
 
   /** Counts a file on its way into the store. */
@@ -107,14 +116,18 @@ export class StoredQuotas implements FileAccount {
   async take(
     principal: string,
     id: string,
-    { size, files, room, allowance, countedAt }: ToTake,
+    { size, files, room, allowance, countedAt, key }: ToTake,
   ): Promise<() => Promise<void>> {
     const now = this.#deps.clock.now();
     const hour = hourOf(now);
+    const stored =
+      key === undefined
+        ? this.#lasting(countedAt ?? now, size)
+        : { part: leaseName(triedAs(key)), by: size, ttlMs: LEASE_MS };
     const steps = [
       { name: 'bytesPerDay', change: { part: hour, by: size, ttlMs: DAY_MS } },
       { name: 'filesPerDay', change: { part: hour, by: files, ttlMs: DAY_MS } },
-      { name: 'storedBytes', change: { part: this.#spanOf(countedAt ?? now), by: size, ttlMs: this.#lifeMs }, room },
+      { name: 'storedBytes', change: stored, room },
     ] as const;
     const done: (typeof steps)[number][] = [];
     const giveBack = async () => {
@@ -129,7 +142,8 @@ export class StoredQuotas implements FileAccount {
       try {
         tallied = await this.#tally(step.name, principal, changes, { limit: limit.value, leaving });
       } catch (error) {
-        // this step may have happened, so only those before it are given back; the caller need not wait for that
+        // this step may have happened, so only those before it are given back, and leases; the caller need not wait for that
+        if (key !== undefined && 'room' in step) done.push(step);
         void giveBack();
         throw error;
       }
@@ -140,7 +154,13 @@ export class StoredQuotas implements FileAccount {
         refuseFull(step.name, limit, tallied);
       }
     }
-    return giveBack;
+    if (key === undefined || !allowance.storedBytes) return giveBack;
+    const file = { id, key, principal, size };
+    this.#unrecorded.add(file);
+    return async () => {
+      this.#unrecorded.forget(key);
+      await giveBack();
+    };
   }
 
   /** What cannot be given back counts until the file would have ended. */
@@ -152,15 +172,46 @@ export class StoredQuotas implements FileAccount {
     }
   }
 
+  async holds(file: FileRecord): Promise<void> {
+    if (!this.#isToCount(file) || this.#unrecorded.holds(file)) return;
+    const { principal, key, size: room } = file;
+    const { storedBytes: limit } = await this.allowance(principal);
+    if (!limit) return;
+    await this.lease(principal, triedAs(key), { room, limit });
+    this.#unrecorded.add(file);
+  }
+
+  async recorded(file: FileRecord): Promise<void> {
+    if (this.#isToCount(file)) await this.#unrecorded.recorded(file);
+  }
+
+  unsure(file: FileRecord): void {
+    if (this.#isToCount(file)) this.#unrecorded.unsure(file);
+  }
+
+  async unrecorded(file: Pick<StoredFile, 'key' | 'principal'>): Promise<void> {
+    try {
+      if (this.#deps.allowances.isOn) await this.#unrecorded.gone(file);
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'the bytes of a file that is not there count until their lease ends');
+    }
+  }
+
+  /** Each part of an upload in several requests counts as it is kept, so its record adds nothing. */
+  #isToCount({ size, upload }: FileRecord): boolean {
+    return this.#deps.allowances.isOn && size > 0 && upload === undefined;
+  }
+
   /** What cannot be given back counts until the file would have ended. */
-  async released({ principal, size, createdAt, countedAt = createdAt }: CountedFile): Promise<void> {
+  async released({ principal, size, createdAt, countedAt = createdAt, key }: CountedFile): Promise<void> {
+    await this.#unrecorded.settled(key);
     await this.#whereCounted('storedBytes', principal, [{ part: this.#spanOf(countedAt), by: -size, ttlMs: 1 }]);
   }
 
-  async collapsed(file: CountedFile): Promise<void> {
+  async collapsed(file: FileRecord): Promise<void> {
     const { principal, size, createdAt } = file;
     const back = (by: number) => [{ part: hourOf(createdAt), by, ttlMs: 1 }];
-    await this.released(file);
+    await this.unrecorded(file);
     await this.#whereCounted('bytesPerDay', principal, back(-size));
     await this.#whereCounted('filesPerDay', principal, back(-1));
   }
@@ -190,6 +241,10 @@ export class StoredQuotas implements FileAccount {
   /** A span's files end at most one span apart. */
   get #lifeMs(): number {
     return this.#deps.retentionMs + this.#spanMs;
+  }
+
+  #lasting(at: number, by: number): TallyChange {
+    return { part: this.#spanOf(at), by, ttlMs: this.#lifeMs };
   }
 
   #spanOf(at: number): string {
@@ -252,11 +307,12 @@ class StoringFile implements Tap {
   }
 
   keep(size: number): Promise<() => Promise<void>> {
-    return this.#take(size, this.#leasedAt === undefined ? 0 : this.#roomy - size);
+    return this.#take(size, { room: this.#leasedAt === undefined ? 0 : this.#roomy - size });
   }
 
   async end(): Promise<void> {
-    const taking = this.#take(this.#size, 0);
+    const { countedAt, key } = this.#file;
+    const taking = this.#take(this.#size, { room: 0, key: countedAt === undefined ? key : undefined });
     this.#taking = taking.catch(() => undefined);
     await taking;
   }
@@ -264,9 +320,10 @@ class StoringFile implements Tap {
   /**
    * Takes its first bytes into the account, as far as they are not in it.
    * @param room what stays reserved for those after them
+   * @param key as `ToTake.key`
    * @returns gives them back
    */
-  async #take(upTo: number, room: number): Promise<() => Promise<void>> {
+  async #take(upTo: number, { room, key }: { room: number; key?: string | undefined }): Promise<() => Promise<void>> {
     const { principal, id, countedAt } = this.#file;
     const allowance = await this.#quotas.allowance(principal);
     if (allowance.file && this.#size > allowance.file.value) throw this.#tooLarge(allowance.file);
@@ -278,6 +335,7 @@ class StoringFile implements Tap {
       room,
       allowance,
       countedAt,
+      key,
     });
     this.#counted = upTo;
     this.#isFileCounted = true;
@@ -314,19 +372,6 @@ function hourOf(at: number): string {
 
 function tooLargeUpload({ value: allowed }: SetLimit, actual: number): GatewayError {
   return new GatewayError('upload_too_large', { limit: 'limits.file', allowed, actual, reason: 'maxSizeExceeded' });
-}
-
-/** More than any file has. */
-const ALL = Number.MAX_SAFE_INTEGER;
-
-function leaseName(id: string): string {
-  return `lease:${id}`;
-}
-
-/** Sets the room that is reserved for a file, and forgets what was reserved before: done twice, it does no harm. */
-function leaseOf(id: string, room: number): TallyChange[] {
-  const none = { part: leaseName(id), by: -ALL, ttlMs: 1 };
-  return room > 0 ? [none, { part: leaseName(id), by: room, ttlMs: LEASE_MS }] : [none];
 }
 
 /** @throws GatewayError */

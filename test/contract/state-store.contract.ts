@@ -53,6 +53,15 @@ export function describeStateStore(name: string, make: (bounds?: Bounds) => Prom
         });
       });
 
+      it('moves an amount once, however often it is asked to, where the limit is 0', async () => {
+        const key = fresh();
+        const move = () => store.tally(key, [add('lease', -100), add('kept', 10, 2 * HOUR)], 0);
+        await store.tally(key, [add('lease', 10), add('other', 5)]);
+        expect(await move()).toEqual({ isWithin: true, total: 15 });
+        expect(await move()).toMatchObject({ isWithin: false });
+        expect(await store.tally(key, [add('kept', -10)])).toEqual({ isWithin: true, total: 5 });
+      });
+
       it('moves an amount from one part to another at its limit, and gives back past it', async () => {
         const key = fresh();
         await store.tally(key, [add('lease', 10)], 10);

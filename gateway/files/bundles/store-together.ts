@@ -21,7 +21,7 @@ export async function storeTogether<Body>(
   { bundle, several, expiresAt }: BundleToFill,
   bodies: AsyncIterable<Body>,
   store: (body: Body) => Promise<FileRecord>,
-  library: Pick<Library, 'admit' | 'bundles' | 'discard' | 'find' | 'withdraw'>,
+  library: Pick<Library, 'admit' | 'bundles' | 'discardUnrecorded' | 'find' | 'withdraw'>,
 ): Promise<FileRecord[]> {
   const stored: FileRecord[] = [];
   const before: FileRecord[] = [];
@@ -36,7 +36,7 @@ export async function storeTogether<Body>(
     }
     checkSeveral(several, [...before, ...stored]);
   } catch (error) {
-    for (const record of stored) library.discard(record.key, record);
+    for (const record of stored) library.discardUnrecorded(record);
     throw error;
   }
   await admitAll(stored, expiresAt, library);
@@ -50,7 +50,7 @@ export async function storeTogether<Body>(
 async function admitAll(
   records: readonly FileRecord[],
   expiresAt: number,
-  library: Pick<Library, 'admit' | 'discard' | 'withdraw'>,
+  library: Pick<Library, 'admit' | 'discardUnrecorded' | 'withdraw'>,
 ): Promise<void> {
   let admitted = 0;
   try {
@@ -58,7 +58,7 @@ async function admitAll(
   } catch (error) {
     for (const record of records.slice(0, admitted)) await library.withdraw(record);
     // the record between them may have been made: the sweeper then judges its object
-    for (const record of records.slice(admitted + 1)) library.discard(record.key, record);
+    for (const record of records.slice(admitted + 1)) library.discardUnrecorded(record);
     throw error;
   }
 }

@@ -254,7 +254,7 @@ export class Ingest implements Quieting {
 
   #tap(fresh: Buffer): Promise<unknown> | undefined {
     this.#taps ??= new Taps(this.#openTaps, {
-      ...{ id: this.id, owner: this.#owner, signal: this.#signal },
+      ...{ id: this.id, key: this.key, owner: this.#owner, signal: this.#signal },
       ...this.#told,
     });
     return this.#taps.take(fresh);

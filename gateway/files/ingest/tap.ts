@@ -34,6 +34,8 @@ export interface Tap {
 export interface TappedFile {
   /** Id of the future file. */
   id: string;
+  /** Key of its object. */
+  key: string;
   owner: Owner;
   /** Of a file that goes on from an earlier request: how many of its first bytes that one has brought, and counted. */
   continued?: number | undefined;

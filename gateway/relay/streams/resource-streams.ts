@@ -207,7 +207,7 @@ export class ResourceStreams {
     } finally {
       collected.release();
       const stored = (item as StreamItem | undefined)?.stored;
-      if (stored && !isKept) library.discard(stored.key);
+      if (stored && !isKept) library.discardUnrecorded({ key: stored.key, principal: exchange.principal });
     }
   }
 

@@ -66,7 +66,7 @@ describe('a tap on a file', () => {
     const ingest = fileOf(lab);
     expect(files).toEqual([]);
     await fill(ingest, inPieces(HELLO, 5));
-    expect(files).toEqual([{ id: ingest.id, owner: { principal: 'ann' }, signal: NEVER }]);
+    expect(files).toEqual([{ id: ingest.id, key: ingest.key, owner: { principal: 'ann' }, signal: NEVER }]);
     expect((await ingest.commit()).size).toBe(HELLO.length);
   });
 

@@ -33,15 +33,23 @@ function lab(base: Partial<CallerLimits>) {
 let count = 0;
 const file = () => {
   count += 1;
-  return { id: `f_${count}`, owner: { principal: 'ada' }, signal: new AbortController().signal };
+  const id = `f_${count}`;
+  return { id, key: `f/${id}`, owner: { principal: 'ada' }, signal: new AbortController().signal };
 };
 
-/** Stores a file of so many bytes as ingest does; undefined, or the code of the refusal. */
+/** The record of a file. */
+const recordOf = ({ id, key }: { id: string; key: string }, size: number, createdAt: number) => ({
+  ...{ id, key, principal: 'ada', name: 'a', mimeType: 'text/plain', digest: 'd', size, createdAt },
+});
+
+/** Stores a file of so many bytes, and gives it a record; undefined, or the code of the refusal. */
 async function store(quotas: StoredQuotas, size: number): Promise<string | undefined> {
-  const tap = quotas.open(file());
+  const about = file();
+  const tap = quotas.open(about);
   try {
     for (let left = size; left > 0; left -= 64 * 1024) await tap?.take(Buffer.alloc(Math.min(left, 64 * 1024)));
     await tap?.end('digest');
+    await quotas.recorded(recordOf(about, size, quotas.now()));
     return undefined;
   } catch (error) {
     tap?.abort();
@@ -209,8 +217,11 @@ describe('what a caller may store', () => {
     const quotas = replica();
     expect(await store(quotas, MIB)).toBeUndefined();
     for (let round = 0; round < 5; round += 1) {
-      expect(await store(quotas, MIB)).toBeUndefined();
-      await quotas.collapsed({ principal: 'ada', size: MIB, createdAt: time.now });
+      const again = file();
+      const tap = quotas.open(again);
+      await tap?.take(Buffer.alloc(MIB));
+      await tap?.end('digest');
+      await quotas.collapsed(recordOf(again, MIB, time.now));
     }
     expect(await store(quotas, 2 * MIB)).toBeUndefined();
     expect(await store(quotas, 1)).toBe('day_quota_used');

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { create, settings } from '../../../adapters/state/memory.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { FileRecord } from '../../../gateway/files/file.js';
+import { Allowances, nameFor } from '../../../gateway/quotas/allowances.js';
+import { StoredQuotas } from '../../../gateway/quotas/stored.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const MIB = 1024 * 1024;
+const MOST = 10 * MIB;
+
+describe('a file that is stored and has no record', () => {
+  let time: number;
+  let state: ReturnType<typeof create>;
+  let quotas: StoredQuotas;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    time = 1_800_000_000_000;
+    const clock = { now: () => time, ticks: () => time };
+    state = create(settings.parse({}), { sharing: UNSHARED, clock });
+    quotas = replica();
+  });
+  afterEach(async () => {
+    await state.close();
+    jest.useRealTimers();
+  });
+
+  function replica(): StoredQuotas {
+    const rules = { ceiling: {}, base: { storedBytes: MOST }, callers: [], keys: new Map() };
+    const clock = { now: () => time, ticks: () => time };
+    const allowances = new Allowances(rules, { state, log: silentLog });
+    return new StoredQuotas({ allowances, state, clock, log: silentLog, retentionMs: DAY });
+  }
+
+  async function pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= MINUTE) {
+      time += Math.min(left, MINUTE);
+      await jest.advanceTimersByTimeAsync(Math.min(left, MINUTE));
+    }
+  }
+
+  let count = 0;
+  /** Stores bytes. @returns the record to be */
+  async function stored(size: number, by = quotas): Promise<FileRecord> {
+    count += 1;
+    const id = `f_${count}`;
+    const key = `f/${id}`;
+    const tap = by.open({ id, key, owner: { principal: 'ada' }, signal: new AbortController().signal });
+    await tap?.take(Buffer.alloc(size));
+    await tap?.end('digest');
+    return { id, key, principal: 'ada', name: 'a', mimeType: 'text/plain', digest: 'd', size, createdAt: time };
+  }
+
+  const counted = async () => (await state.tally(`quota:storedBytes:${nameFor('ada')}`, [])).total;
+
+  /** The next change of a tally reaches the store if `isDone`, and its answer never comes. */
+  function loseAnswer(isDone: boolean): void {
+    const { tally } = state;
+    state.tally = async (...of) => {
+      state.tally = tally;
+      if (isDone) await tally(...of);
+      throw new GatewayError('state_unavailable');
+    };
+  }
+
+  it('counts for ten minutes if its process is gone', async () => {
+    const gone = replica();
+    await stored(MIB, gone);
+    expect(await counted()).toBe(MIB);
+    time += 11 * MINUTE;
+    expect(await counted()).toBe(0);
+  });
+
+  it('counts while its message goes on, and for a day once it has its record', async () => {
+    const record = await stored(MIB);
+    await pass(45 * MINUTE);
+    expect(await counted()).toBe(MIB);
+    await quotas.holds(record);
+    await quotas.recorded({ ...record, createdAt: time });
+    await pass(DAY);
+    expect(await counted()).toBe(MIB);
+    await pass(90 * MINUTE);
+    expect(await counted()).toBe(0);
+  });
+
+  it('counts no more after an hour and ten minutes, should it be forgotten', async () => {
+    await stored(MIB);
+    await pass(75 * MINUTE);
+    expect(await counted()).toBe(0);
+  });
+
+  it('gets no record if others have taken its room meanwhile', async () => {
+    const slow = await stored(6 * MIB);
+    // its process stood still
+    time += 20 * MINUTE;
+    const other = replica();
+    await other.recorded(await stored(6 * MIB, other));
+    await expect(quotas.holds(slow)).rejects.toMatchObject({ code: 'storage_full' });
+    const fits = await stored(4 * MIB);
+    time += 20 * MINUTE;
+    await quotas.holds(fits);
+    await quotas.recorded(fits);
+    expect(await counted()).toBe(10 * MIB);
+  });
+
+  it('counts nothing when it is given up, twice or after it was given back', async () => {
+    const record = await stored(MIB);
+    await quotas.recorded(await stored(2 * MIB));
+    await quotas.unrecorded(record);
+    await quotas.unrecorded(record);
+    expect(await counted()).toBe(2 * MIB);
+    const twin = await stored(MIB);
+    await quotas.collapsed(twin);
+    await quotas.unrecorded(twin);
+    expect(await counted()).toBe(2 * MIB);
+  });
+
+  it.each([true, false])(
+    'counts once it has its record though the store has not answered (it did count: %s)',
+    async (isDone) => {
+      const record = await stored(MIB);
+      loseAnswer(isDone);
+      await quotas.recorded(record);
+      await pass(20 * MINUTE);
+      expect(await counted()).toBe(MIB);
+      await quotas.released(record);
+      expect(await counted()).toBe(0);
+    },
+  );
+
+  it('counts once it has its record though the store was away for longer than its lease', async () => {
+    const record = await stored(MIB);
+    const { tally } = state;
+    state.tally = () => Promise.reject(new GatewayError('state_unavailable'));
+    await quotas.recorded(record);
+    await pass(30 * MINUTE);
+    state.tally = tally;
+    await pass(MINUTE);
+    expect(await counted()).toBe(MIB);
+  });
+
+  it.each([true, false])('counts if it has its record, which the store did not tell (it has: %s)', async (isThere) => {
+    const record = await stored(MIB);
+    quotas.unsure(record);
+    if (isThere) await state.create(`file:${record.id}`, JSON.stringify(record), DAY);
+    await pass(20 * MINUTE);
+    expect(await counted()).toBe(isThere ? MIB : 0);
+  });
+});
