@@ -4,12 +4,16 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStat, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import { Sightings } from './control/sightings.js';
 import { failuresOf, TOGETHER as REMOVED_TOGETHER } from './control/together.js';
 import { recordIn, recordKey } from './file.js';
 import { idOfKey, OBJECTS } from './handle.js';
 import { isUnderWay } from './resumable/progress.js';
 
 const HOUR_MS = 3_600_000;
+
+/** By how much of it the time between two sweeps varies. */
+const SPREAD = 0.2;
 
 /** A younger object is skipped: its message may still be under way. */
 export const ORPHAN_GRACE_MS = HOUR_MS;
@@ -42,6 +46,8 @@ interface SweepDeps {
   graceMs?: number;
   /** Milliseconds; default `CONFIRM_MS`. */
   confirmMs?: number;
+  /** What other processes have seen; absent where they have a state of their own. */
+  sightings?: Pick<Sightings, 'note' | 'seen'> | undefined;
 }
 
 export interface SweepResult {
@@ -66,7 +72,8 @@ type Sweep = (signal?: AbortSignal) => Promise<SweepResult>;
  * it. Such a one is removed at first sight: a gateway that never runs for an hour would not see it twice.
  */
 export function createSweep(deps: SweepDeps): Sweep {
-  const { objects, state, clock, metrics, isAlone, graceMs = ORPHAN_GRACE_MS, confirmMs = CONFIRM_MS } = deps;
+  const { objects, state, clock, metrics, isAlone, sightings } = deps;
+  const { graceMs = ORPHAN_GRACE_MS, confirmMs = CONFIRM_MS } = deps;
   const begun = { now: clock.now(), ticks: clock.ticks() };
   /** When the process began, by the present clock. A clock may be set, and a stopwatch stands while the machine sleeps. */
   const beginning = () => Math.min(begun.now, clock.now() - (clock.ticks() - begun.ticks));
@@ -77,6 +84,7 @@ export function createSweep(deps: SweepDeps): Sweep {
     const now = clock.now();
     // the clock of a network's disk may be another one
     const earlier = isAlone ? beginning() - graceMs : Number.NEGATIVE_INFINITY;
+    const seen = await sightings?.seen();
     const still = new Map<string, number>();
     let orphans = 0;
     let confirmed: string[] = [];
@@ -97,13 +105,15 @@ export function createSweep(deps: SweepDeps): Sweep {
     for await (const { key, modifiedAt } of unneeded(oldObjects(objects, now - graceMs, signal), state)) {
       signal?.throwIfAborted();
       // Not `now`, which is when the listing began: the object may have been committed since.
-      const since = suspects.get(key) ?? clock.now();
+      const since = suspects.get(key) ?? (seen?.has(key) ? seen.at : clock.now());
       if (now - since >= confirmMs || modifiedAt < earlier) confirmed.push(key);
       else if (still.size < MAX_SUSPECTS) still.set(key, since);
       if (confirmed.length === REMOVED_TOGETHER) await remove();
     }
     await remove();
     suspects = still;
+    // what is not noted now will be by a later sweep
+    await sightings?.note(still.keys()).catch(() => undefined);
     signal?.throwIfAborted();
     const unfinished = await objects.removeUnfinished(now - UNFINISHED_AGE_MS, signal);
     metrics.count('wharf_swept_objects_total', { reason: 'unfinished' }, unfinished);
@@ -159,7 +169,7 @@ async function hasRecord(state: Pick<StateStore, 'read'>, key: string): Promise<
   return recordIn(await state.read(recordKey(idOfKey(key))))?.key === key;
 }
 
-interface SweeperDeps extends SweepDeps {
+interface SweeperDeps extends Omit<SweepDeps, 'sightings'> {
   log: Log;
   /** Milliseconds from the end of one sweep to the next, plus or minus a fifth; default one hour. */
   intervalMs?: number;
@@ -172,8 +182,10 @@ interface Sweeper {
 
 /** Sweeps repeatedly. A failed sweep is logged, and the next one tries again. */
 export function startSweeper(deps: SweeperDeps): Sweeper {
-  const { log, intervalMs = HOUR_MS } = deps;
-  const sweep = createSweep(deps);
+  const { log, state, clock, intervalMs = HOUR_MS } = deps;
+  // a state store that only this process has ends with it
+  const sightings = state.time && new Sightings({ state, clock, afterMs: intervalMs * (1 - SPREAD) });
+  const sweep = createSweep({ ...deps, sightings });
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
@@ -191,12 +203,16 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     if (stopping.signal.aborted) return;
     timer = setTimeout(() => {
       // Keeps replicas that were started together from sweeping together.
-      running = sweepOnce().then(() => scheduleIn(intervalMs * (0.8 + 0.4 * Math.random())));
+      running = sweepOnce().then(() => scheduleIn(intervalMs * (1 - SPREAD + 2 * SPREAD * Math.random())));
     }, ms);
     timer.unref();
   };
-  // The first sweep comes early; otherwise a gateway that is restarted every half hour would never sweep.
-  scheduleIn((intervalMs / 4) * Math.random());
+  // The first sweep comes early, and where one is due at once; otherwise gateways that live for minutes would never sweep.
+  const begin = async (): Promise<void> => {
+    const isDue = await sightings?.isDue().catch(() => false);
+    scheduleIn((isDue ? intervalMs / 60 : intervalMs / 4) * Math.random());
+  };
+  running = begin();
 
   return {
     async stop() {
