@@ -9,10 +9,8 @@ import type { StateStore, Tallied, TallyChange } from '../ports/state-store.js';
 import { type Allowances, nameFor } from './allowances.js';
 import { LEASE_MS, leaseName, leaseOf, triedAs } from './leases.js';
 import { secondsOf } from './requests.js';
-import { type StoredFile, Unrecorded } from './unrecorded.js';
-
-/** Bytes for which room is reserved at one time while a file arrives whose size is not known. A shorter file needs none. */
-const STEP = 1024 * 1024;
+import { StoringFile, type ToTake, tooLargeUpload } from './storing-file.js';
+import { type Counting, type StoredFile, Unrecorded } from './unrecorded.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
@@ -27,20 +25,6 @@ interface StoredQuotasDeps {
   log: Log;
   /** How long a file lives after its last use, milliseconds. */
   retentionMs: number;
-}
-
-/** What of a file is taken into the account. */
-interface ToTake {
-  size: number;
-  /** 0: it has been counted as a file already. */
-  files: 0 | 1;
-  /** What stays reserved for the rest of it. */
-  room: number;
-  allowance: Allowance;
-  /** As `TappedFile.countedAt`. */
-  countedAt?: number | undefined;
-  /** Key of its object: the file is whole, and gets its record next. */
-  key?: string | undefined;
 }
 
 type Quota = 'filesPerDay' | 'bytesPerDay' | 'storedBytes';
@@ -181,6 +165,11 @@ export class StoredQuotas implements FileAccount {
     this.#unrecorded.add(file);
   }
 
+  /** A part of an upload in several requests is noted. Does not fail. */
+  async noted(part: Counting): Promise<void> {
+    await this.#unrecorded.recorded(part);
+  }
+
   async recorded(file: FileRecord): Promise<void> {
     if (this.#isToCount(file)) await this.#unrecorded.recorded(file);
   }
@@ -261,117 +250,8 @@ export class StoredQuotas implements FileAccount {
   }
 }
 
-/** One file on its way into the store. */
-class StoringFile implements Tap {
-  readonly #quotas: StoredQuotas;
-  readonly #file: TappedFile & { principal: string };
-  #size = 0;
-  /** Its first bytes for which there is room: those in the account, and those for which room is reserved. */
-  #roomy: number;
-  /** When room was reserved last; undefined where none is. */
-  #leasedAt: number | undefined;
-  #isOver = false;
-  /** Its first bytes that are in the account. */
-  #counted: number;
-  #isFileCounted: boolean;
-  /** Resolves once it is taken into the account; undefined before its end. */
-  #taking: Promise<(() => Promise<void>) | undefined> | undefined;
-
-  constructor(quotas: StoredQuotas, file: TappedFile & { principal: string }) {
-    this.#quotas = quotas;
-    this.#file = file;
-    this.#counted = file.continued ?? 0;
-    this.#roomy = this.#counted;
-    this.#isFileCounted = file.continued !== undefined;
-  }
-
-  take(bytes: Buffer): Promise<void> | undefined {
-    this.#size += bytes.length;
-    const allowance = this.#quotas.allowance(this.#file.principal);
-    return allowance instanceof Promise ? allowance.then((found) => this.#reserve(found)) : this.#reserve(allowance);
-  }
-
-  #reserve({ file, storedBytes }: Allowance): Promise<void> | undefined {
-    if (file && this.#size > file.value) throw this.#tooLarge(file);
-    if (!storedBytes || this.#isOver) return undefined;
-    // Of files that arrive at once, those that will not fit are refused at their beginning, where their size is known.
-    const whole = Math.max(this.#size, this.#file.expected ?? 0);
-    const now = this.#quotas.now();
-    const isNew = whole - this.#roomy >= STEP;
-    const isOld = this.#leasedAt !== undefined && now - this.#leasedAt >= LEASE_MS / 2;
-    if (!isNew && !isOld) return undefined;
-    if (isNew) this.#roomy = whole;
-    this.#leasedAt = now;
-    const room = this.#roomy - this.#counted;
-    return this.#quotas.lease(this.#file.principal, this.#file.id, { room, limit: storedBytes });
-  }
-
-  keep(size: number): Promise<() => Promise<void>> {
-    return this.#take(size, { room: this.#leasedAt === undefined ? 0 : this.#roomy - size });
-  }
-
-  async end(): Promise<void> {
-    const { countedAt, key } = this.#file;
-    const taking = this.#take(this.#size, { room: 0, key: countedAt === undefined ? key : undefined });
-    this.#taking = taking.catch(() => undefined);
-    await taking;
-  }
-
-  /**
-   * Takes its first bytes into the account, as far as they are not in it.
-   * @param room what stays reserved for those after them
-   * @param key as `ToTake.key`
-   * @returns gives them back
-   */
-  async #take(upTo: number, { room, key }: { room: number; key?: string | undefined }): Promise<() => Promise<void>> {
-    const { principal, id, countedAt } = this.#file;
-    const allowance = await this.#quotas.allowance(principal);
-    if (allowance.file && this.#size > allowance.file.value) throw this.#tooLarge(allowance.file);
-    // a file that comes in several requests counts once, and so does each of its bytes
-    const files = this.#isFileCounted ? 0 : 1;
-    const giveBack = await this.#quotas.take(principal, id, {
-      size: upTo - this.#counted,
-      files,
-      room,
-      allowance,
-      countedAt,
-      key,
-    });
-    this.#counted = upTo;
-    this.#isFileCounted = true;
-    this.#roomy = upTo + room;
-    if (room === 0) this.#leasedAt = undefined;
-    return giveBack;
-  }
-
-  undo(): void {
-    const taking = this.#taking;
-    this.#taking = undefined;
-    // what cannot be given back counts until the file would have ended
-    taking?.then((giveBack) => giveBack?.()).catch(() => undefined);
-  }
-
-  abort(): void {
-    this.#isOver = true;
-    if (this.#leasedAt === undefined) return;
-    this.#leasedAt = undefined;
-    // a lease that cannot be given back ends by itself
-    this.#quotas.endLease(this.#file.principal, this.#file.id).catch(() => undefined);
-  }
-
-  #tooLarge(limit: SetLimit): GatewayError {
-    if (this.#file.owner.server === undefined) return tooLargeUpload(limit, this.#size);
-    const facts = { limit: 'limits.file', allowed: limit.value, actual: this.#size };
-    return new GatewayError('file_too_large', { ...facts, path: 'a file of the answer' });
-  }
-}
-
 function hourOf(at: number): string {
   return String(Math.floor(at / HOUR_MS));
-}
-
-function tooLargeUpload({ value: allowed }: SetLimit, actual: number): GatewayError {
-  return new GatewayError('upload_too_large', { limit: 'limits.file', allowed, actual, reason: 'maxSizeExceeded' });
 }
 
 /** @throws GatewayError */

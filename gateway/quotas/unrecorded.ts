@@ -13,8 +13,11 @@ const RETRY_MS = 1000;
 /** Files of which the state store is told again, at one time. */
 const MOST_RETRIES = 1000;
 
-/** A file whose bytes are all stored. */
+/** A file whose bytes are all stored, or a part of an upload in several requests. */
 export type StoredFile = Pick<FileRecord, 'id' | 'key' | 'principal' | 'size'>;
+
+/** What counts for its caller from a time on. */
+export type Counting = StoredFile & Pick<FileRecord, 'createdAt'>;
 
 interface UnrecordedDeps {
   state: Pick<StateStore, 'read'>;
@@ -23,7 +26,7 @@ interface UnrecordedDeps {
   /** Changes what counts as stored for a caller; undefined where that is not limited. */
   tally: (principal: string, changes: readonly TallyChange[], limit?: number) => Promise<Tallied | undefined>;
   /** How a file with a record counts. */
-  counted: (file: FileRecord) => TallyChange;
+  counted: (file: Counting) => TallyChange;
 }
 
 interface Waiting {
@@ -91,7 +94,7 @@ export class Unrecorded {
   }
 
   /** A file has its record. Does not fail: what the state store does not answer, it is asked again. */
-  async recorded(file: FileRecord): Promise<void> {
+  async recorded(file: Counting): Promise<void> {
     const { leasedAt = this.#deps.clock.now() } = this.#waiting.get(file.key) ?? {};
     this.forget(file.key);
     try {
@@ -103,7 +106,7 @@ export class Unrecorded {
   }
 
   /** A file may have its record, or not: the state store has not answered. */
-  unsure(file: FileRecord): void {
+  unsure(file: Counting): void {
     const { leasedAt = this.#deps.clock.now() } = this.#waiting.get(file.key) ?? {};
     this.#later(file, { leasedAt, isSure: false });
   }
@@ -126,16 +129,16 @@ export class Unrecorded {
    * the lease it is not: so it happens once, however often it is tried.
    * @returns false without the lease
    */
-  async #move(file: FileRecord): Promise<boolean> {
+  async #move(file: Counting): Promise<boolean> {
     const changes = [...leaseOf(triedAs(file.key), 0), this.#deps.counted(file)];
     return (await this.#deps.tally(file.principal, changes, 0))?.isWithin ?? true;
   }
 
-  async #count(file: FileRecord): Promise<void> {
+  async #count(file: Counting): Promise<void> {
     await this.#deps.tally(file.principal, [this.#deps.counted(file)]);
   }
 
-  #later(file: FileRecord, how: { leasedAt: number; isSure: boolean }): void {
+  #later(file: Counting, how: { leasedAt: number; isSure: boolean }): void {
     if (this.#retries.size >= MOST_RETRIES) {
       this.#deps.log.warn({ id: file.id }, 'a stored file could not be counted');
       return;
@@ -145,7 +148,7 @@ export class Unrecorded {
     retry.ended = this.#retry(file, how, retry).finally(() => this.#retries.delete(file.key));
   }
 
-  async #retry(file: FileRecord, how: { leasedAt: number; isSure: boolean }, retry: Retry): Promise<void> {
+  async #retry(file: Counting, how: { leasedAt: number; isSure: boolean }, retry: Retry): Promise<void> {
     const { clock, log, state } = this.#deps;
     for (let isSure = how.isSure; ; ) {
       await new Promise<void>((resolve) => {

@@ -18,7 +18,11 @@ const MOST = 16 * MIB;
 /** Steps on their way to Redis: a change of a caller's stored bytes, one within a limit of 0, the record of a file. */
 const COUNTS = /quota:storedBytes/;
 const MOVES = /quota:storedBytes[^\r]*\r\n\$1\r\n0\r\n/;
+/** A change that is more than a reservation. */
+const COUNTS_KEPT = /quota:storedBytes[\s\S]*(?:span:|@)/;
 const RECORDS = /counts:file:f_[\s\S]*digest/;
+
+const TUS = { 'tus-resumable': '1.0.0' };
 
 /** How long bytes count at most whose file has no record. */
 const LEASE_MS = 10 * 60 * 1000;
@@ -107,6 +111,19 @@ describe('what counts as stored for a caller', () => {
     return answer.status;
   }
 
+  async function beginTus(url: string, length: number): Promise<URL> {
+    const answer = await fetch(url, { method: 'POST', headers: { ...TUS, 'upload-length': `${length}` } });
+    return new URL(answer.headers.get('location') ?? '', url);
+  }
+
+  async function addTus(place: URL, at: number, size: number): Promise<number> {
+    const headers = { ...TUS, 'upload-offset': `${at}`, 'content-type': 'application/offset+octet-stream' };
+    return (await fetch(place, { method: 'PATCH', headers, body: randomBytes(size) })).status;
+  }
+
+  const offsetOf = async (place: URL) =>
+    Number((await fetch(place, { method: 'HEAD', headers: TUS })).headers.get('upload-offset'));
+
   /** A call whose first file is whole, and whose answer does not end. @returns ends it */
   async function halfAnswer(size: number): Promise<() => void> {
     const client = await RawClient.connect(gateway.mcp(), '2025-06-18', { headers: HEADERS });
@@ -182,6 +199,21 @@ describe('what counts as stored for a caller', () => {
     await until(async () => (await counted()).lasting === (await stored()));
     expect(await stored()).toBe(600_000);
   });
+
+  it.each([2 * MIB, 9 * MIB])(
+    'is what is kept of an upload in several requests when the answer of Redis to a count of its first %d bytes is lost',
+    async (size) => {
+      const place = await beginTus(await link(), 12 * MIB);
+      proxy.set({ loseAnswerTo: COUNTS_KEPT, loseTimes: 1 });
+      expect(await addTus(place, 0, size)).toBe(503);
+      expect(proxy.lost).toBe(1);
+      await until(async () => (await fetch(`${gateway.adminUrl}/readyz`)).status === 200);
+      const kept = await offsetOf(place);
+      await until(async () => (await counted()).lasting === kept);
+      expect(await addTus(place, kept, 12 * MIB - kept)).toBe(204);
+      expect(await counted()).toMatchObject({ lasting: 12 * MIB });
+    },
+  );
 
   it('leaves room for other uploads while one of unknown size comes slowly', async () => {
     const slow = request(await link(), { method: 'PUT', headers: { 'content-type': 'text/plain' } });

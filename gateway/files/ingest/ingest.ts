@@ -14,7 +14,7 @@ import type { PreviewAhead } from '../previews/ahead.js';
 import type { PartBuffers } from './part-buffers.js';
 import { PartLease } from './part-lease.js';
 import type { Quieting, QuietWatch } from './quiet-watch.js';
-import { type OpenTap, Taps } from './tap.js';
+import { type Kept, type OpenTap, Taps } from './tap.js';
 
 /** Most bytes that one `take` call may add, so that they fit behind a full part. */
 export const MAX_PIECE = 48 * 1024;
@@ -280,8 +280,13 @@ export class Ingest implements Quieting {
   }
 
   /** As `Tap.keep`. */
-  async keep(size: number): Promise<() => Promise<void>> {
-    return (await this.#taps?.keep(size)) ?? (async () => undefined);
+  async keep(size: number): Promise<Kept | undefined> {
+    return this.#taps?.keep(size);
+  }
+
+  /** As `Tap.noted`, of what `commit` has stored. */
+  async noted(): Promise<void> {
+    await this.#taps?.noted();
   }
 
   /** What `commit` has stored is not noted anywhere: the taps take back what they have done for it. */

@@ -20,14 +20,23 @@ export interface Tap {
   /**
    * Of an upload in several requests, the first bytes of this request stay in the store, whatever becomes of the rest.
    * @param size how many of the bytes taken so far
-   * @returns takes back what that has done since the call before
    * @throws GatewayError when they may not stay
    */
-  keep?(size: number): Promise<() => Promise<void>>;
+  keep?(size: number): Promise<Kept>;
   /** The file is given up. Ends the wait that `take` returned; `end` does not follow, or has failed already. */
   abort(): void;
   /** The file is refused after `end` was called, by another reader or by the store: what `end` has done is taken back. */
   undo?(): void;
+  /** Of an upload in several requests, `end` was called before its last byte, and what has come until then is noted. */
+  noted?(): Promise<void>;
+}
+
+/** Bytes of an upload in several requests that a later one goes on behind. */
+export interface Kept {
+  /** That they are kept is noted. Does not fail. */
+  noted(): Promise<void>;
+  /** It is not, and never will be: takes back what keeping them has done. Does not fail. */
+  undo(): Promise<void>;
 }
 
 /** What a tap is told before the first bytes. */
@@ -78,12 +87,17 @@ export class Taps {
     return waits && Promise.all(waits);
   }
 
-  /** Bytes stay in the store. @returns takes back what that has done */
-  async keep(size: number): Promise<() => Promise<void>> {
+  /** Bytes stay in the store. */
+  async keep(size: number): Promise<Kept> {
     const kept = await Promise.all(this.#taps.map((tap) => tap.keep?.(size)));
-    return async () => {
-      await Promise.all(kept.map((takeBack) => takeBack?.()));
+    const all = async (ends: 'noted' | 'undo') => {
+      await Promise.all(kept.map((one) => one?.[ends]()));
     };
+    return { noted: () => all('noted'), undo: () => all('undo') };
+  }
+
+  async noted(): Promise<void> {
+    await Promise.all(this.#taps.map((tap) => tap.noted?.()));
   }
 
   /** The file does not come about, although all its bytes have been taken. */

@@ -7,6 +7,7 @@ import type { CountedFile, FileAccount, FileRecord } from '../file.js';
 import { objectKey } from '../handle.js';
 import { fill } from '../ingest/fill.js';
 import { Ingest, type IngestDeps } from '../ingest/ingest.js';
+import type { Kept } from '../ingest/tap.js';
 import type { Library } from '../library.js';
 import { SNIFF_BYTES } from '../names/media-type.js';
 import type { Admission } from '../upload.js';
@@ -169,8 +170,8 @@ export class Append {
       if (checked || stored - this.#progress.offset < NOTED_BYTES) return;
       const place = await writer.save(NO_BYTES);
       // what stays counts, even if its caller never completes the file
-      const giveBack = await ingest.keep(write.written);
-      await this.#note({ key: ingest.key, place, offset: stored, moved }, giveBack);
+      const kept = await ingest.keep(write.written);
+      await this.#note({ key: ingest.key, place, offset: stored, moved }, kept);
     };
     /** All bytes so far, unless there are none, or the file is complete: it counts once it has a record. */
     const save = async () => {
@@ -178,7 +179,8 @@ export class Append {
       if (offset === this.#progress.offset || offset === length) return;
       await ingest.commit();
       const { place } = write;
-      if (place !== undefined) await this.#note({ key: ingest.key, place, offset, moved }, () => ingest.undo());
+      const kept = { noted: () => ingest.noted(), undo: async () => ingest.undo() };
+      if (place !== undefined) await this.#note({ key: ingest.key, place, offset, moved }, kept);
     };
     try {
       await fill(ingest, rest);
@@ -325,21 +327,29 @@ export class Append {
   }
 
   /**
-   * @param undo called when it is not noted, and never will be
+   * @param kept hears whether it is noted
    * @throws GatewayError `upload_taken_over` when another request has claimed the upload, or ended it */
-  async #note(change: Partial<Progress>, undo?: () => unknown): Promise<void> {
+  async #note(change: Partial<Progress>, kept?: Kept): Promise<void> {
     this.#isShared ||= change.place !== undefined;
     const wasUnsure = this.#isUnsure;
     this.#isUnsure ||= change.place !== undefined;
-    const noted = await this.#deps.notes.replace(this.#admission.fileId, this.#noted, { ...this.#progress, ...change });
+    let noted: Noted | undefined;
+    try {
+      noted = await this.#deps.notes.replace(this.#admission.fileId, this.#noted, { ...this.#progress, ...change });
+    } catch (error) {
+      // it may have been noted after all, and then it must count
+      void kept?.noted();
+      throw error;
+    }
     this.#isUnsure = wasUnsure;
     if (!noted) {
       this.#isLost = true;
       this.#isShared = this.#progress.place !== undefined;
-      await undo?.();
+      await kept?.undo();
       throw takenOver();
     }
     this.#noted = noted;
+    await kept?.noted();
   }
 
   #warn(err: unknown): void {

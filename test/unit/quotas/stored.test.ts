@@ -197,10 +197,12 @@ describe('what a caller may store', () => {
     const first = quotas.open(upload);
     for (let at = 0; at < 4; at += 1) await first?.take(Buffer.alloc(MIB));
     await first?.end('digest');
+    await first?.noted?.();
     time.now += 5 * HOUR;
     const second = quotas.open({ ...upload, continued: 0 });
     for (let at = 0; at < 4; at += 1) await second?.take(Buffer.alloc(MIB));
     await second?.end('digest');
+    await second?.noted?.();
     const record = { id: upload.id, key: 'f/f', name: 'a', mimeType: 'text/plain', digest: 'd', principal: 'ada' };
     const whole = { ...record, size: 8 * MIB, createdAt: time.now, countedAt };
     await state.create(`file:${upload.id}`, JSON.stringify(whole), 100 * HOUR);

@@ -107,6 +107,25 @@ describe('a file that is stored and has no record', () => {
     expect(await counted()).toBe(10 * MIB);
   });
 
+  it('counts for ten minutes as a part of an upload that was not noted, and for longer as its last part', async () => {
+    const upload = { id: 'f_tus', key: 'f/f_tus-1', owner: { principal: 'ada' }, countedAt: time, expected: 3 * MIB };
+    const tap = replica().open({ ...upload, signal: new AbortController().signal });
+    await tap?.take(Buffer.alloc(MIB));
+    const first = await tap?.keep?.(MIB);
+    await first?.noted();
+    await tap?.take(Buffer.alloc(MIB));
+    await tap?.keep?.(2 * MIB);
+    tap?.abort();
+    expect(await counted()).toBe(2 * MIB);
+    time += 11 * MINUTE;
+    expect(await counted()).toBe(MIB);
+    const last = replica().open({ ...upload, expected: 2 * MIB, continued: 0, signal: new AbortController().signal });
+    await last?.take(Buffer.alloc(2 * MIB));
+    await last?.end('digest');
+    time += 60 * MINUTE;
+    expect(await counted()).toBe(3 * MIB);
+  });
+
   it('counts nothing when it is given up, twice or after it was given back', async () => {
     const record = await stored(MIB);
     await quotas.recorded(await stored(2 * MIB));
