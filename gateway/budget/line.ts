@@ -129,13 +129,17 @@ class Turns<T> {
     return true;
   }
 
-  take(): T | undefined {
-    const owned = this.#order.first;
-    const place = owned?.values.firstPlace;
-    if (!owned || !place) return undefined;
-    if (owned.turn) this.#order.toEnd(owned.turn);
-    this.remove({ owned, place });
-    return place.value;
+  take(mayTake: (owner: unknown) => boolean): T | undefined {
+    for (let left = this.#byOwner.size; left > 0; left--) {
+      const owned = this.#order.first;
+      const place = owned?.values.firstPlace;
+      if (!owned || !place) return undefined;
+      if (owned.turn) this.#order.toEnd(owned.turn);
+      if (!mayTake(owned.owner)) continue;
+      this.remove({ owned, place });
+      return place.value;
+    }
+    return undefined;
   }
 
   #begin(owner: unknown): Owned<T> {
@@ -172,10 +176,25 @@ export class FairLine<T> {
     return place.owned.turns.remove(place);
   }
 
-  /** Takes out the first value of the owner whose turn it is; undefined when nothing is left. */
-  take(): T | undefined {
-    const isUnknown = !this.#unknown.isEmpty && (this.#wasKnown || this.#known.isEmpty);
-    this.#wasKnown = !isUnknown;
-    return (isUnknown ? this.#unknown : this.#known).take();
+  /**
+   * Takes out the first value of the owner whose turn it is; undefined when nothing is left.
+   * @param mayTake false for an owner that is passed over, each at a cost of its own; undefined stands for all that are not known
+   */
+  take(mayTake: (owner: string | undefined) => boolean = () => true): T | undefined {
+    return this.#wasKnown
+      ? (this.#takeUnknown(mayTake) ?? this.#takeKnown(mayTake))
+      : (this.#takeKnown(mayTake) ?? this.#takeUnknown(mayTake));
+  }
+
+  #takeKnown(mayTake: (owner: string | undefined) => boolean): T | undefined {
+    const value = this.#known.take((owner) => mayTake(owner as string));
+    if (value !== undefined) this.#wasKnown = true;
+    return value;
+  }
+
+  #takeUnknown(mayTake: (owner: string | undefined) => boolean): T | undefined {
+    if (this.#unknown.isEmpty || !mayTake(undefined)) return undefined;
+    this.#wasKnown = false;
+    return this.#unknown.take(() => true);
   }
 }

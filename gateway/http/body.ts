@@ -42,6 +42,7 @@ export async function readBody(request: IncomingMessage, given: BodyLimits): Pro
   refuseCodings(request);
   const body = new IncomingBody(limits, held);
   await restOfPacket();
+  beginStep(given.principal);
   return request.complete ? takeComplete(request, body, given) : takeAsItComes(request, body, given);
 }
 
@@ -107,7 +108,7 @@ function takeAsItComes(
     };
     request.on('data', (chunk: Buffer) => {
       pace.took(chunk.length);
-      beginStep();
+      beginStep(principal);
       try {
         body.add(chunk);
         // one read from the socket may deliver many of them

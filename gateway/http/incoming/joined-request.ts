@@ -1,5 +1,5 @@
 import { IncomingMessage } from 'node:http';
-import { beginStep, isTurnOver, nextTurn } from '../../budget/turn.js';
+import { beginTurn, isTurnOver, nextTurn } from '../../budget/turn.js';
 import type { Arrival } from './arrivals.js';
 
 /** A shorter chunk of a body is joined with those that follow it. */
@@ -38,7 +38,7 @@ export class JoinedRequest extends IncomingMessage {
       this.#pass();
       return super.push(chunk);
     }
-    beginStep();
+    beginTurn();
     const waiting = this.waiting ?? this.#begin();
     join(waiting, chunk);
     return waiting.size < MOST_JOINED && this.readableLength < this.readableHighWaterMark && !isTurnOver();

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { beginStep } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import { absentCaller } from '../../identity/identities.js';
 import { single, toUpstreamHeaders } from '../../mcp/headers.js';
@@ -86,6 +87,7 @@ export class HttpServer {
       Object.assign(headers, outgoing.headers);
       const request = { method: 'POST', headers, body: outgoing.messages[0], principal, identity } as const;
       answer = await this.#upstream.open(request, signal);
+      beginStep(principal);
       if (probe && (await probe(answer))) return;
       // the client's own message was short: a web framework's page about its length says nothing to it
       const hasGrown = outgoing.messages[0].length > messages.bytes.length;

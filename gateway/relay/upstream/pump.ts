@@ -71,7 +71,7 @@ export function pump(
     };
     body.on('data', (chunk: Buffer) => {
       pace.took(chunk.length);
-      beginStep();
+      beginStep(principal);
       if (isTurnOver()) {
         late = chunk;
         waiting = nextTurn(principal).then(takeLate);

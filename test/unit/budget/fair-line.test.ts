@@ -44,6 +44,17 @@ describe('a line in which owners take turns', () => {
     expect(line.isEmpty).toBe(true);
   });
 
+  it('passes over owners that may not have a turn now, and keeps their values', () => {
+    const line = new FairLine<string>();
+    for (const value of ['a1', 'a2', 'b1', 'b2']) line.add(value, value.slice(0, 1));
+    line.add('x', undefined);
+    const none = line.take(() => false);
+    const taken = [1, 2, 3].map(() => line.take((owner) => owner === 'b'));
+    const unknown = line.take((owner) => owner === undefined);
+    expect([none, taken, unknown]).toEqual([undefined, ['b1', 'b2', undefined], 'x']);
+    expect(all(line)).toEqual(['a1', 'a2']);
+  });
+
   it('is left from anywhere, once', () => {
     const line = new FairLine<string>();
     const [a1, b1] = [line.add('a1', 'a'), line.add('b1', 'b')];

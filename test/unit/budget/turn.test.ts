@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { breathe, isTurnOver, nextTurn } from '../../../gateway/budget/turn.js';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beginStep, breathe, isTurnOver, nextTurn } from '../../../gateway/budget/turn.js';
 
 describe('work that waits for a turn of the event loop', () => {
   it('goes on in turn for each caller, and in order of arrival for one caller', async () => {
@@ -22,5 +22,71 @@ describe('work that waits for a turn of the event loop', () => {
     while (!isTurnOver());
     await expect(breathe('ann')).resolves.toBeUndefined();
     expect(isTurnOver()).toBe(false);
+  });
+});
+
+describe('callers who have work at the same time', () => {
+  let now = 0;
+  const work = (ms: number) => {
+    now += ms;
+  };
+  /** Work in steps, of which each waits for a turn. */
+  const run = async (principal: string | undefined, { steps, ms }: { steps: number; ms: number }, did: () => void) => {
+    for (let left = steps; left > 0; left--) {
+      await nextTurn(principal);
+      work(ms);
+      did();
+    }
+  };
+
+  beforeEach(async () => {
+    now = performance.now();
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    // long enough that nothing of the test before counts
+    await nextTurn();
+    work(10_000);
+    await new Promise(setImmediate);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('each have a share of a turn, which is over for the one that has had it', () => {
+    beginStep('bob');
+    beginStep('ann');
+    work(2);
+    expect(isTurnOver()).toBe(true);
+    beginStep('bob');
+    expect(isTurnOver()).toBe(false);
+  });
+
+  it('have all of a turn where no other has had work lately', async () => {
+    beginStep('bob');
+    work(1);
+    await new Promise(setImmediate);
+    work(1000);
+    beginStep('ann');
+    const isOver = [10, 15].map((ms) => {
+      work(ms);
+      return isTurnOver();
+    });
+    expect(isOver).toEqual([false, true]);
+  });
+
+  it('go on for as long as each other, however long their steps are, and however many of them wait', async () => {
+    const took = { ann: 0, bob: 0 };
+    const ann = Array.from({ length: 16 }, () =>
+      run('ann', { steps: 5, ms: 5 }, () => {
+        took.ann += 5;
+      }),
+    );
+    await run('bob', { steps: 50, ms: 1 }, () => {
+      took.bob += 1;
+    });
+    const annWhenBobEnds = took.ann;
+    await Promise.all(ann);
+    expect(took).toEqual({ ann: 400, bob: 50 });
+    expect(annWhenBobEnds).toBeGreaterThanOrEqual(40);
+    expect(annWhenBobEnds).toBeLessThanOrEqual(60);
   });
 });
