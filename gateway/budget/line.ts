@@ -93,35 +93,42 @@ export class Line<T> {
 }
 
 /** The values of one owner, in order of arrival. */
-interface Owned<T> {
-  readonly owner: unknown;
+interface Owned<T, Owner> {
+  readonly owner: Owner;
   readonly values: Line<T>;
-  readonly turns: Turns<T>;
+  readonly turns: Turns<T, Owner>;
   /** In the order of turns. */
-  turn: Place<Owned<T>> | undefined;
+  turn: Place<Owned<T, Owner>> | undefined;
 }
 
 /** A place in a line; its holder can leave with it. */
 export interface FairPlace<T> {
-  readonly owned: Owned<T>;
+  readonly owned: { readonly turns: { remove(place: FairPlace<T>): boolean } };
   readonly place: Place<T>;
 }
 
+/** A place among the values of an owner. */
+interface OwnedPlace<T, Owner> extends FairPlace<T> {
+  readonly owned: Owned<T, Owner>;
+}
+
 /** Values whose owners take turns. */
-class Turns<T> {
-  readonly #byOwner = new PassingMap<Owned<T>, unknown>();
-  readonly #order = new Line<Owned<T>>();
+class Turns<T, Owner> {
+  readonly #byOwner = new PassingMap<Owned<T, Owner>, Owner>();
+  readonly #order = new Line<Owned<T, Owner>>();
 
   get isEmpty(): boolean {
     return this.#order.first === undefined;
   }
 
-  add(value: T, owner: unknown): FairPlace<T> {
+  add(value: T, owner: Owner): FairPlace<T> {
     const owned = this.#byOwner.get(owner) ?? this.#begin(owner);
     return { owned, place: owned.values.add(value) };
   }
 
-  remove({ owned, place }: FairPlace<T>): boolean {
+  /** @param taken a place that this gave out */
+  remove(taken: FairPlace<T>): boolean {
+    const { owned, place } = taken as OwnedPlace<T, Owner>;
     if (!owned.values.remove(place)) return false;
     if (owned.values.first !== undefined) return true;
     this.#byOwner.delete(owned.owner);
@@ -129,7 +136,7 @@ class Turns<T> {
     return true;
   }
 
-  take(mayTake: (owner: unknown) => boolean): T | undefined {
+  take(mayTake: (owner: Owner) => boolean): T | undefined {
     for (let left = this.#byOwner.size; left > 0; left--) {
       const owned = this.#order.first;
       const place = owned?.values.firstPlace;
@@ -142,8 +149,8 @@ class Turns<T> {
     return undefined;
   }
 
-  #begin(owner: unknown): Owned<T> {
-    const owned: Owned<T> = { owner, values: new Line(), turns: this, turn: undefined };
+  #begin(owner: Owner): Owned<T, Owner> {
+    const owned: Owned<T, Owner> = { owner, values: new Line(), turns: this, turn: undefined };
     owned.turn = this.#order.add(owned);
     this.#byOwner.set(owner, owned);
     return owned;
@@ -156,9 +163,9 @@ class Turns<T> {
  * them the sources that they come from take turns.
  * Every step has a constant cost.
  */
-export class FairLine<T> {
-  readonly #known = new Turns<T>();
-  readonly #unknown = new Turns<T>();
+export class FairLine<T, Owner = string> {
+  readonly #known = new Turns<T, Owner>();
+  readonly #unknown = new Turns<T, object | undefined>();
   /** The last turn was a known owner's. */
   #wasKnown = false;
 
@@ -167,7 +174,7 @@ export class FairLine<T> {
   }
 
   /** @param source where a value without an owner comes from, such as a connection; those without one have the same */
-  add(value: T, owner: string | undefined, source?: object): FairPlace<T> {
+  add(value: T, owner: Owner | undefined, source?: object): FairPlace<T> {
     return owner === undefined ? this.#unknown.add(value, source) : this.#known.add(value, owner);
   }
 
@@ -180,21 +187,25 @@ export class FairLine<T> {
    * Takes out the first value of the owner whose turn it is; undefined when nothing is left.
    * @param mayTake false for an owner that is passed over, each at a cost of its own; undefined stands for all that are not known
    */
-  take(mayTake: (owner: string | undefined) => boolean = () => true): T | undefined {
+  take(mayTake: (owner: Owner | undefined) => boolean = anyOwner): T | undefined {
     return this.#wasKnown
       ? (this.#takeUnknown(mayTake) ?? this.#takeKnown(mayTake))
       : (this.#takeKnown(mayTake) ?? this.#takeUnknown(mayTake));
   }
 
-  #takeKnown(mayTake: (owner: string | undefined) => boolean): T | undefined {
-    const value = this.#known.take((owner) => mayTake(owner as string));
+  #takeKnown(mayTake: (owner: Owner | undefined) => boolean): T | undefined {
+    const value = this.#known.take(mayTake);
     if (value !== undefined) this.#wasKnown = true;
     return value;
   }
 
-  #takeUnknown(mayTake: (owner: string | undefined) => boolean): T | undefined {
+  #takeUnknown(mayTake: (owner: Owner | undefined) => boolean): T | undefined {
     if (this.#unknown.isEmpty || !mayTake(undefined)) return undefined;
     this.#wasKnown = false;
-    return this.#unknown.take(() => true);
+    return this.#unknown.take(anyOwner);
   }
+}
+
+function anyOwner(): boolean {
+  return true;
 }

@@ -1,3 +1,4 @@
+import type { Owner } from '../ports/owner.js';
 import { FairLine } from './line.js';
 
 /**
@@ -7,7 +8,7 @@ import { FairLine } from './line.js';
 const TURN_MS = 20;
 
 /**
- * What each caller may take of a turn while others have work too. Of a turn of 20 ms, a message that comes in pieces would wait
+ * What each caller may take of a turn while others have work too, and each of its servers while others of them have. Of a turn of 20 ms, a message that comes in pieces would wait
  * that long for each piece: beside 16 results of small JSON, a call of 1 KB took 200 times its time, and an answer of 2 MB 20
  * times.
  */
@@ -25,12 +26,87 @@ const FORGOTTEN_TURNS = MOST_BEHIND_MS / SHARE_MS;
 /** Most work that goes on in one turn: of work that is short, one in each turn would leave the rest waiting for long. */
 const MOST_TOGETHER = 32;
 
-/** What a caller has taken. */
-interface Account {
+/** Those among which the time is shared: callers, or the servers of one caller. */
+class Sharers<Key> {
+  #accounts = new Map<Key, Account>();
+  /** Those of the turns before: a map that is dropped as a whole costs less than one whose entries come and go. */
+  #older = new Map<Key, Account>();
+  #since = 0;
+  /** The one that was used last, when that was, and when another one was used. */
+  #latest: Account | undefined;
+  #latestAt = Number.NEGATIVE_INFINITY;
+  #otherAt = Number.NEGATIVE_INFINITY;
+
+  of(key: Key, parent?: Account): Account {
+    if (turns - this.#since > FORGOTTEN_TURNS) {
+      this.#older = this.#accounts;
+      this.#accounts = new Map();
+      this.#since = turns;
+    }
+    const known = this.#accounts.get(key);
+    if (known) return known;
+    const account = this.#older.get(key) ?? new Account(this as Sharers<unknown>, parent);
+    this.#accounts.set(key, account);
+    return account;
+  }
+
+  use(account: Account, now: number): void {
+    if (account !== this.#latest) {
+      this.#otherAt = this.#latestAt;
+      this.#latest = account;
+    }
+    this.#latestAt = now;
+  }
+
+  /** True while others than this one have work too. */
+  areSeveral(account: Account, now: number): boolean {
+    return now - (account === this.#latest ? this.#otherAt : this.#latestAt) < RECENT_MS;
+  }
+}
+
+/** What one of them has taken. */
+class Account {
+  readonly sharers: Sharers<unknown>;
+  readonly parent: Account | undefined;
+  /** Of a caller: its servers. */
+  #servers: Sharers<string | undefined> | undefined;
   /** Beyond its shares of the turns before. */
-  takenMs: number;
+  #takenMs = 0;
   /** The turn up to which its shares are counted. */
-  turn: number;
+  #turn = turns;
+
+  constructor(sharers: Sharers<unknown>, parent: Account | undefined) {
+    this.sharers = sharers;
+    this.parent = parent;
+  }
+
+  serverOf(name: string | undefined): Account {
+    this.#servers ??= new Sharers();
+    return this.#servers.of(name, this);
+  }
+
+  begin(now: number): void {
+    this.sharers.use(this, now);
+    this.parent?.begin(now);
+  }
+
+  take(ms: number): void {
+    this.#count();
+    this.#takenMs = Math.min(MOST_BEHIND_MS, this.#takenMs + ms);
+    this.parent?.take(ms);
+  }
+
+  hasHadShare(now: number): boolean {
+    this.#count();
+    const isEnough = this.#takenMs >= SHARE_MS && this.sharers.areSeveral(this, now);
+    return isEnough || this.parent?.hasHadShare(now) === true;
+  }
+
+  #count(): void {
+    if (this.#turn === turns) return;
+    this.#takenMs = Math.max(0, this.#takenMs - (turns - this.#turn) * SHARE_MS);
+    this.#turn = turns;
+  }
 }
 
 /** When work began in this turn of the event loop; 0 before. */
@@ -40,22 +116,15 @@ let idleSince = 0;
 /** Turns so far. Time in which nothing waited counts as turns too: each caller could have had its share of them. */
 let turns = 0;
 
-/** By principal. Work whose caller is not known has one account. */
-let accounts = new Map<string | undefined, Account>();
-/** Those of the turns before: a map that is dropped as a whole costs less than one whose entries come and go. */
-let olderAccounts = new Map<string | undefined, Account>();
-let accountsSince = 0;
+/** By principal. Work whose caller is not known is one caller's. */
+const callers = new Sharers<string | undefined>();
 
 /** Whose step it is, and since when. */
 let current: Account | undefined;
 let currentSince = 0;
-/** The account that was used last, when that was, and when another one was used. */
-let latest: Account | undefined;
-let latestAt = Number.NEGATIVE_INFINITY;
-let otherAt = Number.NEGATIVE_INFINITY;
 
 interface Waiting {
-  readonly principal: string | undefined;
+  readonly account: Account;
   readonly goOn: () => void;
 }
 
@@ -64,7 +133,7 @@ interface Waiting {
  * goes on once, for each 64 KiB of its file. Each goes on as far as it can before the next one does, only while the turn is
  * not over, so that many together do not make a long one, and only while its caller has not had its share of it.
  */
-const waiting = new FairLine<Waiting>();
+const waiting = new FairLine<Waiting, Account>();
 let waitingCount = 0;
 
 /** Call it before work that may take long and belongs to the step before it. */
@@ -75,19 +144,10 @@ export function beginTurn(): void {
 /**
  * Call it before work that may take long, and before short work of which there may be much. What follows in this turn of the
  * event loop counts as this caller's, until another step begins.
- * @param principal the caller whose work it is, where that is known
+ * @param owner whose work it is, as far as that is known
  */
-export function beginStep(principal?: string): void {
-  const now = performance.now();
-  if (begunAt === 0) begin(now);
-  charge(now);
-  const account = accountOf(principal);
-  current = account;
-  if (account !== latest) {
-    otherAt = latestAt;
-    latest = account;
-  }
-  latestAt = now;
+export function beginStep(owner?: Owner): void {
+  beginStepOf(accountOf(owner));
 }
 
 /** Tells this turn of the event loop from all others. */
@@ -102,21 +162,17 @@ export function isTurnOver(): boolean {
   const now = performance.now();
   if (now - begunAt >= TURN_MS) return true;
   charge(now);
-  return current !== undefined && hasHadShare(current, now);
-}
-
-/** False when a caller has had its share of this turn of the event loop. */
-export function mayWork(principal: string | undefined): boolean {
-  return !hasHadShare(accountOf(principal), performance.now());
+  return current?.hasHadShare(now) === true;
 }
 
 /**
- * Resolves in a later turn of the event loop, after what waited before it for the same caller.
- * @param principal the caller whose work it is, where that is known
+ * Resolves in a later turn of the event loop, after what waited before it for the same owner.
+ * @param owner as in `beginStep`
  */
-export function nextTurn(principal?: string): Promise<void> {
+export function nextTurn(owner?: Owner): Promise<void> {
   return new Promise((goOn) => {
-    waiting.add({ principal, goOn }, principal);
+    const account = accountOf(owner);
+    waiting.add({ account, goOn }, owner?.principal === undefined ? undefined : account);
     waitingCount += 1;
     beginTurn();
   });
@@ -124,11 +180,11 @@ export function nextTurn(principal?: string): Promise<void> {
 
 /**
  * For use between two steps of long work: yields to everything else once the turn has lasted long enough.
- * @param principal as in `nextTurn`
+ * @param owner as in `beginStep`
  */
-export function breathe(principal?: string): Promise<void> | undefined {
-  beginStep(principal);
-  return isTurnOver() ? nextTurn(principal) : undefined;
+export function breathe(owner?: Owner): Promise<void> | undefined {
+  beginStep(owner);
+  return isTurnOver() ? nextTurn(owner) : undefined;
 }
 
 function begin(now: number): void {
@@ -156,37 +212,31 @@ function goOn(): void {
 
 function goOnWithOne(): void {
   charge(performance.now());
-  const next = waiting.take(mayWork);
+  const next = waiting.take(mayGoOn);
   if (!next) return;
   waitingCount -= 1;
-  beginStep(next.principal);
+  beginStepOf(next.account);
   next.goOn();
+}
+
+function mayGoOn(account: Account | undefined): boolean {
+  return !(account ?? accountOf(undefined)).hasHadShare(currentSince);
+}
+
+function beginStepOf(account: Account): void {
+  const now = performance.now();
+  if (begunAt === 0) begin(now);
+  charge(now);
+  current = account;
+  account.begin(now);
 }
 
 /** Counts what has been done since the step began as its caller's. */
 function charge(now: number): void {
-  if (current) current.takenMs = Math.min(MOST_BEHIND_MS, current.takenMs + now - currentSince);
+  current?.take(now - currentSince);
   currentSince = now;
 }
 
-function hasHadShare(account: Account, now: number): boolean {
-  return account.takenMs >= SHARE_MS && now - (account === latest ? otherAt : latestAt) < RECENT_MS;
-}
-
-function accountOf(principal: string | undefined): Account {
-  if (turns - accountsSince > FORGOTTEN_TURNS) {
-    olderAccounts = accounts;
-    accounts = new Map();
-    accountsSince = turns;
-  }
-  let account = accounts.get(principal);
-  if (!account) {
-    account = olderAccounts.get(principal) ?? { takenMs: 0, turn: turns };
-    accounts.set(principal, account);
-  }
-  if (account.turn !== turns) {
-    account.takenMs = Math.max(0, account.takenMs - (turns - account.turn) * SHARE_MS);
-    account.turn = turns;
-  }
-  return account;
+function accountOf(owner: Owner | undefined): Account {
+  return callers.of(owner?.principal).serverOf(owner?.server);
 }

@@ -7,6 +7,7 @@ import { GatewayError } from '../errors.js';
 import { idIn, idInLong } from '../mcp/request-id.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Owner } from '../ports/owner.js';
 import { IncomingBody } from '../relay/client/incoming-body.js';
 import { refuseCodings } from './codings.js';
 
@@ -14,7 +15,7 @@ interface BodyLimits {
   limits: Limits;
   timeouts: Pick<Timeouts, 'idle' | 'grace'>;
   /** Whose work it is. */
-  principal: string;
+  owner: Owner;
   /** Counts against `limits.held`; the caller releases it when the exchange ends. */
   held: HeldRequest;
   /** Called with the id, as JSON text, of a request that is refused before all of it has arrived. */
@@ -42,7 +43,7 @@ export async function readBody(request: IncomingMessage, given: BodyLimits): Pro
   refuseCodings(request);
   const body = new IncomingBody(limits, held);
   await restOfPacket();
-  beginStep(given.principal);
+  beginStep(given.owner);
   return request.complete ? takeComplete(request, body, given) : takeAsItComes(request, body, given);
 }
 
@@ -69,7 +70,7 @@ function takeComplete(request: IncomingMessage, body: IncomingBody, { refused }:
 function takeAsItComes(
   request: IncomingMessage,
   body: IncomingBody,
-  { limits, timeouts, principal, held, refused }: BodyLimits,
+  { limits, timeouts, owner, held, refused }: BodyLimits,
 ): Promise<ReceivedBody> {
   if (request.destroyed) throw new GatewayError('request_invalid', { reason: 'the body broke off' });
   return new Promise((resolve, reject) => {
@@ -97,7 +98,7 @@ function takeAsItComes(
       pace.rest();
       try {
         do {
-          await nextTurn(principal);
+          await nextTurn(owner);
           if (isOver) return;
         } while (!body.catchUp());
       } catch (error) {
@@ -108,7 +109,7 @@ function takeAsItComes(
     };
     request.on('data', (chunk: Buffer) => {
       pace.took(chunk.length);
-      beginStep(principal);
+      beginStep(owner);
       try {
         body.add(chunk);
         // one read from the socket may deliver many of them

@@ -246,7 +246,7 @@ export async function receivedUpload<Result>(
   const timer = setTimeout(() => late.abort(error()), timeouts.upload);
   const signal = AbortSignal.any([until, late.signal]);
   const bytes = new Received(incoming, {
-    principal,
+    owner: { principal },
     ahead: new ReadAhead(held, { principal }),
     paceOf: (tooSlow) => bodyPace(incoming, { limits, timeouts }, tooSlow),
     signal,

@@ -3,10 +3,11 @@ import type { Pace } from '../../budget/pace.js';
 import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import type { ReadAhead } from '../../files/read-ahead.js';
+import type { Owner } from '../../ports/owner.js';
 
 interface ReceivedOptions {
   /** Whose work it is. */
-  principal: string;
+  owner: Owner;
   /** Holds bytes until they are read. */
   ahead: ReadAhead;
   /** Watches the client. @param tooSlow called once, when the client is given up */
@@ -22,7 +23,7 @@ interface ReceivedOptions {
  */
 export class Received implements AsyncIterable<Buffer> {
   readonly #request: IncomingMessage;
-  readonly #principal: string;
+  readonly #owner: Owner;
   readonly #ahead: ReadAhead;
   readonly #pace: Pace;
   readonly #signal: AbortSignal;
@@ -30,9 +31,9 @@ export class Received implements AsyncIterable<Buffer> {
   #failure: unknown;
   #wake: () => void = () => undefined;
 
-  constructor(request: IncomingMessage, { principal, ahead, paceOf, signal }: ReceivedOptions) {
+  constructor(request: IncomingMessage, { owner, ahead, paceOf, signal }: ReceivedOptions) {
     this.#request = request;
-    this.#principal = principal;
+    this.#owner = owner;
     this.#ahead = ahead;
     this.#signal = signal;
     this.#isOver = request.readableEnded || request.destroyed;
@@ -48,7 +49,7 @@ export class Received implements AsyncIterable<Buffer> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     for (;;) {
       // its reader works on each piece at once, and a socket delivers 2 MiB in a turn
-      const turn = breathe(this.#principal);
+      const turn = breathe(this.#owner);
       if (turn) await turn;
       if (this.#failure !== undefined) throw this.#failure;
       if (!this.#ahead.isEmpty) yield* this.#ahead.take();

@@ -212,7 +212,7 @@ async function post(deps: McpDeps, { server, held }: Entered, exchange: Exchange
   const { bytes, tooLong } = await readBody(incoming, {
     limits: server.limits,
     timeouts: deps.timeouts,
-    principal: exchange.principal,
+    owner: { principal: exchange.principal, server: server.name },
     held,
     refused: (id) => {
       if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];

@@ -249,7 +249,7 @@ export class AnswerRelay {
   }
 
   async #forward(message: HeldMessage, cuts: MessageCuts): Promise<void> {
-    await breathe(this.#owner.principal);
+    await breathe(this.#owner);
     try {
       const ping = this.#early && pingIn(message);
       if (ping !== undefined) {

@@ -87,7 +87,7 @@ export class HttpServer {
       Object.assign(headers, outgoing.headers);
       const request = { method: 'POST', headers, body: outgoing.messages[0], principal, identity } as const;
       answer = await this.#upstream.open(request, signal);
-      beginStep(principal);
+      beginStep({ principal, server: this.#deps.server });
       if (probe && (await probe(answer))) return;
       // the client's own message was short: a web framework's page about its length says nothing to it
       const hasGrown = outgoing.messages[0].length > messages.bytes.length;
@@ -220,7 +220,7 @@ export class HttpServer {
   #relaySilent(caller: Caller, answer: UpstreamAnswer): Promise<void> {
     const { status, body } = answer;
     caller.exchange.reply.head({ ...headOf(answer), isEarly: true });
-    return onceBegun(body, caller.exchange.principal, () => {
+    return onceBegun(body, { principal: caller.exchange.principal, server: this.#deps.server }, () => {
       const rest: UpstreamAnswer = { status, headers: {}, kind: 'sse', body };
       return new AnswerRelay(rest, 'sse', { deps: this.#deps, caller }).run();
     });

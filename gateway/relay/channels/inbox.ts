@@ -5,6 +5,7 @@ import { clientFacts } from '../../mcp/client-facts.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import { RANGE } from '../../mcp/ranges.js';
 import { answersIn, elicitationIn } from '../../mcp/responses.js';
+import type { Owner } from '../../ports/owner.js';
 import type { SharedConnection } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
@@ -61,6 +62,7 @@ interface InboxParts {
 /** Reads a server's messages on a channel and brings them to the right clients. */
 export class ChannelInbox {
   readonly #options: InboxOptions;
+  readonly #owner: Owner;
   readonly #parts: InboxParts;
   readonly #reader: CutReader;
   /** Only where the server writes lines. */
@@ -83,6 +85,7 @@ export class ChannelInbox {
     this.#options = options;
     this.#parts = parts;
     const { connection, deps, principal } = options;
+    this.#owner = { principal, server: deps.server };
     this.#noise = new Noise(deps, connection);
     if (!options.isShared) this.#early = new BeforeSession({ connection, metrics: deps.metrics, server: deps.server });
     if (connection.kind === 'lines') {
@@ -104,7 +107,7 @@ export class ChannelInbox {
         noise: (line) => this.#noise.note(line),
         backlog: () => this.#backlog(),
       },
-      { owner: { principal, server: deps.server }, signal: parts.signal },
+      { owner: this.#owner, signal: parts.signal },
     );
   }
 
@@ -237,7 +240,7 @@ export class ChannelInbox {
   }
 
   async #deliver(message: HeldMessage, cuts: MessageCuts, readAt: number): Promise<void> {
-    await breathe(this.#options.principal);
+    await breathe(this.#owner);
     if (this.#early && answersIn(message).length === 0) return this.#early.take(message, cuts);
     this.#parts.tasks.heard(message, this.#options.principal);
     // malformed JSON cannot be passed on, but the request that waits for it is known

@@ -125,7 +125,7 @@ export class CutReader {
 
   async #feedRest(rest: Buffer): Promise<void> {
     await this.#backlog?.();
-    await nextTurn(this.#owner.principal);
+    await nextTurn(this.#owner);
     await this.#feedPieces(rest);
   }
 
@@ -136,7 +136,7 @@ export class CutReader {
       at += piece.length - (rest?.length ?? 0);
       if (rest) await this.#backlog?.();
       await this.settle();
-      await breathe(this.#owner.principal);
+      await breathe(this.#owner);
     }
   }
 

@@ -85,8 +85,7 @@ export class OwnAnswerReader {
   }
 
   async #feedRest(rest: Buffer): Promise<void> {
-    const { principal } = this.#options.owner;
-    for (let left: Buffer | undefined = rest; left; left = this.#feed(left)) await nextTurn(principal);
+    for (let left: Buffer | undefined = rest; left; left = this.#feed(left)) await nextTurn(this.#options.owner);
   }
 
   /** @returns what is left of it */

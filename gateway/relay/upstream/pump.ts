@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Pace, type PaceLimits } from '../../budget/pace.js';
 import { beginStep, breathe, isTurnOver, nextTurn } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
+import type { Owner } from '../../ports/owner.js';
 
 interface PumpOptions {
   /** Name of the server, for errors. */
@@ -26,6 +27,7 @@ export function pump(
   take: (chunk: Buffer) => Promise<unknown> | undefined,
   { server, principal, pace: limits, due, signal }: PumpOptions,
 ): Promise<void> {
+  const owner = { principal, server };
   return new Promise((resolve, reject) => {
     let waiting: Promise<unknown> | undefined;
     /** Read, and waits for a turn. */
@@ -56,7 +58,7 @@ export function pump(
     if (body.readableEnded) return finish();
     if (body.destroyed) return finish(new GatewayError('upstream_closed', { server }));
     awaitMore();
-    const rested = () => breathe(principal);
+    const rested = () => breathe(owner);
     const goOn = () => {
       waiting = undefined;
       if (isOver) return;
@@ -71,10 +73,10 @@ export function pump(
     };
     body.on('data', (chunk: Buffer) => {
       pace.took(chunk.length);
-      beginStep(principal);
+      beginStep(owner);
       if (isTurnOver()) {
         late = chunk;
-        waiting = nextTurn(principal).then(takeLate);
+        waiting = nextTurn(owner).then(takeLate);
       } else {
         try {
           waiting = take(chunk)?.then(rested);
@@ -110,14 +112,14 @@ export function pump(
 /**
  * Runs the work when the first bytes of a body have come, or it has ended in any way. Reads none of them. Where many begin at
  * once, it is run over several turns of the event loop: for 700 streams it takes a third of a second.
- * @param principal the caller whose work it is
+ * @param owner whose work it is
  */
-export function onceBegun(body: Readable, principal: string, work: () => Promise<void>): Promise<void> {
+export function onceBegun(body: Readable, owner: Owner, work: () => Promise<void>): Promise<void> {
   if (body.readableLength > 0 || body.readableEnded || body.destroyed) return work();
   return new Promise((resolve, reject) => {
     const begins = () => {
       for (const event of BEGINNINGS) body.off(event, begins);
-      const turn = breathe(principal);
+      const turn = breathe(owner);
       (turn ? turn.then(work) : work()).then(resolve, reject);
     };
     for (const event of BEGINNINGS) body.on(event, begins);

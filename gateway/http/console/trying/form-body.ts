@@ -77,7 +77,7 @@ export async function readForm(
   // last of all that may refuse, because only `clear` ends it
   const { signal, clear } = deadline(gone, timeouts.upload, late);
   const bytes = new Received(incoming, {
-    principal,
+    owner: { principal },
     ahead: new ReadAhead(held, { principal }),
     paceOf: (tooSlow) => bodyPace(incoming, { limits, timeouts }, tooSlow),
     signal,

@@ -88,7 +88,7 @@ describe('answers that come at the same time', () => {
   it('are begun over several turns, too', async () => {
     const bodies = Array.from({ length: 12 }, () => new PassThrough());
     const all = bodies.map((body) =>
-      onceBegun(body, 'ann', async () => {
+      onceBegun(body, { principal: 'ann' }, async () => {
         note();
         work();
       }),
