@@ -89,7 +89,7 @@ function takeAsItComes(
       pace.end();
       request.removeAllListeners('data');
       request.pause();
-      refused(await idInLong(body.pieces));
+      refused(await idInLong(body.pieces, owner));
       refuse(error);
     };
     /** Takes up what has come in later turns, and only then more. */

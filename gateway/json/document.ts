@@ -1,5 +1,6 @@
 import { breathe } from '../budget/turn.js';
 import type { JsonPath } from '../ports/json.js';
+import type { Owner } from '../ports/owner.js';
 import { inkAt } from '../wire/blank.js';
 import { createReader, type HeldMessage, type MessageReader, type WatchRange } from '../wire/json/reader.js';
 import { isShortObject, searchShort } from '../wire/json/short-search.js';
@@ -25,17 +26,22 @@ export class JsonDocument {
   readonly bytes: Buffer;
   /** The text is an array of messages, and each path begins with the index of one. */
   readonly isBatch: boolean;
+  readonly #owner: Owner | undefined;
   #wanted: WantedPlaces | undefined;
   #duplicates: readonly Duplicate[] = [];
 
-  private constructor(bytes: Buffer, isBatch: boolean) {
+  private constructor(bytes: Buffer, isBatch: boolean, owner: Owner | undefined) {
     this.bytes = bytes;
     this.isBatch = isBatch;
+    this.#owner = owner;
   }
 
-  /** @param bytes one valid JSON value */
-  static of(bytes: Buffer, isBatch = false): JsonDocument {
-    return new JsonDocument(bytes, isBatch);
+  /**
+   * @param bytes one valid JSON value
+   * @param owner whose work it is to read it in steps
+   */
+  static of(bytes: Buffer, isBatch = false, owner?: Owner): JsonDocument {
+    return new JsonDocument(bytes, isBatch, owner);
   }
 
   get size(): number {
@@ -64,7 +70,7 @@ export class JsonDocument {
     const search = this.#search(paths);
     for (let at = 0; at < this.bytes.length; at += STEP) {
       search.reader.feed(this.bytes.subarray(at, at + STEP));
-      await breathe();
+      await breathe(this.#owner);
     }
     this.#duplicates = search.end();
     return this;
@@ -103,9 +109,9 @@ export class JsonDocument {
   }
 }
 
-/** The texts of a batch's messages. @param count of them */
-export async function batchItems(batch: Buffer, count: number): Promise<Buffer[]> {
-  const document = JsonDocument.of(batch, true);
+/** The texts of a batch's messages. @param count of them @param owner whose work it is */
+export async function batchItems(batch: Buffer, count: number, owner: Owner): Promise<Buffer[]> {
+  const document = JsonDocument.of(batch, true, owner);
   await document.findInSteps(itemPaths(count));
   return itemPaths(count).map((path) => {
     const { start, end } = document.at(path) as Found;
@@ -120,16 +126,22 @@ export function itemPaths(count: number): JsonPath[] {
 
 /**
  * Reports, in steps, the places of an array's items. The array is a member of the text, which must be one valid object.
+ * @param owner whose work it is
  * @param visit called with each item, in order
  */
-export async function eachItem(text: Buffer, key: string, visit: (item: WatchRange) => void): Promise<void> {
+export async function eachItem(
+  text: Buffer,
+  key: string,
+  owner: Owner,
+  visit: (item: WatchRange) => void,
+): Promise<void> {
   const reader = stepReader({ keys: { [key]: { items: { watch: FOUND } } } }, (range, message) => {
     message.forgetRange();
     visit(range);
   });
   for (let at = 0; at < text.length; at += STEP) {
     reader.feed(text.subarray(at, at + STEP));
-    await breathe();
+    await breathe(owner);
   }
   reader.end();
 }

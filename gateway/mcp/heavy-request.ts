@@ -3,6 +3,7 @@ import { GatewayError, tooDeep } from '../errors.js';
 import { jsonFault } from '../json/fault.js';
 import type { Limits } from '../policy/limits.js';
 import type { JsonValue } from '../ports/json.js';
+import type { Owner } from '../ports/owner.js';
 import { inkAt } from '../wire/blank.js';
 import { WireError } from '../wire/errors.js';
 import { parseJson } from '../wire/json/parse.js';
@@ -84,6 +85,7 @@ function emptied(keys: readonly string[]): Record<string, WatchNode> {
 export async function readHeavy(
   bytes: Buffer,
   limits: Pick<Limits, 'depth' | 'values' | 'batch'>,
+  owner?: Owner,
 ): Promise<{ messages: ReadMessage[]; isBatch: boolean }> {
   const parts = new Parts(bytes, limits);
   const reader = createReader('json', {
@@ -104,7 +106,7 @@ export async function readHeavy(
   try {
     for (let at = 0; at < bytes.length; at += STEP) {
       reader.feed(bytes.subarray(at, at + STEP));
-      await breathe();
+      await breathe(owner);
     }
     reader.end();
   } catch (error) {

@@ -1,4 +1,5 @@
 import { breathe } from '../budget/turn.js';
+import type { Owner } from '../ports/owner.js';
 import { firstInk, isBlank, onOneLine } from '../wire/blank.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
@@ -57,12 +58,12 @@ export function idIn(pieces: readonly Buffer[]): string | undefined {
 }
 
 /** What `idIn` finds, in a long text that is read in steps: other work goes on meanwhile. */
-export async function idInLong(pieces: readonly Buffer[]): Promise<string | undefined> {
+export async function idInLong(pieces: readonly Buffer[], owner: Owner): Promise<string | undefined> {
   if (!beginsObject(pieces)) return undefined;
   const finder = new IdFinder();
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; at += STEP) {
-      await breathe();
+      await breathe(owner);
       finder.feed(onOneLine(piece.subarray(at, at + STEP)));
     }
   }

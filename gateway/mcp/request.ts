@@ -5,6 +5,7 @@ import { jsonFault } from '../json/fault.js';
 import { isObject } from '../json/value.js';
 import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
+import type { Owner } from '../ports/owner.js';
 import { parseJson } from '../wire/json/parse.js';
 import { plainText } from '../wire/json/plain-text.js';
 import { weigh } from '../wire/json/weigh.js';
@@ -91,9 +92,14 @@ export type ReadingLimits = Pick<Limits, 'depth' | 'values' | 'batch'>;
 
 /**
  * The messages of a body; a promise when the body is so large that it is read in steps.
+ * @param owner whose body it is, where that is known
  * @throws GatewayError `json_malformed`, `too_deep`, `batch_too_long`, `request_invalid`
  */
-export function readMessages(bytes: Buffer, limits: ReadingLimits): ClientMessages | Promise<ClientMessages> {
+export function readMessages(
+  bytes: Buffer,
+  limits: ReadingLimits,
+  owner?: Owner,
+): ClientMessages | Promise<ClientMessages> {
   // "JSON-RPC messages MUST be UTF-8 encoded" (MCP 2025-11-25, transports). Of bytes that are not, Wharf would judge what V8
   // makes of them, and some servers leave them out, or read two bytes for an ASCII letter.
   if (!isUtf8(bytes)) throw invalid('it is not UTF-8');
@@ -103,7 +109,7 @@ export function readMessages(bytes: Buffer, limits: ReadingLimits): ClientMessag
     case 'deep':
       throw tooDeep(limits.depth);
     case 'heavy':
-      return readHeavy(bytes, limits).then(({ messages, isBatch }) => messagesOf(bytes, messages, isBatch));
+      return readHeavy(bytes, limits, owner).then(({ messages, isBatch }) => messagesOf(bytes, messages, isBatch));
   }
 }
 

@@ -5,6 +5,7 @@ import type { ClientMessages } from '../mcp/request.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits } from '../policy/limits.js';
 import type { ToolLimits } from '../policy/tool-limits.js';
+import type { Owner } from '../ports/owner.js';
 import type { LimitedCall, RequestQuotas } from '../quotas/requests.js';
 import { IncomingBody } from './client/incoming-body.js';
 import { onlyRequest } from './client/local-answer.js';
@@ -50,15 +51,16 @@ export function countedCalls(requests: readonly PendingRequest[], toolLimits: To
 /**
  * Measures a message again by the limits of the tools that it calls: which they are, it may say in its last bytes, so it
  * has come by the limits of its server.
+ * @param owner whose message it is
  * @returns an argument that is too long for a call
  * @throws GatewayError `message_too_large`, `argument_too_large`
  */
-export async function measureAgain(bytes: Buffer, limits: Limits): Promise<TooLongArgument | undefined> {
+export async function measureAgain(bytes: Buffer, owner: Owner, limits: Limits): Promise<TooLongArgument | undefined> {
   if (bytes.length <= limits.message) return undefined;
   const body = new IncomingBody(limits, COUNTED);
   for (let at = 0; at < bytes.length; at += STEP) {
     body.add(bytes.subarray(at, at + STEP));
-    do await breathe();
+    do await breathe(owner);
     while (!body.catchUp());
   }
   return body.tooLong;

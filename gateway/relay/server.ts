@@ -117,7 +117,7 @@ export class Server {
 
   async post(exchange: Exchange): Promise<void> {
     // each `await` costs a turn of the microtasks and an object, so a short message waits only for its server
-    const read = readPost(exchange, this.#deps.limits);
+    const read = readPost(exchange, this.name, this.#deps.limits);
     const parsed = withoutLogin(read instanceof Promise ? await read : read, this.#deps.limits);
     const messages = parsed instanceof Promise ? await parsed : parsed;
     noteMessages(exchange.facts, messages);
@@ -164,7 +164,7 @@ export class Server {
     const end = calls.length > 0 ? await callers.beginCalls(exchange.identity, this.name, calls) : undefined;
     try {
       if (limits === before) return await this.#proceed(asked, this.#course);
-      const tooLong = await measureAgain(messages.bytes, limits);
+      const tooLong = await measureAgain(messages.bytes, { principal: exchange.principal, server: this.name }, limits);
       if (tooLong) noteTooLong(tooLong, messages, limits);
       const deps = { ...underLimits(this.#deps, limits), incoming: { ...incoming, accept: limits.accept } };
       await this.#proceed(asked, this.#courseBy(this.#transports.ofCall(deps), limits));

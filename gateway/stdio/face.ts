@@ -109,7 +109,7 @@ export class StdioFace {
     const { principal } = identity;
     try {
       for await (const line of inputLines(input, server.limits, held, { principal, server: server.name })) {
-        await breathe();
+        await breathe({ principal, server: server.name });
         if (this.#isStopped) return;
         if ('error' in line) await output.line(errorAnswer(line.error, line.id));
         else await this.#take(line);

@@ -118,7 +118,7 @@ it('arguments of which only some are made have those where they stand in all of 
   await fc.assert(
     fc.asyncProperty(args, fc.array(slotPath, { minLength: 1, maxLength: 4 }), async (value, found) => {
       const paths = found.filter(([first]) => first !== EACH);
-      const made = await readArguments(Buffer.from(JSON.stringify(value)), paths, { values: 1000 });
+      const made = await readArguments(Buffer.from(JSON.stringify(value)), paths, {}, { values: 1000 });
       for (const path of paths) expect(at(made, path)).toEqual(at(value, path));
     }),
     { numRuns: runs(RUNS) },
@@ -127,7 +127,7 @@ it('arguments of which only some are made have those where they stand in all of 
 
 it('of arguments of which only some are made, a million empty lists on the way to a file are left out', async () => {
   const text = `{"a":[${'[],'.repeat(1_000_000)}["x"]]}`;
-  const read = (paths: string[][]) => readArguments(Buffer.from(text), paths, { values: 1000 });
+  const read = (paths: string[][]) => readArguments(Buffer.from(text), paths, {}, { values: 1000 });
   const { a } = (await read([['a', EACH, EACH]])) as { a: JsonValue[] };
   expect(a.filter((one) => one !== null)).toEqual([['x']]);
   await expect(

@@ -7,7 +7,7 @@ import type { PendingRequest } from '../pending-request.js';
 import { putBack } from '../tools/lifted-arguments.js';
 import { declaredMembers } from '../upstream/declared.js';
 import { argumentsOf } from './heavy-arguments.js';
-import { argumentsAt, lifts, type Post, toolNamed } from './post.js';
+import { argumentsAt, lifts, ownerOf, type Post, toolNamed } from './post.js';
 
 /** Path of a request's progress token. */
 export const PROGRESS_TOKEN: JsonPath = ['params', '_meta', 'progressToken'];
@@ -92,7 +92,10 @@ async function withPutBack(request: PendingRequest, { context, edits }: Post): P
   const { method, subject } = request;
   if (method !== 'tools/call' || subject === undefined) return request;
   const { slots = [], paramHeaders = [] } = (await toolNamed(subject, context)) ?? {};
-  const args = await argumentsOf(request, slots, paramHeaders, context.deps.limits);
+  const args = await argumentsOf(request, slots, paramHeaders, {
+    owner: ownerOf(context),
+    limits: context.deps.limits,
+  });
   const patches = args ? putBack(args, slots) : [];
   if (!args || patches.length === 0) return request;
   for (const { path, value } of patches) {

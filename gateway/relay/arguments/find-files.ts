@@ -13,7 +13,16 @@ import { viewOf } from '../upstream/view.js';
 import { argumentsOf } from './heavy-arguments.js';
 import { refusalOfLong } from './long-argument.js';
 import { mayHideFiles, mayHoldFiles } from './may-hold-files.js';
-import { argumentsAt, type Call, type FileUse, lifts, type Post, type PostContext, toolNamed } from './post.js';
+import {
+  argumentsAt,
+  type Call,
+  type FileUse,
+  lifts,
+  ownerOf,
+  type Post,
+  type PostContext,
+  toolNamed,
+} from './post.js';
 
 /** Finds the calls of tools that take files. @throws GatewayError for an argument that was too long to be kept */
 export function findCalls(post: Post): Post | Promise<Post> {
@@ -59,7 +68,7 @@ async function callOf(request: PendingRequest, context: PostContext): Promise<Ca
   const configured = own(settings, subject);
   const tool = catalog.known(view, subject) ?? (await toolNamed(subject, context));
   const slots = tool?.slots ?? slotsOf({}, configured, []);
-  const args = await argumentsOf(request, slots, tool?.paramHeaders ?? [], limits);
+  const args = await argumentsOf(request, slots, tool?.paramHeaders ?? [], { owner: ownerOf(context), limits });
   return (
     args && { request, name: calledName(request) ?? subject, base: argumentsAt(request), args, tool, slots, uses: [] }
   );
@@ -86,7 +95,7 @@ async function filesIn({ args, slots }: Call, context: PostContext): Promise<Fil
   const { flow } = deps.incoming;
   const isJudged = flow?.mayKeepFrom(deps.server) === true;
   for (const slot of slots) {
-    const pause = breathe();
+    const pause = breathe(ownerOf(context));
     if (pause) await pause;
     if (isJudged) for (const stray of strayIn(args, slot)) refuseHidden(slot, stray, context);
     for (const use of valuesIn(args, slot)) {

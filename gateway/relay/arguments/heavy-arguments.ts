@@ -6,6 +6,7 @@ import { invalid } from '../../mcp/read-message.js';
 import type { Limits } from '../../policy/limits.js';
 import { isTakenFor, readInC } from '../../policy/pattern.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import { besidePath, EACH, isEach } from '../../schema/argument-path.js';
 import { isSpecial } from '../../schema/segments.js';
 import type { ToolSlot } from '../../tools/tool.js';
@@ -38,14 +39,14 @@ export function argumentsOf(
   { params, heavyArguments }: Pick<PendingRequest, 'params' | 'heavyArguments'>,
   slots: readonly ToolSlot[],
   paramHeaders: readonly ParamHeader[],
-  limits: Pick<Limits, 'values'>,
+  { owner, limits }: { owner: Owner; limits: Pick<Limits, 'values'> },
 ): JsonObject | undefined | Promise<JsonObject> {
   const { arguments: args = {} } = params;
   if (!heavyArguments) return isObject(args) ? args : undefined;
   const paths = [...slots.flatMap(pathsOf), ...paramHeaders.map(({ path }) => path)];
   // any name may be a file's
   if (paths.some(({ length }) => length === 0)) throw tooMany(limits.values);
-  return readArguments(heavyArguments, paths, limits);
+  return readArguments(heavyArguments, paths, owner, limits);
 }
 
 function pathsOf({ path, lifted, companions }: ToolSlot): (readonly string[])[] {
@@ -70,11 +71,13 @@ function upToMap(path: readonly string[]): readonly string[] {
  * file.
  * @param text of the arguments, a valid object
  * @param paths in the form of slots
+ * @param owner whose call it is
  * @throws GatewayError `request_invalid` when too many values are at those paths
  */
 export async function readArguments(
   text: Buffer,
   paths: readonly (readonly string[])[],
+  owner: Owner,
   { values: most }: Pick<Limits, 'values'>,
 ): Promise<JsonObject> {
   const args: JsonObject = {};
@@ -93,7 +96,7 @@ export async function readArguments(
   });
   for (let at = 0; at < text.length; at += STEP) {
     reader.feed(text.subarray(at, at + STEP));
-    await breathe();
+    await breathe(owner);
   }
   return args;
 }

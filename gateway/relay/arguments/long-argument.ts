@@ -6,7 +6,7 @@ import { calledName, type PendingRequest } from '../pending-request.js';
 import { valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { argumentsOf } from './heavy-arguments.js';
-import { lifts, type PostContext, rulesOf, toolNamed } from './post.js';
+import { lifts, ownerOf, type PostContext, rulesOf, toolNamed } from './post.js';
 import { tooLargeInside } from './refused-file.js';
 
 /** The error for an argument that was too long for a call: a refused file if the tool takes one there. */
@@ -18,7 +18,7 @@ export async function refusalOfLong(
 ): Promise<GatewayError> {
   const { limits } = context.deps;
   const { slots = [], paramHeaders = [] } = (await toolNamed(name, context)) ?? {};
-  const args = (await argumentsOf(request, slots, paramHeaders, limits)) ?? {};
+  const args = (await argumentsOf(request, slots, paramHeaders, { owner: ownerOf(context), limits })) ?? {};
   for (const slot of slots) {
     for (const use of valuesIn(args, slot)) {
       const argument = calledAs(slot, use.path, lifts(context));

@@ -8,7 +8,7 @@ import { argumentOf, isEach } from '../../schema/argument-path.js';
 import type { ToolSlot } from '../../tools/tool.js';
 import { valuesIn } from '../tools/file-slots.js';
 import { calledAs, writtenAt } from '../tools/lifted-arguments.js';
-import { type Call, lifts, mostIn, type Post, type PostContext, togetherIn, typesIn } from './post.js';
+import { type Call, lifts, mostIn, ownerOf, type Post, type PostContext, togetherIn, typesIn } from './post.js';
 import { sizeBy } from './refused-file.js';
 
 /** What a client may write in place of "the file that is to be attached". */
@@ -35,7 +35,7 @@ async function refuseLacking(
   mayAttach: boolean,
 ): Promise<void> {
   for (const slot of slots) {
-    const wait = breathe();
+    const wait = breathe(ownerOf(context));
     if (wait) await wait;
     const path = argumentOf(slot.path);
     const { parent, value } = memberAt(args, path);

@@ -7,7 +7,7 @@ import { isEach } from '../../schema/argument-path.js';
 import { type SlotUse, valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { readingOf } from './find-files.js';
-import { type Call, lifts, type Post, type PostContext, rulesOf } from './post.js';
+import { type Call, lifts, ownerOf, type Post, type PostContext, rulesOf } from './post.js';
 import { notThere } from './refused-file.js';
 
 /** The end of a bundle's handle, whatever a model has put around it. */
@@ -52,7 +52,7 @@ async function openedIn(call: Call, context: PostContext): Promise<Opened[]> {
   const lists = new Map<string, Opened>();
   let bundles = 0;
   for (const slot of call.slots) {
-    const pause = breathe();
+    const pause = breathe(ownerOf(context));
     if (pause) await pause;
     for (const use of valuesIn(call.args, slot)) {
       const uri = bundleIn(use, context);

@@ -2,7 +2,7 @@ import { breathe } from '../../budget/turn.js';
 import { isObject } from '../../json/value.js';
 import type { JsonPath } from '../../ports/json.js';
 import type { PendingRequest } from '../pending-request.js';
-import type { Post } from './post.js';
+import { ownerOf, type Post } from './post.js';
 
 /** The URIs that a client wants to hear of (2026-07-28). */
 const WATCHED: JsonPath = ['params', 'notifications', 'resourceSubscriptions'];
@@ -18,7 +18,7 @@ async function withoutOwn(post: Post): Promise<Post> {
     const watched = watchedIn(request);
     const others: unknown[] = [];
     for (const uri of watched) {
-      const wait = breathe();
+      const wait = breathe(ownerOf(post.context));
       if (wait) await wait;
       if (typeof uri !== 'string' || !(await library.owns(uri))) others.push(uri);
     }

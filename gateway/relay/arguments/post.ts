@@ -6,6 +6,7 @@ import type { ClientFacts } from '../../ports/client.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import type { ToolFacts, ToolSlot } from '../../tools/tool.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { SlotUse } from '../tools/file-slots.js';
@@ -26,6 +27,11 @@ export interface PostContext extends CallContext {
   hasParamHeaders: boolean;
   /** The new id of the only request on a channel shared by several clients. */
   id?: number;
+}
+
+/** Whose messages they are. */
+export function ownerOf({ principal, deps: { server } }: Pick<PostContext, 'principal' | 'deps'>): Owner {
+  return { principal, server };
 }
 
 /**

@@ -17,7 +17,7 @@ import { refuseMissing } from './missing-files.js';
 import { openBundles } from './open-bundles.js';
 import { outgoing } from './outgoing-message.js';
 import { keepOwnSubscriptions } from './own-subscriptions.js';
-import { type HandedOver, lifts, type Post, type PostContext, type Stage, splits } from './post.js';
+import { type HandedOver, lifts, ownerOf, type Post, type PostContext, type Stage, splits } from './post.js';
 import { writeFiles } from './write-files.js';
 
 /**
@@ -59,7 +59,7 @@ export interface ToUpstream {
  * @throws GatewayError `file_refused` before the server has been asked, and the errors of stores and upstream
  */
 export function toUpstream(messages: ClientMessages, context: PostContext): ToUpstream | Promise<ToUpstream> {
-  const document = JsonDocument.of(messages.bytes, messages.isBatch);
+  const document = JsonDocument.of(messages.bytes, messages.isBatch, ownerOf(context));
   const { requests } = messages;
   const base = { context, messages, document, edits: new Edits(document), deliveries: new Deliveries(context) };
   let post: Post = { ...base, requests, calls: [], handed: [], headers: {} };

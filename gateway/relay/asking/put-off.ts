@@ -54,6 +54,8 @@ export class PutOffLinks {
 
 async function nameOf({ principal, server, call, message, field }: PutOffFor): Promise<string> {
   const { method, subject = '', params, heavyArguments: heavy } = call;
-  const args: JsonValue = heavy ? await argumentsDigest(heavy) : canonical(params.arguments ?? null);
+  const args: JsonValue = heavy
+    ? await argumentsDigest(heavy, { principal, server })
+    : canonical(params.arguments ?? null);
   return JSON.stringify([principal, server, method, subject, args, message, field]);
 }

@@ -6,6 +6,7 @@ import { isObject } from '../../json/value.js';
 import type { Means } from '../../policy/means.js';
 import type { OtherFields, ServerFile } from '../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Lacking } from './lacking.js';
 import type { Way } from './means.js';
@@ -154,11 +155,11 @@ export function isOwnState(seal: Seal, state: JsonValue | undefined): boolean {
 const STEP = 1024 * 1024;
 
 /** For arguments that are too many to be parsed: such a call must be repeated as it was written. */
-export async function argumentsDigest(text: Buffer): Promise<string> {
+export async function argumentsDigest(text: Buffer, owner: Owner): Promise<string> {
   const hash = createHash('sha256');
   for (let at = 0; at < text.length; at += STEP) {
     hash.update(text.subarray(at, at + STEP));
-    await breathe();
+    await breathe(owner);
   }
   return hash.digest('base64url');
 }

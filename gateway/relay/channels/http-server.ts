@@ -113,10 +113,13 @@ export class HttpServer {
     const [request] = messages.requests;
     const { era } = messages;
     if (!era.repeatsInHeaders || request?.method !== 'tools/call' || request.subject === undefined) return {};
-    const { catalog } = this.#deps;
+    const { catalog, server } = this.#deps;
     const tool = await catalog.tool(viewOf(era.version, exchange.principal), request.subject, inquire);
     if (!tool) return {};
-    const args = await argumentsOf(request, tool.slots, tool.paramHeaders, this.#deps.limits);
+    const args = await argumentsOf(request, tool.slots, tool.paramHeaders, {
+      owner: { principal: exchange.principal, server },
+      limits: this.#deps.limits,
+    });
     return paramHeadersFor(tool.paramHeaders, args ?? {});
   }
 

@@ -82,7 +82,7 @@ export class SharedSession {
     this.#tasks = new CallTasks(deps);
     const { signal } = this.#abort;
     this.#own = new OwnRequests({ connection, declares: declaredBy(deps), cut: deps.cut, signal });
-    this.#sending = new SendQueue(connection);
+    this.#sending = new SendQueue(connection, { principal: options.principal, server: deps.server });
     this.#inbox = new ChannelInbox(options, {
       streams: this.#streams,
       names: this.#names,
@@ -264,7 +264,10 @@ export class SharedSession {
     const view = viewOf(messages.statelessVersion ?? '', principal);
     const tool = await deps.catalog.tool(view, request.subject, inquire);
     if (!tool) return;
-    const args = await argumentsOf(request, tool.slots, tool.paramHeaders, deps.limits);
+    const args = await argumentsOf(request, tool.slots, tool.paramHeaders, {
+      owner: { principal, server: deps.server },
+      limits: deps.limits,
+    });
     checkParamHeaders(tool.paramHeaders, args ?? {}, exchange.headers);
   }
 

@@ -60,7 +60,8 @@ const PLAIN: SpelledIn = { encoding: 'base64' };
 /** Everything cut out of one message, and whether the message can still be forwarded. */
 export class MessageCuts {
   #deps: CutDeps;
-  readonly #owner: Owner;
+  /** Whose message it is: whose shares it takes of `limits.held` and `limits.partMemory`, and of the event loop. */
+  readonly owner: Owner;
   readonly #signal: AbortSignal;
   readonly #message: HeldMessage;
   #madeFiles: MessageFiles | undefined;
@@ -85,17 +86,16 @@ export class MessageCuts {
   readonly texts: { value: SlotValue; nested: TextParts }[] = [];
   failure: GatewayError | undefined;
 
-  /** @param owner the owner whose shares of `limits.held` and `limits.partMemory` it takes */
   constructor(deps: CutDeps, owner: Owner, message: HeldMessage, signal: AbortSignal) {
     this.#deps = deps;
-    this.#owner = owner;
+    this.owner = owner;
     this.#message = message;
     this.#signal = signal;
   }
 
   /** Made for the first file: most messages have none. */
   get #files(): MessageFiles {
-    this.#madeFiles ??= new MessageFiles(this.#deps, this.#owner, this.#signal);
+    this.#madeFiles ??= new MessageFiles(this.#deps, this.owner, this.#signal);
     return this.#madeFiles;
   }
 
@@ -119,7 +119,7 @@ export class MessageCuts {
     if (this.#released) return;
     this.#bytes += delta;
     try {
-      this.#deps.held.add(delta, this.#owner);
+      this.#deps.held.add(delta, this.owner);
     } catch (error) {
       this.fail(error);
     }
@@ -134,7 +134,7 @@ export class MessageCuts {
   /** Releases everything that was accounted for, and stops accounting. */
   release(): void {
     this.#released = true;
-    this.#deps.held.add(-this.#bytes, this.#owner);
+    this.#deps.held.add(-this.#bytes, this.owner);
     this.#bytes = 0;
   }
 
@@ -156,6 +156,7 @@ export class MessageCuts {
     };
     if (!place?.isProse) return openUsual();
     const options = {
+      owner: this.owner,
       limit: this.#deps.nestedFrom ?? limits.inlineOther,
       mayOpen: () => this.#nested < limits.files,
       account: (delta: number) => this.account(delta),
@@ -212,7 +213,7 @@ export class MessageCuts {
       inlineLimit,
       spoolLimit,
       path,
-      lease: () => new PartLease(this.#deps.ingest, this.#owner, this.#signal),
+      lease: () => new PartLease(this.#deps.ingest, this.owner, this.#signal),
       openFile: (lease) => this.#openFile(path, lease, { isNested, isShown }),
       keepFile: (ingest) => this.#files.keep(ingest),
       account: (delta) => this.account(delta),

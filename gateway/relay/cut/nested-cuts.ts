@@ -128,7 +128,7 @@ export class NestedCuts extends TextParts implements SlotSink {
     const raw = this.parts.flatMap((part) =>
       part instanceof ByteStore ? part.pieces() : [Buffer.from(words.get(part) ?? '')],
     );
-    return nestedJson(raw, this.#options.weight);
+    return nestedJson(raw, this.#options.weight, this.#options.owner);
   }
 
   /** Reads up to the characters that show whether this may be JSON. */

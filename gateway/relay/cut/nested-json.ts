@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { breathe } from '../../budget/turn.js';
 import type { JsonValue } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import { stringsInSteps } from '../../wire/json/parse.js';
 import { createReader, type HeldMessage, type MessageReader } from '../../wire/json/reader.js';
 import { compileWatchTree } from '../../wire/json/watch-tree.js';
@@ -20,13 +21,18 @@ const NOTHING = compileWatchTree({});
  * The objects, lists and strings of a text that is JSON in a JSON string, without its numbers. In one step, a text of
  * 15 MB took up to 400 ms: its two levels of escapes alone more than half of that.
  * @param raw the text as its message spells it, without quotes
+ * @param owner whose text it is
  * @returns undefined when it is not JSON, or too large to be parsed
  */
-export async function nestedJson(raw: readonly Buffer[], limits: WeightLimits): Promise<JsonValue | undefined> {
+export async function nestedJson(
+  raw: readonly Buffer[],
+  limits: WeightLimits,
+  owner: Owner,
+): Promise<JsonValue | undefined> {
   const check = new Check(limits);
   const text: string[] = [];
   try {
-    for await (const piece of unescaped(raw)) {
+    for await (const piece of unescaped(raw, owner)) {
       check.read(piece);
       text.push(piece);
     }
@@ -37,17 +43,17 @@ export async function nestedJson(raw: readonly Buffer[], limits: WeightLimits): 
   const steps = stringsInSteps(text.join(''));
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value as JsonValue;
-    await breathe();
+    await breathe(owner);
   }
 }
 
 /** The text, piece by piece, without the escapes of the string around it. @throws SyntaxError */
-async function* unescaped(raw: readonly Buffer[]): AsyncGenerator<string> {
+async function* unescaped(raw: readonly Buffer[], owner: Owner): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   for (const piece of raw) {
     for (let at = 0; at < piece.length; at += STEP) {
-      await breathe();
+      await breathe(owner);
       const known = rest + decoder.write(piece.subarray(at, at + STEP));
       const end = wholeUntil(known);
       rest = known.slice(end);

@@ -1,4 +1,5 @@
 import type { FileClaims } from '../../ports/file.js';
+import type { Owner } from '../../ports/owner.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { Cut } from './cut.js';
 import type { NestedPlace } from './nested-places.js';
@@ -26,6 +27,8 @@ export interface NestedFile {
 }
 
 export interface TextPartsOptions {
+  /** Whose text it is. */
+  owner: Owner;
   /** Bytes up to which a file stays inline. */
   limit: number;
   /** Undefined when the message has failed. */

@@ -84,7 +84,8 @@ export class OwnResources {
     reader: Reader,
   ): Promise<(() => Promise<LocalAnswer>) | undefined> {
     const { uri } = params;
-    if (method === COMPLETION) return (await this.#completesOwn(params)) ? async () => NO_COMPLETION : undefined;
+    if (method === COMPLETION)
+      return (await this.#completesOwn(params, reader.principal)) ? async () => NO_COMPLETION : undefined;
     const own =
       METHODS.has(method) && typeof uri === 'string' && (await ownUri(this.#deps.library, uri, reader.principal));
     if (!own) return undefined;
@@ -92,11 +93,11 @@ export class OwnResources {
   }
 
   /** True when a value to be completed, or one beside it, is a handle or a link: the server is not shown it. */
-  async #completesOwn({ ref, argument, context }: JsonObject): Promise<boolean> {
+  async #completesOwn({ ref, argument, context }: JsonObject, principal: string): Promise<boolean> {
     const given = isObject(context) && isObject(context.arguments) ? Object.values(context.arguments) : [];
     const values = [isObject(ref) && ref.uri, isObject(argument) && argument.value, ...given];
     for (const value of values) {
-      const wait = breathe();
+      const wait = breathe({ principal });
       if (wait) await wait;
       if (typeof value === 'string' && (await this.#deps.library.owns(value))) return true;
     }

@@ -109,7 +109,20 @@ async function translationOf(work: Work, found: Found): Promise<TranslateContext
   const declared = declaredResults(catalog, view, inquire, requestAt);
   const structured = new StructuredResults(message, cuts, declared, limits);
   const shown = new ShownFiles(message, client, { files, images });
-  const context = { server, client, dialects, limits, library, files, signal, structured, shown, room, edits };
+  const context = {
+    owner: { principal, server },
+    server,
+    client,
+    dialects,
+    limits,
+    library,
+    files,
+    signal,
+    structured,
+    shown,
+    room,
+    edits,
+  };
   const remote = fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined;
   const writer = writerFor(client, dialects);
   const unshownDeps = { cut: deps.cut, owner: { principal, server }, signal };
@@ -160,9 +173,9 @@ function nameOf(request: TracedRequest | undefined, { offered }: Pick<ResultDeps
 }
 
 /** The results in a message that may name files which the server keeps. */
-function naming({ message, answers, deps }: Work): Promise<ResultPlace[]> {
+function naming({ message, answers, deps, to: { principal } }: Work): Promise<ResultPlace[]> {
   const asked = answers.flatMap(({ base, request }) =>
     request && FILE_METHODS.has(request.method) ? [{ base, subject: nameOf(request, deps) ?? request.method }] : [],
   );
-  return resultsIn(message, asked, deps.limits);
+  return resultsIn(message, asked, { principal, server: deps.server }, deps.limits);
 }

@@ -12,6 +12,7 @@ import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, HolderKind, OutgoingFile, RemoteFile, SlotPlace } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
@@ -26,6 +27,8 @@ import { TextRenames, textsOf } from './text-renames.js';
 const OPEN_ARRAY = 0x5b;
 
 interface RemoteEditContext {
+  /** Whose message it is. */
+  owner: Owner;
   server: string;
   client: ClientFacts;
   dialects: readonly Dialect[];
@@ -82,14 +85,14 @@ export async function remoteEdits(
   fetched: readonly FetchedFile[],
   context: RemoteEditContext,
 ): Promise<RemoteEdits> {
-  const located = await locateAll(message, fetched);
+  const located = await locateAll(message, fetched, context.owner);
   context.edits.know(located);
   const done: RemoteEdits = { replacements: [], values: [], failures: [] };
-  const texts = new TextRenames(located, context.room);
+  const texts = new TextRenames(located, context);
   for (const result of new Set(fetched.map((one) => one.result))) {
     const edited: EditedResult = { blocks: [], names: new Map(), shown: new Set() };
     for (const one of valuesLast(fetched.filter((candidate) => candidate.result === result))) {
-      await breathe();
+      await breathe(context.owner);
       const range = located.at(one.path);
       if (range) await writeFetched({ one, range: { ...range, path: one.path } }, edited, done, context);
     }
@@ -183,7 +186,7 @@ async function blocksFor(
 }
 
 /** Every place that may have to be found. */
-async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]): Promise<JsonDocument> {
+async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[], owner: Owner): Promise<JsonDocument> {
   const paths = fetched.flatMap(({ path, result, holder }) => [
     ...path.map((_, length) => path.slice(0, length + 1)),
     ...membersOf(holder).map((member) => [...path, ...member]),
@@ -193,7 +196,7 @@ async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]):
     ...textsOf(result).map(([index]) => [...result.path, 'content', index, 'text']),
   ]);
   const isBatch = fetched.some(({ path }) => typeof path[0] === 'number');
-  const located = await JsonDocument.of(message.skeleton(), isBatch).findInSteps(paths);
+  const located = await JsonDocument.of(message.skeleton(), isBatch, owner).findInSteps(paths);
   refuseDuplicates(located);
   return located;
 }

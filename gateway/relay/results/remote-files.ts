@@ -10,6 +10,7 @@ import { contrast } from '../../policy/amounts.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { paced } from '../upstream/paced.js';
 import { brief, rulesFor } from '../upstream/transfer-rules.js';
@@ -114,6 +115,7 @@ const MEMBERS = [
 export async function resultsIn(
   message: HeldMessage,
   answers: readonly { base: JsonPath; subject: string }[],
+  owner: Owner,
   { values }: Pick<Limits, 'values'>,
 ): Promise<ResultPlace[]> {
   const found: ResultPlace[] = [];
@@ -126,7 +128,7 @@ export async function resultsIn(
       if (!range || value === undefined) continue;
       left -= range.values;
       result[key] = value;
-      await breathe();
+      await breathe(owner);
     }
     return result;
   };
@@ -147,7 +149,8 @@ export async function resultsIn(
  * file stays unchanged when the server does not know it as one.
  */
 export async function fetchRemoteFiles(results: readonly ResultPlace[], context: RemoteDeps): Promise<FetchedFile[]> {
-  const { dialects, limits } = context.deps;
+  const { dialects, limits, server } = context.deps;
+  const owner = { principal: context.principal, server };
   const outcomes = new Map<string, FetchedFile['outcome'] | undefined>();
   const noFiles = new Set<string>();
   const fetched: FetchedFile[] = [];
@@ -155,7 +158,7 @@ export async function fetchRemoteFiles(results: readonly ResultPlace[], context:
     const { transfer } = dialect;
     if (!transfer) continue;
     for (const result of results) {
-      await breathe();
+      await breathe(owner);
       for (const remote of transfer.remoteFiles(result.result)) {
         // counts entries, even of the same file: each is written, with its link and perhaps a preview
         if (fetched.length >= limits.files) return fetched;

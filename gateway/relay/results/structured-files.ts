@@ -47,7 +47,7 @@ export async function structuredFiles(
     known = files.count;
     for (const cut of strings) {
       // a message may have tens of thousands of them
-      const wait = breathe();
+      const wait = breathe(cuts.owner);
       if (wait) await wait;
       if (found.has(cut)) continue;
       const file = (await sameFile(cut, files)) ?? (await expectedFile(message, cut, files, context));
@@ -93,7 +93,7 @@ export async function knownDigests(
   if (!cuts.texts.some(({ nested }) => nested.hasCuts)) return known;
   for (const { cut } of files) if (cut.stored) known.add(cut.stored.digest);
   for (const cut of cuts.cuts.filter(isStructured)) {
-    const wait = breathe();
+    const wait = breathe(cuts.owner);
     if (wait) await wait;
     if (!context.mayHoldFiles(cut.value.path) || !(await isExpected(cut, context))) continue;
     const digest = digestOf(cut);

@@ -2,6 +2,7 @@ import { breathe } from '../../budget/turn.js';
 import type { JsonDocument } from '../../json/document.js';
 import type { Edits } from '../../json/edit.js';
 import { isObject } from '../../json/value.js';
+import type { Owner } from '../../ports/owner.js';
 import type { Room } from '../client/room.js';
 import type { ResultPlace } from './remote-files.js';
 
@@ -31,13 +32,15 @@ const GOES_ON = /[\w~/-]/;
 export class TextRenames {
   readonly #located: JsonDocument;
   readonly #room: Room;
+  readonly #owner: Owner;
   #renamed = 0;
   #looks = 0;
 
   /** @param located contains the texts of all results */
-  constructor(located: JsonDocument, room: Room) {
+  constructor(located: JsonDocument, { room, owner }: { room: Room; owner: Owner }) {
     this.#located = located;
     this.#room = room;
+    this.#owner = owner;
   }
 
   /** @param names the replacement of each URI, in the texts of one result */
@@ -45,7 +48,7 @@ export class TextRenames {
     const known = byBeginning(names);
     if (known.size === 0) return;
     for (const [index, text] of textsOf(result)) {
-      await breathe();
+      await breathe(this.#owner);
       const found = this.#find(text, known);
       const range = found.length > 0 && this.#located.at([...result.path, 'content', index, 'text']);
       const growth = found.reduce((sum, { uri, name }) => sum + Buffer.byteLength(name) - uri.length, 0);

@@ -145,7 +145,7 @@ export async function toClient(
   const edits = new Edits(placesOf(message));
   const work: Work = { message, cuts, deps, to, answers, files, room, edits };
   try {
-    if (maySpeak(message) && (await silenceServer(message))) cuts.reread();
+    if (maySpeak(message) && (await silenceServer(message, owner))) cuts.reread();
     const retold = retell(work);
     if (retold) {
       await dismiss(cuts);
@@ -287,7 +287,17 @@ async function rewriteToolList({ message, answers, deps, to, room, edits }: Work
   const remoteMethods = deps.remoteMethods.of(to.principal);
   for (const { base, request } of answers) {
     if (request?.method !== 'tools/list') continue;
-    const list = { message, at: [...base, 'result'], view, client: to.client, identity: to.identity, room, edits };
+    const owner = { principal: to.principal, server: deps.server };
+    const list = {
+      owner,
+      message,
+      at: [...base, 'result'],
+      view,
+      client: to.client,
+      identity: to.identity,
+      room,
+      edits,
+    };
     await editToolList(list, { ...deps, remoteMethods });
   }
 }

@@ -30,7 +30,7 @@ export function showResources(
     const room = new Room(limits.response, plainSize(message, cuts));
     let shown = 0;
     const text = message.slice(range.start, range.end);
-    await eachItem(text, key, (entry) => {
+    await eachItem(text, key, cuts.owner, (entry) => {
       if (shown >= MAX_SHOWN || entry.values > limits.values) return;
       const bytes = text.subarray(entry.start, entry.end);
       const value = parseJson(bytes.toString('utf8')) as JsonValue;

@@ -267,7 +267,7 @@ const READS_BOTH = 'application/json, text/event-stream';
 function asRead(asked: Asked, answers: ReadonlyMap<PendingRequest, AnswerEdit>, streaming: ResourceStreaming): Asked {
   const edited = withEdits(asked, answers);
   const { exchange, messages } = edited;
-  const document = JsonDocument.of(messages.bytes, messages.isBatch);
+  const document = JsonDocument.of(messages.bytes, messages.isBatch, { principal: exchange.principal });
   const edits = new Edits(document);
   for (const { base, params } of answers.keys()) {
     const { uri, _meta } = params;

@@ -273,7 +273,7 @@ export class Catalog {
 
   /** Reads a page tool by tool. */
   async #readPage(message: HeldMessage, take: (listed: ToolText) => Promise<void>): Promise<JsonObject> {
-    for await (const listed of toolTexts(message, ['result'], this.#options.limits)) await take(listed);
+    for await (const listed of toolTexts(message, ['result'], undefined, this.#options.limits)) await take(listed);
     const cursor = rangeAt(message, RANGE.nextCursor, ['result', 'nextCursor']);
     const nextCursor = cursor && lightValue(message, cursor, this.#options.limits);
     return nextCursor === undefined ? {} : { nextCursor };

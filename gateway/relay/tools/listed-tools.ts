@@ -4,6 +4,7 @@ import { isObject } from '../../json/value.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 
@@ -20,15 +21,17 @@ export interface ToolText {
 /**
  * The tools of a list, one after the other; others are served between them.
  * @param at path of the result in the message
+ * @param owner whose work it is, where that is known
  */
 export async function* toolTexts(
   message: HeldMessage,
   at: JsonPath,
+  owner: Owner | undefined,
   { values }: Pick<Limits, 'values'>,
 ): AsyncGenerator<ToolText> {
-  await breathe();
+  await breathe(owner);
   for (const range of toolRanges(message, at)) {
-    const pause = breathe();
+    const pause = breathe(owner);
     if (pause) await pause;
     yield { range, text: message.slice(range.start, range.end), isHeavy: range.values > values };
   }

@@ -9,6 +9,7 @@ import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { Identity } from '../../ports/identity.js';
 import type { JsonPatch, JsonPath } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import type { Tool, ToolFacts } from '../../tools/tool.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
@@ -34,6 +35,8 @@ interface ToolListDeps
 
 /** A tools/list result for one client. */
 interface ToolList {
+  /** Whose work it is. */
+  owner: Owner;
   message: HeldMessage;
   /** Path of the result in the message. */
   at: JsonPath;
@@ -72,7 +75,7 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
   let isPersonal = false;
   let hasFiles = false;
   const kind = kindOf(client, dialects);
-  for await (const listed of toolTexts(message, at, deps.limits)) {
+  for await (const listed of toolTexts(message, at, list.owner, deps.limits)) {
     const { range, text } = listed;
     const read = tools.get(range);
     if (!read) continue;
@@ -89,8 +92,11 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
     if (!declared) continue;
     hasFiles ||= read.facts.slots.length > 0;
     const tool = { ...read, declared: patchValue(declared, given) };
-    await breathe();
-    const own = await patchesFor(tool, reader, { ...shared, limits: deps.toolLimits.lower(deps.limits, [read.name]) });
+    await breathe(list.owner);
+    const own = await patchesFor(list.owner, tool, reader, {
+      ...shared,
+      limits: deps.toolLimits.lower(deps.limits, [read.name]),
+    });
     isPersonal ||= own.isPersonal;
     const patches = [...given, ...own.patches];
     if (patches.length > 0) await writeTool({ listed, patches, given }, list);
@@ -107,12 +113,13 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
  * @returns with it, whether other clients see it otherwise: what is unchanged for one may be changed for all others
  */
 async function patchesFor(
+  owner: Owner,
   tool: Tool,
   reader: Reader,
   context: ShowContext,
 ): Promise<{ patches: readonly JsonPatch[]; isPersonal: boolean }> {
   const patches = show(tool, reader, context);
-  await breathe();
+  await breathe(owner);
   const isPersonal =
     !reader.isPlain && !isDeepStrictEqual(patches, show(tool, plainReader(reader, context.dialects), context));
   return { patches, isPersonal };
@@ -121,9 +128,9 @@ async function patchesFor(
 /** Writes a tool as the client sees it, or, where that is too long for the message, under its name at least. */
 async function writeTool(
   { listed: { range, text }, patches, given }: { listed: ToolText; patches: JsonPatch[]; given: readonly JsonPatch[] },
-  { room, edits }: ToolList,
+  { owner, room, edits }: ToolList,
 ): Promise<void> {
-  await breathe();
+  await breathe(owner);
   const bytes = patchText(text, patches);
   if (room.take(bytes.length - text.length)) edits.replace(range, bytes);
   else if (given.length > 0) edits.replace(range, patchText(text, given));
@@ -131,13 +138,13 @@ async function writeTool(
 
 /** Records all tools, because the names of Wharf's own depend on them. */
 async function noteTools(
-  { message, at, view }: ToolList,
+  { owner, message, at, view }: ToolList,
   shown: Shown | undefined,
   { catalog, limits }: ToolListDeps,
 ): Promise<Noted> {
   const tools = new Map<WatchRange, ListedFacts>();
   const hidden = new Set<WatchRange>();
-  for await (const listed of toolTexts(message, at, limits)) {
+  for await (const listed of toolTexts(message, at, owner, limits)) {
     const { range } = listed;
     const tool = await catalog.noteListed(view, listed);
     if (tool === 'wharfs' || (shown && tool && (tool.name === undefined || shown(tool.name) === undefined)))

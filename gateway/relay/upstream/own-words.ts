@@ -2,6 +2,7 @@ import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import { folded, readInC } from '../../policy/pattern.js';
 import type { JsonValue } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { OWN_TOOL_META_KEY } from '../cut/places.js';
@@ -51,11 +52,12 @@ export function maySpeakForWharf(read: (start: number, end: number) => Buffer, s
  * Removes Wharf's keys from a server's message, because programs trust the names, links and digests under them. Blanks
  * replace the bytes, so that nothing else in the message moves.
  * @param message complete
+ * @param owner whose message it is
  * @returns true when anything was removed
  * @throws GatewayError `upstream_invalid` when that is impossible: the message is not JSON (some clients read it
  * anyway), or has long strings there
  */
-export async function silenceServer(message: HeldMessage): Promise<boolean> {
+export async function silenceServer(message: HeldMessage, owner: Owner): Promise<boolean> {
   if (message.malformed) {
     const { offset, reason } = message.malformed;
     throw new GatewayError('upstream_invalid', { reason: `${reason} at byte ${offset}` });
@@ -66,7 +68,7 @@ export async function silenceServer(message: HeldMessage): Promise<boolean> {
     for (const found of blankOwnWords(Buffer.from(message.skeleton()))) {
       if (found.length > 0) message.blank(found);
       isChanged ||= found.length > 0;
-      await breathe();
+      await breathe(owner);
     }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

@@ -24,7 +24,7 @@ export async function readRound(asked: Asked, request: PendingRequest, deps: Rou
   const { method, subject = '', params } = request;
   const { requestState, inputResponses } = params;
   const { heavyArguments: heavy } = request;
-  const args = heavy ? await argumentsDigest(heavy) : params.arguments;
+  const args = heavy ? await argumentsDigest(heavy, { principal: asked.exchange.principal, server }) : params.arguments;
   const bound = { principal: asked.exchange.principal, server, method, subject, args };
   const round: Round = { asked, request, bound, state: { files: [] }, answers: {} };
   if (typeof requestState !== 'string') return round;

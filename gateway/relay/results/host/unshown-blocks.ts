@@ -140,7 +140,9 @@ export async function unshownBlocks(
     throw new GatewayError('too_many_files', facts);
   }
   const isBatch = typeof found[0]?.path[0] === 'number';
-  const located = await JsonDocument.of(message.skeleton(), isBatch).findInSteps(found.map(({ path }) => path));
+  const located = await JsonDocument.of(message.skeleton(), isBatch, deps.owner).findInSteps(
+    found.map(({ path }) => path),
+  );
   const replacements: Replacement[] = [];
   for (const { path, block, what } of found) {
     const range = located.at(path);

@@ -23,7 +23,7 @@ export async function lookInside({ cuts, deps, to }: Work): Promise<void> {
     // the antivirus knows nothing that short
     if (!pieces || cut.value.length < SCANNED_FROM) continue;
     // a message may have tens of thousands of them
-    const wait = breathe();
+    const wait = breathe(owner);
     if (wait) await wait;
     const found = cut.inspect();
     if (found && !seen.has(found.digest) && !areHex(pieces)) {
@@ -40,7 +40,7 @@ export async function lookInside({ cuts, deps, to }: Work): Promise<void> {
   for (const { value, nested } of cuts.texts) {
     if (!(nested instanceof NestedCuts)) continue;
     const path = `/${value.path.join('/')}`;
-    for await (const word of wordsOf(nested, SCANNED_FROM)) {
+    for await (const word of wordsOf(nested, SCANNED_FROM, owner)) {
       if (seen.has(word)) continue;
       seen.add(word);
       const bytes = Buffer.from(word, 'base64');

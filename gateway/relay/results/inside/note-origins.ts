@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { breathe } from '../../../budget/turn.js';
 import { GatewayError } from '../../../errors.js';
 import { mediaTypeOf } from '../../../files/names/media-type.js';
+import type { Owner } from '../../../ports/owner.js';
 import { decodeTolerantBase64 } from '../../../wire/base64/decode-text.js';
 import { readDataUri } from '../../../wire/data-uri.js';
 import type { Cut } from '../../cut/cut.js';
@@ -57,7 +58,7 @@ export async function noteOrigins({ cuts, deps, to }: Facts, origins: Noting): P
     const declared = reading?.claims.mimeType;
     if (digest !== undefined) await note(digest, declared);
   }
-  for (const { nested } of cuts.texts) if (nested instanceof NestedCuts) await noteText(nested, note);
+  for (const { nested } of cuts.texts) if (nested instanceof NestedCuts) await noteText(nested, note, owner);
 }
 
 function inlineDigest(cut: Cut, isFile: boolean): string | undefined {
@@ -68,12 +69,12 @@ function inlineDigest(cut: Cut, isFile: boolean): string | undefined {
 }
 
 /** A text that is JSON may hold files in its strings. */
-async function noteText(nested: NestedCuts, note: Note): Promise<void> {
-  await breathe();
+async function noteText(nested: NestedCuts, note: Note, owner: Owner): Promise<void> {
+  await breathe(owner);
   const strings = nested.size <= MOST_PARSED ? await nested.strings() : undefined;
   if (!strings) {
     // too much to be parsed: its words are looked at, and nothing says which of them are files
-    for await (const word of wordsOf(nested, UNMARKED_LENGTH)) await note(digestOf(Buffer.from(word, 'base64')));
+    for await (const word of wordsOf(nested, UNMARKED_LENGTH, owner)) await note(digestOf(Buffer.from(word, 'base64')));
     return;
   }
   const isMarked = createMarks();
@@ -81,7 +82,7 @@ async function noteText(nested: NestedCuts, note: Note): Promise<void> {
     const isLong = text.length >= UNMARKED_LENGTH;
     if (!BEGINNING.test(text)) continue;
     if (!isLong && !isMarked(place) && !DATA.test(text)) continue;
-    await breathe();
+    await breathe(owner);
     const found = fileIn(text);
     if (found && found.bytes.length > 0) await note(digestOf(found.bytes), found.mimeType);
   }

@@ -1,4 +1,5 @@
 import { breathe } from '../../../budget/turn.js';
+import type { Owner } from '../../../ports/owner.js';
 import { ByteStore } from '../../../wire/json/byte-store.js';
 import type { NestedCuts } from '../../cut/nested-cuts.js';
 
@@ -16,12 +17,16 @@ export function areHex(pieces: readonly Buffer[]): boolean {
 }
 
 /** The words of a JSON text that may be base64, whatever the text is: what has left it is not among them. */
-export async function* wordsOf({ parts }: Pick<NestedCuts, 'parts'>, least: number): AsyncGenerator<string> {
+export async function* wordsOf(
+  { parts }: Pick<NestedCuts, 'parts'>,
+  least: number,
+  owner: Owner,
+): AsyncGenerator<string> {
   for (const part of parts) {
     if (!(part instanceof ByteStore)) continue;
     let open: string[] = [];
     for (const slice of slicesOf(part.pieces())) {
-      await breathe();
+      await breathe(owner);
       const [first = '', ...words] = wordsIn(slice);
       open.push(first);
       for (const word of words) {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { beginStep } from '../../../../gateway/budget/turn.js';
 import { nestedJson } from '../../../../gateway/relay/cut/nested-json.js';
 import { runs } from '../../../helpers/effort.js';
 
@@ -30,6 +31,10 @@ const shape = (value: unknown): unknown => {
 };
 
 describe('a text that is JSON in a JSON string', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   it('is read through both levels of escapes, in any pieces', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -39,12 +44,12 @@ describe('a text that is JSON in a JSON string', () => {
         async (value, size, isEscaped) => {
           const plain = JSON.stringify(value, null, isEscaped ? 1 : 0);
           const expected = shape(JSON.parse(plain));
-          expect(await nestedJson(raw(plain, size), LIMITS)).toEqual(expected);
+          expect(await nestedJson(raw(plain, size), LIMITS, {})).toEqual(expected);
           const hidden = escaped(plain);
           const pieces = Array.from({ length: Math.ceil(hidden.length / size) }, (_, at) =>
             Buffer.from(hidden.slice(at * size, (at + 1) * size)),
           );
-          expect(await nestedJson(pieces, LIMITS)).toEqual(expected);
+          expect(await nestedJson(pieces, LIMITS, {})).toEqual(expected);
         },
       ),
       { numRuns: runs(300) },
@@ -63,7 +68,7 @@ describe('a text that is JSON in a JSON string', () => {
     for (const shift of ['', 'a', 'ab', 'abc', 'abcd']) {
       const long = shift + char.repeat(140_000);
       const value = { mimeType: 'image/png', [long]: [long, { data: long }] };
-      expect(await nestedJson(raw(JSON.stringify(value)), LIMITS)).toEqual(value);
+      expect(await nestedJson(raw(JSON.stringify(value)), LIMITS, {})).toEqual(value);
     }
   });
 
@@ -78,11 +83,11 @@ describe('a text that is JSON in a JSON string', () => {
     ['a comma too many', '[1,]'],
     ['other words behind it', '[1] x'],
   ])('is none where it is %s than a value', async (_, text) => {
-    expect(await nestedJson(raw(text), LIMITS)).toBeUndefined();
+    expect(await nestedJson(raw(text), LIMITS, {})).toBeUndefined();
   });
 
   it.each(['\\', '\\u00', '\\x'])('is none where the string around it ends with %j', async (end) => {
-    expect(await nestedJson([Buffer.from(`[1]${end}`)], LIMITS)).toBeUndefined();
+    expect(await nestedJson([Buffer.from(`[1]${end}`)], LIMITS, {})).toBeUndefined();
   });
 
   it('is read up to the limits of depth and values', async () => {
@@ -91,15 +96,33 @@ describe('a text that is JSON in a JSON string', () => {
       `[${Array(values - 1)
         .fill('1')
         .join(',')}]`;
-    expect(await nestedJson(raw(deep(20)), LIMITS)).toBeDefined();
-    expect(await nestedJson(raw(deep(21)), LIMITS)).toBeUndefined();
-    expect(await nestedJson(raw(wide(1000)), LIMITS)).toBeDefined();
-    expect(await nestedJson(raw(wide(1002)), LIMITS)).toBeUndefined();
+    expect(await nestedJson(raw(deep(20)), LIMITS, {})).toBeDefined();
+    expect(await nestedJson(raw(deep(21)), LIMITS, {})).toBeUndefined();
+    expect(await nestedJson(raw(wide(1000)), LIMITS, {})).toBeDefined();
+    expect(await nestedJson(raw(wide(1002)), LIMITS, {})).toBeUndefined();
   });
 
   it('keeps a member named __proto__, and of two equal keys the last', async () => {
-    const value = await nestedJson(raw('{"__proto__":{"a":"b"},"c":"d","\\u0063":"e"}'), LIMITS);
+    const value = await nestedJson(raw('{"__proto__":{"a":"b"},"c":"d","\\u0063":"e"}'), LIMITS, {});
     expect(Object.keys(value as object)).toEqual(['__proto__', 'c']);
     expect((value as { c: string }).c).toBe('e');
+  });
+
+  it('is read when its caller has a turn, and not when another has', async () => {
+    const [ann, bob] = [{ principal: 'ann' }, { principal: 'bob' }];
+    let now = performance.now();
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    beginStep(bob);
+    beginStep(ann);
+    // more than ann's share
+    now += 5;
+    const read: string[] = [];
+    await Promise.all(
+      [ann, bob].map(async (owner) => {
+        await nestedJson(raw('["a"]'), LIMITS, owner);
+        read.push(owner.principal);
+      }),
+    );
+    expect(read).toEqual(['bob', 'ann']);
   });
 });

@@ -16,7 +16,7 @@ async function renamed(texts: readonly string[], names: Record<string, string>, 
   const located = JsonDocument.of(json).find(paths);
   const place = { path: ['result'], result, subject: 't' };
   const edits = new Edits(located);
-  await new TextRenames(located, room).rename(place, new Map(Object.entries(names)), edits);
+  await new TextRenames(located, { room, owner: {} }).rename(place, new Map(Object.entries(names)), edits);
   const rendered = Buffer.concat(edits.applied().pieces as readonly Buffer[]);
   const after = JSON.parse(rendered.toString()) as { result: typeof result };
   return after.result.content.map(({ text }) => text);

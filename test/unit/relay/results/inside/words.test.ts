@@ -8,7 +8,7 @@ async function words(text: string, least = 4): Promise<string[]> {
   store.append(bytes, 0, bytes.length);
   store.settle();
   const found: string[] = [];
-  for await (const word of wordsOf({ parts: [store] }, least)) found.push(word);
+  for await (const word of wordsOf({ parts: [store] }, least, {})) found.push(word);
   return found;
 }
 
