@@ -28,6 +28,7 @@ const MADE: Readonly<Record<string, string>> = {
   'gateway/schema/pattern-tree.ts: reader.outline': 'such a pattern without its classes: read, and never run',
   'gateway/config/schema/template.ts: `\\\\$${name}\\\\b`': 'the name of a placeholder: no repetition',
   "gateway/encodings.ts: `\\\\$(?:${placeholdersOf(kind).join('|')})\\\\b`": 'names of placeholders: no repetition',
+  "gateway/json/marks.ts: all.map(escaped).join('|')": 'fixed texts, one beside the other: no repetition',
   'gateway/files/temp-files.ts: `^wharf-${HOST}-(\\\\d{1,10})-[A-Za-z0-9]{6}$`': 'a hash in hexadecimal digits',
 };
 

@@ -3,6 +3,7 @@ import { asGatewayError, type GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import { storeFile } from '../../files/store-file.js';
 import { exactValue } from '../../json/light-value.js';
+import { Marks } from '../../json/marks.js';
 import { isObject, valueAt } from '../../json/value.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
@@ -71,30 +72,26 @@ export function mayNameFiles(
   methods: readonly string[],
   dialects: readonly Dialect[],
 ): boolean {
-  const marks =
-    methods.length === 1
-      ? marksOf(methods[0] as string, dialects)
-      : methods.flatMap((method) => marksOf(method, dialects));
+  const marks = methods.map((method) => marksOf(method, dialects)).filter(({ texts }) => texts.length > 0);
   if (marks.length === 0) return false;
-  const overlap = Math.max(...marks.map((mark) => mark.length));
+  const overlap = Math.max(...marks.map(({ longest }) => longest));
   for (let from = 0; from < size; from += LOOK) {
     const piece = read(from, Math.min(from + LOOK + overlap, size));
-    for (const mark of marks) if (piece.includes(mark)) return true;
+    if (marks.some((one) => one.areIn(piece))) return true;
   }
   return false;
 }
 
-/** What is looked for, as bytes: made for each answer, it cost a tenth of a short one. Only methods with files are asked. */
-const KNOWN_MARKS = new WeakMap<readonly Dialect[], Map<string, readonly Buffer[]>>();
+/** What is looked for. Made for each answer, it cost a tenth of a short one. Only methods with files are asked. */
+const KNOWN_MARKS = new WeakMap<readonly Dialect[], Map<string, Marks>>();
 
-function marksOf(method: string, dialects: readonly Dialect[]): readonly Buffer[] {
-  const known = KNOWN_MARKS.get(dialects) ?? new Map<string, readonly Buffer[]>();
+function marksOf(method: string, dialects: readonly Dialect[]): Marks {
+  const known = KNOWN_MARKS.get(dialects) ?? new Map<string, Marks>();
   KNOWN_MARKS.set(dialects, known);
   let marks = known.get(method);
   if (!marks) {
     const links = LINK_METHODS.has(method) ? [LINK_MARK] : [];
-    const all = new Set([...links, ...dialects.flatMap(({ transfer }) => transfer?.marks(method) ?? [])]);
-    marks = [...all].map((mark) => Buffer.from(mark));
+    marks = new Marks([...links, ...dialects.flatMap(({ transfer }) => transfer?.marks(method) ?? [])]);
     known.set(method, marks);
   }
   return marks;
