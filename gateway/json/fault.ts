@@ -3,6 +3,9 @@ import { WireError } from '../wire/errors.js';
 import { createReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
+/** Of a text that should be one value. */
+export const SECOND_VALUE = 'something follows its first value';
+
 const NOTHING_WATCHED = compileWatchTree({});
 
 /**
@@ -10,8 +13,8 @@ const NOTHING_WATCHED = compileWatchTree({});
  * content must not get into logs and answers.
  */
 export function jsonFault(text: Buffer): string {
-  if (text.length === 0) return 'it is empty';
-  if (withoutMark(text) !== text) return 'it begins with a byte order mark';
+  const atBegin = faultAtBegin(text);
+  if (atBegin !== undefined) return atBegin;
   let fault: string | undefined;
   let count = 0;
   const reader = createReader('json', {
@@ -19,8 +22,8 @@ export function jsonFault(text: Buffer): string {
     handler: {
       message: ({ malformed }) => {
         count += 1;
-        if (count > 1) fault ??= 'something follows its first value';
-        if (malformed) fault ??= `${malformed.reason} at byte ${malformed.offset}`;
+        if (count > 1) fault ??= SECOND_VALUE;
+        if (malformed) fault ??= faultIn(malformed);
       },
     },
   });
@@ -32,4 +35,15 @@ export function jsonFault(text: Buffer): string {
     fault ??= error.message;
   }
   return fault ?? 'it holds no value';
+}
+
+/** What is wrong with the first bytes of a text, if anything is. */
+export function faultAtBegin(text: Buffer): string | undefined {
+  if (text.length === 0) return 'it is empty';
+  return withoutMark(text) === text ? undefined : 'it begins with a byte order mark';
+}
+
+/** What a reader has found, in words. */
+export function faultIn({ reason, offset }: { reason: string; offset: number }): string {
+  return `${reason} at byte ${offset}`;
 }

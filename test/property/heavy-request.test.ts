@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { GatewayError } from '../../gateway/errors.js';
 import { type ClientMessages, readMessages } from '../../gateway/mcp/request.js';
 import type { JsonObject, JsonValue } from '../../gateway/ports/json.js';
 import { readArguments } from '../../gateway/relay/arguments/heavy-arguments.js';
@@ -87,6 +88,24 @@ describe("a client's message that is read in steps", () => {
     const limits = { ...HEAVY, values: 2 };
     await expect((async () => readMessages(Buffer.from(text), limits))()).rejects.toMatchObject({ code });
   });
+});
+
+it('a body with very many values is refused for the fault that it would be refused for if it had few', async () => {
+  const whole = '{"id":1,"method":"a","params":{"b":[1,2,{"c":"d"},[],3]}}';
+  await fc.assert(
+    fc.asyncProperty(fc.nat(whole.length), fc.constantFrom('', '{', '}', ',', '"', '1 ', '\ufeff'), async (at, odd) => {
+      const text = `${whole.slice(0, at)}${odd}${whole.slice(at + 1)}`;
+      const reasonFor = (limits: typeof HEAVY) =>
+        (async () => readMessages(Buffer.from(text), limits))().then(
+          () => undefined,
+          (error) => (error instanceof GatewayError && error.code === 'json_malformed' ? error.message : undefined),
+        );
+      const [light, heavy] = [await reasonFor({ ...HEAVY, values: 1000 }), await reasonFor({ ...HEAVY, values: 2 })];
+      // where there is more than one thing wrong, each of them may be found first
+      if (light !== undefined && heavy !== undefined) expect(heavy).toBe(light);
+    }),
+    { numRuns: runs(RUNS) },
+  );
 });
 
 const key = fc.constantFrom('a', 'b', 'c', 'd');
