@@ -31,7 +31,7 @@ class Sharers<Key> {
   #accounts = new Map<Key, Account>();
   /** Those of the turns before: a map that is dropped as a whole costs less than one whose entries come and go. */
   #older = new Map<Key, Account>();
-  #since = 0;
+  #since = turns;
   /** The one that was used last, when that was, and when another one was used. */
   #latest: Account | undefined;
   #latestAt = Number.NEGATIVE_INFINITY;
@@ -135,6 +135,8 @@ interface Waiting {
  */
 const waiting = new FairLine<Waiting, Account>();
 let waitingCount = 0;
+/** All that wait have had their shares of this turn: to ask each of thousands again would take long. */
+let haveAllHadShares = false;
 
 /** Call it before work that may take long and belongs to the step before it. */
 export function beginTurn(): void {
@@ -189,6 +191,7 @@ export function breathe(owner?: Owner): Promise<void> | undefined {
 
 function begin(now: number): void {
   begunAt = now;
+  haveAllHadShares = false;
   turns += 1 + Math.floor((now - idleSince) / SHARE_MS);
   setImmediate(endTurn);
 }
@@ -207,12 +210,14 @@ function endTurn(): void {
 }
 
 function goOn(): void {
+  if (haveAllHadShares) return;
   if (begunAt === 0 || performance.now() - begunAt < TURN_MS) goOnWithOne();
 }
 
 function goOnWithOne(): void {
   charge(performance.now());
   const next = waiting.take(mayGoOn);
+  haveAllHadShares = next === undefined;
   if (!next) return;
   waitingCount -= 1;
   beginStepOf(next.account);
