@@ -103,7 +103,7 @@ export const HANDOFF: readonly Mutant[] = [
     name: 'json-texts-without-a-past',
     fault: 'A file in a text that is JSON is not known when it comes back.',
     file: 'gateway/relay/results/inside/note-origins.ts',
-    find: '  for (const { nested } of cuts.texts) if (nested instanceof NestedCuts) await noteText(nested, note);\n',
+    find: '  for (const { nested } of cuts.texts) if (nested instanceof NestedCuts) await noteText(nested, note, owner);\n',
     replace: '',
     suites: ['e2e/flow/small-files'],
   },
