@@ -161,7 +161,7 @@ class Turns<T, Owner> {
  * A line in which the owners of values take turns, however many values each of them has there. The values of one owner come in order
  * of arrival. Those whose owner is not known have every second turn together: they may be of one owner or of a thousand. Among
  * them the sources that they come from take turns.
- * Every step has a constant cost.
+ * Every step has a constant cost, but for owners that are passed over.
  */
 export class FairLine<T, Owner = string> {
   readonly #known = new Turns<T, Owner>();
