@@ -34,12 +34,12 @@ export function mayNeedWork(
   const methods = requests.map(({ method }) => method);
   const read = (start: number, end: number) => body.subarray(start, end);
   return (
-    mayAnswerWithFiles(methods, read, body.length, deps) ||
+    mayAnswerWithFiles(methods, [body], deps) ||
     mayBeUnshownIn(body, client) ||
     mayConcern(requests, body.length, read) ||
     mayRefuseFile(requests, body.length, read) ||
     mayTellOfChange(body) ||
-    maySpeakForWharf(read, body.length) ||
+    maySpeakForWharf([body]) ||
     mayBeDeep(body, deps.limits.depth)
   );
 }

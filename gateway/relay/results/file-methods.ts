@@ -10,16 +10,15 @@ export const FILE_METHODS = new Set(['tools/call', 'tasks/result', 'tasks/get', 
 /** A cheap test for names of files that the server keeps. */
 export function namesFiles(message: HeldMessage, deps: ResultDeps, to: Addressee): boolean {
   const methods = answersIn(message).flatMap(({ id }) => to.answered(id)?.method ?? []);
-  return mayAnswerWithFiles(methods, (start, end) => message.slice(start, end), message.size, deps);
+  return mayAnswerWithFiles(methods, message.pieces(), deps);
 }
 
 /** True when answers to these methods may name files that the server keeps. */
 export function mayAnswerWithFiles(
   methods: readonly string[],
-  read: (start: number, end: number) => Buffer,
-  size: number,
+  pieces: readonly Buffer[],
   { dialects }: Pick<ResultDeps, 'dialects'>,
 ): boolean {
   const own = methods.filter((method) => FILE_METHODS.has(method));
-  return own.length > 0 && mayNameFiles(read, size, own, dialects);
+  return own.length > 0 && mayNameFiles(pieces, own, dialects);
 }

@@ -13,6 +13,7 @@ import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../../port
 import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { Owner } from '../../ports/owner.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
+import { looks } from '../../wire/looks.js';
 import { paced } from '../upstream/paced.js';
 import { brief, rulesFor } from '../upstream/transfer-rules.js';
 import type { ResultDeps } from './deps.js';
@@ -22,9 +23,6 @@ const LINK_MARK = '"resource_link"';
 
 /** Methods whose results may contain links. */
 const LINK_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result', 'tasks/get']);
-
-/** Bytes of a message searched in one step. */
-const LOOK = 64 * 1024;
 
 interface RemoteDeps {
   deps: ResultDeps;
@@ -67,18 +65,14 @@ export interface RemoteFailure {
 
 /** A cheap test: true when the answer to one of these methods may name a file that the server keeps. */
 export function mayNameFiles(
-  read: (start: number, end: number) => Buffer,
-  size: number,
+  pieces: readonly Buffer[],
   methods: readonly string[],
   dialects: readonly Dialect[],
 ): boolean {
   const marks = methods.map((method) => marksOf(method, dialects)).filter(({ texts }) => texts.length > 0);
   if (marks.length === 0) return false;
-  const overlap = Math.max(...marks.map(({ longest }) => longest));
-  for (let from = 0; from < size; from += LOOK) {
-    const piece = read(from, Math.min(from + LOOK + overlap, size));
-    if (marks.some((one) => one.areIn(piece))) return true;
-  }
+  const longest = Math.max(...marks.map((one) => one.longest));
+  for (const part of looks(pieces, longest)) if (marks.some((one) => one.areIn(part))) return true;
   return false;
 }
 

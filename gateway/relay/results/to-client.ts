@@ -94,7 +94,7 @@ export function untouched(
 }
 
 function maySpeak(message: HeldMessage): boolean {
-  return maySpeakForWharf((start, end) => message.slice(start, end), message.size);
+  return maySpeakForWharf(message.pieces());
 }
 
 /** True when the answer to a request must be read, however short it is. */

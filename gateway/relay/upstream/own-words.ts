@@ -5,6 +5,7 @@ import type { JsonValue } from '../../ports/json.js';
 import type { Owner } from '../../ports/owner.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
+import { looks } from '../../wire/looks.js';
 import { OWN_TOOL_META_KEY } from '../cut/places.js';
 
 /**
@@ -40,11 +41,8 @@ const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
 
 /** A cheap test: true when a message may contain Wharf's keys. */
-export function maySpeakForWharf(read: (start: number, end: number) => Buffer, size: number): boolean {
-  for (let from = 0; from < size; from += LOOK) {
-    const piece = read(from, Math.min(from + LOOK + LONGEST_MARK, size));
-    if (MARK.test(piece.toString('latin1'))) return true;
-  }
+export function maySpeakForWharf(pieces: readonly Buffer[]): boolean {
+  for (const part of looks(pieces, LONGEST_MARK)) if (MARK.test(part.toString('latin1'))) return true;
   return false;
 }
 

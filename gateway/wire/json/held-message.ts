@@ -117,6 +117,11 @@ export class HeldMessage {
     return this.captures.find((capture) => capture.name === name)?.text;
   }
 
+  /** The held bytes, as they lie in memory; do not write to them. */
+  pieces(): readonly Buffer[] {
+    return this.#bytes.pieces();
+  }
+
   /** The held bytes, each cut string empty: JSON, unless `malformed`. */
   skeleton(): Buffer {
     return this.slice(0, this.size);
