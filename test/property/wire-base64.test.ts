@@ -1,6 +1,7 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Base64Decoder } from '../../gateway/wire/base64/decode.js';
+import { decodeStrictBase64 } from '../../gateway/wire/base64/decode-text.js';
 import { Base64Encoder } from '../../gateway/wire/base64/encode.js';
 import { WireError } from '../../gateway/wire/errors.js';
 import { cutAt } from '../helpers/chunked.js';
@@ -134,6 +135,29 @@ describe('base64 in any chunks', () => {
           const again = bytes.subarray(0, (canonicalChars / 4) * 3).toString('base64');
           expectSame(again, text.slice(0, canonicalChars));
         }
+      }),
+      { numRuns: runs(RUNS) },
+    );
+  });
+});
+
+/** RFC 4648 §4, the padding complete or absent. */
+const STRICT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+describe('a text', () => {
+  /** What is not base64, for Node's decoder too; what it takes for base64; and letters whose lower bytes are digits of it. */
+  const other = fc.constantFrom(...'=-_ \n\t\0.%*é\ud800', '==', 'Ł', '\u2041', '😀');
+  const piece = fc.oneof(
+    { weight: 3, arbitrary: fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('base64')) },
+    { weight: 1, arbitrary: other },
+    { weight: 1, arbitrary: fc.stringMatching(/^[A-Za-z0-9+/]{0,5}$/) },
+  );
+
+  it('is strict base64 exactly where its specification says so, and then has the bytes that Node reads from it', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 3 }), (pieces) => {
+        const text = pieces.join('');
+        expect(decodeStrictBase64(text)).toEqual(STRICT.test(text) ? Buffer.from(text, 'base64') : undefined);
       }),
       { numRuns: runs(RUNS) },
     );
