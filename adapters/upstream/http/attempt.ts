@@ -24,6 +24,12 @@ const STALE_SOCKET_MS = 250;
 /** Headers of a request that is not sent again. */
 const NOT_KEPT: string[] = [];
 
+/**
+ * In the place of the call of one that is over. V8 may keep an attempt until it collects its whole heap: with it stayed what
+ * it had sent and, by the body of its answer, all that was done for it.
+ */
+const OVER: HttpCall = { method: 'POST', path: '', headers: NOT_KEPT };
+
 /** How it ends: with the head of an answer, or an error. */
 interface Settle {
   resolve: (answer: Answer) => void;
@@ -147,6 +153,8 @@ export class Attempt implements Exchange {
     this.#signal.removeEventListener('abort', this.#abort);
     if (this.#place) this.#context.open.remove(this.#place);
     if (!this.#isRepeated) this.#release();
+    this.#call = OVER;
+    this.#rest = undefined;
   }
 
   #send(head: string, body: Buffer | undefined): void {
