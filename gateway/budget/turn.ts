@@ -8,9 +8,9 @@ import { FairLine } from './line.js';
 const TURN_MS = 20;
 
 /**
- * What each caller may take of a turn while others have work too, and each of its servers while others of them have. Of a turn of 20 ms, a message that comes in pieces would wait
- * that long for each piece: beside 16 results of small JSON, a call of 1 KB took 200 times its time, and an answer of 2 MB 20
- * times.
+ * What each caller may take of a turn while others have work too, and each of its servers while others of them have. If a caller
+ * had a turn of 20 ms, a message that comes in pieces would wait that long for each piece: beside 16 results of small JSON, a
+ * call of 1 KB took 200 times its time, and an answer of 2 MB 20 times.
  */
 const SHARE_MS = 1;
 
