@@ -5,6 +5,23 @@ import type { Owner } from '../../../gateway/ports/owner.js';
 const ANN = { principal: 'ann' };
 const BOB = { principal: 'bob' };
 
+let now = 0;
+const work = (ms: number) => {
+  now += ms;
+};
+
+beforeEach(async () => {
+  now = performance.now();
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  // long enough that nothing of the test before counts
+  await nextTurn();
+  await new Promise(setImmediate);
+  work(10_000);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
 describe('work that waits for a turn of the event loop', () => {
   it('goes on in turn for each caller, and in order of arrival for one caller', async () => {
     const went: string[] = [];
@@ -23,17 +40,16 @@ describe('work that waits for a turn of the event loop', () => {
   it('waits only where the turn has lasted long enough', async () => {
     await nextTurn(ANN);
     expect(breathe(ANN)).toBeUndefined();
-    while (!isTurnOver());
+    work(19);
+    expect(isTurnOver()).toBe(false);
+    work(1);
+    expect(isTurnOver()).toBe(true);
     await expect(breathe(ANN)).resolves.toBeUndefined();
     expect(isTurnOver()).toBe(false);
   });
 });
 
 describe('callers who have work at the same time', () => {
-  let now = 0;
-  const work = (ms: number) => {
-    now += ms;
-  };
   /** Work in steps, of which each waits for a turn. */
   const run = async (owner: Owner, { steps, ms }: { steps: number; ms: number }, did: () => void) => {
     for (let left = steps; left > 0; left--) {
@@ -42,18 +58,6 @@ describe('callers who have work at the same time', () => {
       did();
     }
   };
-
-  beforeEach(async () => {
-    now = performance.now();
-    jest.spyOn(performance, 'now').mockImplementation(() => now);
-    // long enough that nothing of the test before counts
-    await nextTurn();
-    work(10_000);
-    await new Promise(setImmediate);
-  });
-  afterEach(() => {
-    jest.restoreAllMocks();
-  });
 
   it('each have a share of a turn, which is over for the one that has had it', () => {
     beginStep(BOB);
