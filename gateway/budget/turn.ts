@@ -23,6 +23,9 @@ const MOST_BEHIND_MS = 100;
 /** Turns after which no caller is behind for what it has taken before them. */
 const FORGOTTEN_TURNS = MOST_BEHIND_MS / SHARE_MS;
 
+/** Most callers whose shares are counted at one time: with made-up tokens each request may be of a new one. */
+const MOST_ACCOUNTS = 5000;
+
 /** Most work that goes on in one turn: of work that is short, one in each turn would leave the rest waiting for long. */
 const MOST_TOGETHER = 32;
 
@@ -38,7 +41,7 @@ class Sharers<Key> {
   #otherAt = Number.NEGATIVE_INFINITY;
 
   of(key: Key, parent?: Account): Account {
-    if (turns - this.#since > FORGOTTEN_TURNS) {
+    if (turns - this.#since > FORGOTTEN_TURNS || this.#accounts.size >= MOST_ACCOUNTS) {
       this.#older = this.#accounts;
       this.#accounts = new Map();
       this.#since = turns;

@@ -19,7 +19,7 @@ export interface ToTake {
   countedAt?: number | undefined;
   /**
    * By which it is known until it has its record, or its progress is noted: the key of its object, and of a part of an upload
-   * where it ends. Absent: it counts as it is, whatever happens.
+   * where it ends. Absent: it counts as it is.
    */
   key?: string | undefined;
 }
