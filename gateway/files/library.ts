@@ -173,9 +173,9 @@ export class Library {
       if (found !== text) return false;
     }
     expiry.watch(record.id, record.key);
-    const isAwaited = this.#handles.settle(record.id, record.principal, expectedUntil);
-    await account?.recorded(record);
-    if (await isAwaited) return true;
+    const settled = this.#handles.settle(record.id, record.principal, expectedUntil);
+    const [isAwaited] = await Promise.all([settled, account?.recorded(record)]);
+    if (isAwaited) return true;
     await state.remove(key);
     // an upload in several requests gives back by itself what it has kept
     if (record.upload === undefined) void account?.released(record);

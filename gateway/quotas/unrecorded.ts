@@ -10,7 +10,7 @@ const LONGEST_MS = 60 * 60 * 1000;
 /** Between two tries to tell the state store, which does not answer. */
 const RETRY_MS = 1000;
 
-/** Files of which the state store is told again, at one time. */
+/** Most files whose count is tried again at one time: of a file beyond them the log says that it is not counted. */
 const MOST_RETRIES = 1000;
 
 /** A file whose bytes are all stored, or a part of an upload in several requests. */
@@ -47,7 +47,7 @@ interface Retry {
  */
 export class Unrecorded {
   readonly #deps: UnrecordedDeps;
-  /** By object key. */
+  /** By object key. Each is of a message or an upload under way, or waits for the state store's answer. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #retries = new Map<string, Retry>();
   #timer: NodeJS.Timeout | undefined;
