@@ -20,8 +20,17 @@ const LOOK_MS = 500;
 /** For TCP and TLS. The kernel alone would try for two minutes. */
 const CONNECT_MS = 10_000;
 
-/** Most idle connections kept; further ones are closed when their request ends. */
-const FREE_SOCKETS = 256;
+/**
+ * Most idle connections that all pools keep; beyond them, and OWN_IDLE of each pool, a connection is closed when its request
+ * ends. The answers to 512 callers come in few turns of the loop, so most of their connections are idle at one moment, and
+ * each that is closed then costs the next request a new one.
+ */
+const MOST_IDLE = 1024;
+
+/** Kept by each pool, whatever the others keep. */
+const OWN_IDLE = 64;
+
+let idleInAll = 0;
 
 /** TCP probes begin after this idle time and detect a peer that vanished. */
 const PROBE_MS = 1000;
@@ -58,7 +67,7 @@ export class Pool implements Keeper {
   /** The one used last comes last. */
   readonly #idle: Connection[] = [];
   readonly #open = new Set<Connection>();
-  readonly #mostIdle: number;
+  readonly #most: number;
   #look: NodeJS.Timeout | undefined;
   readonly #connectMs: number;
   readonly #usualIdleMs: number;
@@ -74,7 +83,7 @@ export class Pool implements Keeper {
     this.#host = hostname.replace(/^\[|\]$/g, '');
     this.#port = Number(port) || (isSecure ? 443 : 80);
     this.#tls = isSecure ? (new Agent() as unknown as Connecting) : undefined;
-    this.#mostIdle = Math.min(connections, FREE_SOCKETS);
+    this.#most = connections;
   }
 
   take(): Connection {
@@ -103,7 +112,7 @@ export class Pool implements Keeper {
 
   /** Closes the idle connections. */
   dropIdle(): void {
-    for (const { socket } of this.#idle.splice(0)) socket.destroy();
+    this.#closeFirst(this.#idle.length);
   }
 
   /** Closes all connections. */
@@ -114,20 +123,27 @@ export class Pool implements Keeper {
 
   /** Its request is over, and all of the answer has come. */
   keep(connection: Connection): void {
-    if (this.#idleMs <= 0 || this.#idle.length >= this.#mostIdle) {
+    if (this.#idleMs <= 0 || !this.#hasRoom()) {
       connection.socket.destroy();
       return;
     }
     connection.idleSince = performance.now();
     connection.socket.unref();
     this.#idle.push(connection);
+    idleInAll += 1;
     this.#look ??= setInterval(() => this.#closeOld(), LOOK_MS).unref();
+  }
+
+  #hasRoom(): boolean {
+    const { length } = this.#idle;
+    return length < this.#most && (length < OWN_IDLE || idleInAll < MOST_IDLE);
   }
 
   #reused(): Connection | undefined {
     for (;;) {
       const connection = this.#idle.pop();
       if (connection === undefined) return undefined;
+      idleInAll -= 1;
       const since = connection.idleSince ?? 0;
       connection.idleSince = undefined;
       if (!connection.isUsable) continue;
@@ -170,17 +186,24 @@ export class Pool implements Keeper {
     const now = performance.now();
     let old = 0;
     while (old < this.#idle.length && now - (this.#idle[old]?.idleSince ?? 0) >= this.#idleMs) old += 1;
-    for (const { socket } of this.#idle.splice(0, old)) socket.destroy();
+    this.#closeFirst(old);
     if (this.#idle.length > 0) return;
     clearInterval(this.#look);
     this.#look = undefined;
+  }
+
+  #closeFirst(count: number): void {
+    idleInAll -= count;
+    for (const { socket } of this.#idle.splice(0, count)) socket.destroy();
   }
 
   forget(connection: Connection): void {
     this.#open.delete(connection);
     if (connection.idleSince === undefined) return;
     const at = this.#idle.lastIndexOf(connection);
-    if (at >= 0) this.#idle.splice(at, 1);
+    if (at === -1) return;
+    this.#idle.splice(at, 1);
+    idleInAll -= 1;
   }
 }
 
