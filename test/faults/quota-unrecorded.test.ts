@@ -68,6 +68,8 @@ describe('what counts as stored for a caller', () => {
         secret: SECRET,
         auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY), limits: { storedBytes: MOST } }] },
         elicitation: { identity: 'none' },
+        // an answer that stalls does not end of itself, however long a busy machine takes to see what is counted
+        timeouts: { idle: '10m', grace: '10m' },
       },
     });
 
@@ -130,15 +132,20 @@ describe('what counts as stored for a caller', () => {
     const params = { name: 'blob', arguments: { text: `half of ${size}` } };
     const gone = new AbortController();
     const before = (await counted()).now;
+    let ended: string | undefined;
     fetch(gateway.mcp(), {
       method: 'POST',
       headers: { ...client.headers(), 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 5, method: 'tools/call', params }),
       signal: gone.signal,
     })
-      .then((answer) => answer.text())
-      .catch(() => undefined);
-    await until(async () => (await counted()).now >= before + size);
+      .then(async (answer) => `${answer.status} ${await answer.text()}`)
+      .catch((error: unknown) => String(error))
+      .then((told) => {
+        ended = told;
+      });
+    await until(async () => ended !== undefined || (await counted()).now >= before + size);
+    if (ended !== undefined) throw new Error(`the answer ended: ${ended.slice(0, 1000)}`);
     return () => gone.abort();
   }
 
