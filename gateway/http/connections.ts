@@ -29,6 +29,9 @@ const FAREWELL_MS = 1000;
 
 const FAREWELL = new Patience(FAREWELL_MS);
 
+/** As `FAREWELL`, of a client that still sends: longer than its rest is read. */
+const LAST_FAREWELL = new Patience(6000);
+
 interface Connection {
   readonly socket: Socket;
   /** Requests with unfinished answers. */
@@ -266,17 +269,17 @@ function unsentOf(socket: Socket): number {
 /** Closes a connection when its output has been sent, and soon in any case: its peer may never read. */
 export function closeSoon(socket: Socket): void {
   socket.destroySoon();
-  sayFarewell(socket);
+  sayFarewell(socket, FAREWELL);
 }
 
 /** Ends Wharf's side of a connection whose client still sends, and closes it soon. */
 export function endSide(socket: Socket): void {
   socket.end();
-  sayFarewell(socket);
+  sayFarewell(socket, LAST_FAREWELL);
 }
 
-function sayFarewell(socket: Socket): void {
+function sayFarewell(socket: Socket, patience: Patience): void {
   if (socket.destroyed) return;
-  const wait = FAREWELL.begin(() => socket.destroy());
-  socket.once('close', () => FAREWELL.end(wait));
+  const wait = patience.begin(() => socket.destroy());
+  socket.once('close', () => patience.end(wait));
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Line } from '../budget/line.js';
 import { Patience } from '../budget/patience.js';
 import { closeSoon } from './connections.js';
 
@@ -7,15 +8,21 @@ import { closeSoon } from './connections.js';
  * Without this, a client that sends everything before it reads would see a broken connection and never the reason.
  */
 const REST_BYTES = 64 * 1024 * 1024;
-const REST_MS = 500;
+const LONGEST_MS = 5000;
+
+/** How often it is looked at. A client that sent nothing since has read its answer, or never will. */
+const PAUSE_MS = 500;
 
 /** What a client has sent while this process was busy is read before its time is over. */
-const PATIENCE = new Patience(REST_MS);
+const LONGEST = new Patience(LONGEST_MS);
+const PAUSE = new Patience(PAUSE_MS);
 
-/** Requests whose rest is read at one time. Beyond that, refused callers cost too much. */
+/** Requests whose rest is read at one time. For one more, the one refused longest ago is closed. */
 const MOST_AT_ONCE = 256;
 
-let discarding = 0;
+/** What closes each of them. */
+const discarding = new Line<() => void>();
+let count = 0;
 
 /** Reads and drops the rest of a body, so that the connection can be reused. */
 export function discardRest(request: IncomingMessage): void {
@@ -23,21 +30,30 @@ export function discardRest(request: IncomingMessage): void {
     request.resume();
     return;
   }
-  const end = () => closeSoon(request.socket);
-  if (discarding >= MOST_AT_ONCE) {
-    end();
-    return;
-  }
-  discarding += 1;
-  let received = 0;
-  const wait = PATIENCE.begin(end);
-  request.on('data', (chunk: Buffer) => {
-    received += chunk.length;
-    if (received > REST_BYTES) end();
-  });
-  request.once('close', () => {
-    PATIENCE.end(wait);
-    discarding -= 1;
-  });
+  if (count >= MOST_AT_ONCE) discarding.first?.();
+  const { socket } = request;
+  const stop = () => {
+    LONGEST.end(longest);
+    PAUSE.end(pause);
+    if (discarding.remove(place)) count -= 1;
+  };
+  const end = () => {
+    stop();
+    closeSoon(socket);
+  };
+  const begun = socket.bytesRead;
+  let read = begun;
+  // by the socket's count: of a request that it drops itself, Node tells no data
+  const look = () => {
+    const isPausing = socket.bytesRead === read;
+    read = socket.bytesRead;
+    if (isPausing || read - begun > REST_BYTES) end();
+    else pause = PAUSE.begin(look);
+  };
+  const place = discarding.add(end);
+  count += 1;
+  const longest = LONGEST.begin(end);
+  let pause = PAUSE.begin(look);
+  request.once('close', stop);
   request.resume();
 }

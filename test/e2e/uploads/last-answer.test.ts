@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 
@@ -54,6 +55,20 @@ describe('a refusal after which the connection ends', () => {
       for (const end = performance.now() + 1500; performance.now() < end; );
     };
     const answer = await sendThenRead(`PUT /u/${ticket} HTTP/1.1\r\nConnection: close\r\n`, busy);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  it('is read also by a client that sends slowly', async () => {
+    const { ticket } = await server.authorize({ maxSize: 1000 });
+    const socket = connect(server.port, '127.0.0.1').pause();
+    await once(socket, 'connect');
+    socket.write(`PUT /u/${ticket} HTTP/1.0\r\nHost: localhost\r\nContent-Length: ${12 * PIECE.length}\r\n\r\n`);
+    for (let count = 0; count < 12; count += 1) {
+      await sleep(100);
+      await sent(socket, PIECE);
+    }
+    let answer = '';
+    for await (const bytes of socket) answer += bytes;
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 

@@ -1,0 +1,29 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { expect, it } from '@jest/globals';
+import { discardRest } from '../../../gateway/http/discard.js';
+
+/** A request whose client still sends its body, and what has become of its connection. */
+function refused() {
+  const socket = Object.assign(new EventEmitter(), { bytesRead: 0, destroyed: false, destroySoon: () => {} });
+  socket.destroySoon = () => {
+    socket.destroyed = true;
+    socket.emit('close');
+  };
+  const request = Object.assign(new EventEmitter(), { complete: false, destroyed: false, resume: () => {}, socket });
+  discardRest(request as unknown as IncomingMessage);
+  return { request, socket };
+}
+
+it('reads the rest of 256 refused requests at one time, and closes the one refused longest ago for one more', () => {
+  const all = Array.from({ length: 256 }, refused);
+  const closed = () => all.map(({ socket }, at) => (socket.destroyed ? at : -1)).filter((at) => at >= 0);
+  expect(closed()).toEqual([]);
+  all.push(refused());
+  expect(closed()).toEqual([0]);
+  // one that has sent everything makes room
+  all[5]?.request.emit('close');
+  all.push(refused());
+  expect(closed()).toEqual([0]);
+  for (const { request } of all) request.emit('close');
+});
