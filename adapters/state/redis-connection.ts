@@ -2,7 +2,7 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { adviceOnCertificate, adviceOnConnection } from '../../gateway/errors/system.js';
 import type { StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { adviceOnLogin, adviceOnTls } from './redis-url.js';
-import { adviceOnWords, advisedOn, saysOf, withoutValues } from './redis-words.js';
+import { adviceOnWords, advisedOn, mayBeReplaced, withoutValues } from './redis-words.js';
 
 /** Longest pause between two attempts to reconnect: Redis is used again at most this long after it came back. */
 const LONGEST_RECONNECT_PAUSE_MS = 1000;
@@ -38,7 +38,7 @@ export async function connectionTo(
 ): Promise<Connection> {
   const { Redis: Client } = await import('ioredis');
   const connectTimeout = Math.max(deps.timeouts.state, LEAST_CONNECT_MS);
-  let leftReplicaAt = Number.NEGATIVE_INFINITY;
+  let leftAt = Number.NEGATIVE_INFINITY;
   const client = new Client(url, {
     keyPrefix,
     scripts,
@@ -56,12 +56,12 @@ export async function connectionTo(
     maxLoadingRetryTime: LONGEST_RECONNECT_PAUSE_MS,
     retryStrategy: (times) =>
       Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_PAUSE_MS) * (0.5 + Math.random() / 2),
-    // A primary that became a replica only shows it on writes: reconnect to the server that the name points to now, which
+    // A primary that was replaced only shows it on writes: reconnect to the server that the name points to now, which
     // may yet be the same one. Each time all commands under way fail, reads as well.
     reconnectOnError: (error) => {
       const now = deps.clock.ticks();
-      if (!saysOf(error, 'READONLY') || now - leftReplicaAt < LONGEST_RECONNECT_PAUSE_MS) return false;
-      leftReplicaAt = now;
+      if (!mayBeReplaced(error) || now - leftAt < LONGEST_RECONNECT_PAUSE_MS) return false;
+      leftAt = now;
       watched.because(error);
       return true;
     },
@@ -145,7 +145,7 @@ function watch(
     reason = undefined;
   });
   const notReady = () => {
-    const state = `The connection to Redis is "${client.status}"`;
+    const state = `The connection to Redis is "${client.status === 'ready' ? 'closing' : client.status}"`;
     if (reason === undefined) return new Error(state);
     const told = why();
     told.message = `${state}: ${told.message}`;

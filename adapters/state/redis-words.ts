@@ -11,6 +11,9 @@ const CORRECT_DATABASE =
 
 const NAME_PRIMARY = 'This Redis is a replica: state.url must lead to the primary.';
 
+const FOLLOW_PRIMARY =
+  'Fewer replicas follow this Redis than its setting "min-replicas-to-write" asks for: start them again. After a failover it is the old primary, and state.url must lead to the new one.';
+
 const LOOK_AT_RIGHTS = '`wharf doctor` names the rights that its user lacks.';
 
 /** What Redis says as long as an operator does nothing: to a wrong password, to none, and to a user who may not do it. */
@@ -32,9 +35,18 @@ export function saysOf({ message }: Pick<Error, 'message'>, kind: string): boole
   );
 }
 
+/**
+ * Whether it refuses writes because another Redis may be the primary by now: one that has become a replica, and a primary that
+ * its replicas have left, as after a failover of which it does not know.
+ */
+export function mayBeReplaced(said: Pick<Error, 'message'>): boolean {
+  return saysOf(said, 'READONLY') || saysOf(said, 'NOREPLICAS');
+}
+
 /** What to do about what Redis says, where its words are not changed. */
 export function adviceOnWords(said: Pick<Error, 'message'>): string | undefined {
   if (saysOf(said, 'READONLY')) return NAME_PRIMARY;
+  if (saysOf(said, 'NOREPLICAS')) return FOLLOW_PRIMARY;
   return saysOf(said, 'ERR DB index') ? CORRECT_DATABASE : undefined;
 }
 

@@ -123,7 +123,8 @@ export async function create(
   const run = async <T>(step: () => Promise<T>, isAnswer: (answer: unknown) => boolean): Promise<T> => {
     try {
       if (client.status !== 'ready') await patience.within(opening, unopened);
-      if (client.status !== 'ready') throw connection.notReady();
+      // it is still called ready while it is being ended
+      if (client.status !== 'ready' || !client.stream.writable) throw connection.notReady();
       const answer = await patience.within(step(), late);
       if (!isAnswer(answer)) throw answers.giveUp();
       return answer;

@@ -196,23 +196,30 @@ describe('redis state store behind a Redis that', () => {
   });
 
   it.each([
-    ['by Redis 7', "-READONLY You can't write against a read only replica. script: 1, on @user_script:3."],
     [
-      'by Redis 6',
+      'has become a replica, which a script says by Redis 7',
+      "-READONLY You can't write against a read only replica. script: 1, on @user_script:3.",
+    ],
+    [
+      'has become a replica, which a script says by Redis 6',
       "-ERR Error running script (call to f_1): @user_script:3: -READONLY You can't write against a read only replica.",
     ],
-  ])('has become a replica, which a script says %s: a new connection is made, once a second', async (_by, answer) => {
+    ['was left by its replicas, as after a failover', '-NOREPLICAS Not enough good replicas to write.'],
+  ])('%s: a new connection is made, once a second', async (_how, answer) => {
     await store.check();
     const before = scripted.connections;
     const started = performance.now();
     scripted.rules = [{ command: /^(evalsha|eval|set)\b/i, answer: `${answer}\r\n` }];
     await until(async () => {
       await expect(store.extend('k', HOUR)).rejects.toMatchObject(UNAVAILABLE);
+      // what is asked while the connection is being ended is told why, and no word of a library
+      const next = await store.read('k').catch(({ cause }: { cause: Error }) => cause.message);
+      if (next !== undefined) expect(next).toMatch(/^The connection to Redis is "/);
       return scripted.connections > before + 2;
     });
     // three connections, and so at least two pauses between them
     expect(performance.now() - started).toBeGreaterThan(2000);
-    expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringContaining('READONLY'));
+    expect(logged[0]?.[1].err).toHaveProperty('message', expect.stringMatching(/READONLY|NOREPLICAS/));
     expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
     scripted.rules = [];
     await until(works);

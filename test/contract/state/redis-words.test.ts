@@ -13,6 +13,7 @@ describe('what Redis says', () => {
       true,
     ],
     ["READONLY You can't write against a read only replica.", 'READONLY', false],
+    ['NOREPLICAS Not enough good replicas to write.', 'NOREPLICAS', false],
     ["OOM command not allowed when used memory > 'maxmemory'.", 'OOM', false],
     ['ERR DB index is out of range', undefined, false],
     ['The connection was closed.', undefined, false],
@@ -23,6 +24,7 @@ describe('what Redis says', () => {
 
   it.each([
     ["READONLY You can't write against a read only replica.", /state\.url must lead to the primary/],
+    ['NOREPLICAS Not enough good replicas to write.', /min-replicas-to-write.*must lead to the new one/],
     ['ERR DB index is out of range', /number of a database/],
     ['MISCONF Redis is configured to save RDB snapshots', /make room/],
   ])('%s: what to do', (text, todo) => {
