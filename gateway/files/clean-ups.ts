@@ -1,4 +1,4 @@
-import type { Log } from '../ports/log.js';
+import type { LogFields } from '../ports/log.js';
 
 /** Most removals at one time. The rest is left to the sweeper, which finds every object without a record. */
 const MOST = 1000;
@@ -8,11 +8,12 @@ const MOST = 1000;
  * that has just failed to answer.
  */
 export class CleanUps {
-  readonly #log: Log;
+  readonly #warn: (fields: LogFields, text: string) => void;
   readonly #running = new Set<Promise<void>>();
 
-  constructor(log: Log) {
-    this.#log = log;
+  /** @param warn writes few lines of each text: while a store is away, every call that fails leaves an object behind */
+  constructor(warn: (fields: LogFields, text: string) => void) {
+    this.#warn = warn;
   }
 
   /** Under way now. */
@@ -23,13 +24,13 @@ export class CleanUps {
   /** Begins one. @param key key of the object, for the log */
   run(key: string, work: () => Promise<unknown>): void {
     if (this.#running.size >= MOST) {
-      this.#log.warn({ key, cleanUps: this.#running.size }, 'left to the sweeper: too many removals are running');
+      this.#warn({ key, cleanUps: this.#running.size }, 'left to the sweeper: too many removals are running');
       return;
     }
     const running: Promise<void> = work()
       .then(
         () => undefined,
-        (error) => this.#log.warn({ key, err: error }, 'could not remove an object'),
+        (error) => this.#warn({ key, err: error }, 'could not remove an object'),
       )
       .finally(() => this.#running.delete(running));
     this.#running.add(running);

@@ -1,6 +1,7 @@
 import type { HeldBudget } from '../budget/held.js';
 import type { Ledger } from '../budget/ledger.js';
 import type { PartBudget } from '../budget/parts.js';
+import type { FewLines } from '../few-lines.js';
 import type { Scans } from '../files/antivirus/scans.js';
 import { SeveralUploads } from '../files/bundles/several-uploads.js';
 import { CleanUps } from '../files/clean-ups.js';
@@ -43,6 +44,7 @@ interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'comparisons' | 'e
   flow?: Pick<Flow, 'isOn' | 'origins'>;
   clock: Clock;
   log: Log;
+  fewLines: FewLines;
   settings: LibraryDeps['settings'] & {
     /** `limits.file`, which a reload may change. */
     fileLimit: () => number;
@@ -80,7 +82,10 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
   const { links, retentionMs, publicUrl, uploadMs, asksCodes } = settings;
   const origins = () => (deps.flow?.isOn ? deps.flow.origins : undefined);
   const tickets = new Tickets(state, keys, clock, links.lastingMs);
-  const cleanUps = new CleanUps(log);
+  const cleanUps = new CleanUps((fields, text) => {
+    const few = deps.fewLines.take(text);
+    if (few) log.warn({ ...fields, ...few }, text);
+  });
   const library = new Library({
     ...deps,
     seal: keys.seal,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { adapters } from '../../adapters/index.js';
 import { UNSHARED } from '../../gateway/budget/ledger.js';
 import type { Settings } from '../../gateway/config/config.js';
+import { FewLines } from '../../gateway/few-lines.js';
 import { StateKeys } from '../../gateway/files/state-keys.js';
 import { createFileParts } from '../../gateway/parts/files.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
@@ -74,6 +75,7 @@ export async function openFileParts(options: FilePartsOptions) {
     comparisons: comparisonLedger(),
     clock,
     log,
+    fewLines: new FewLines(clock),
     expiry: { watch() {} },
     readLazy: () => Promise.reject(new Error('not here')),
     settings: {

@@ -1,6 +1,7 @@
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import { FewLines } from '../../../gateway/few-lines.js';
 import type { OpenTap } from '../../../gateway/files/ingest/tap.js';
 import type { LibraryDeps } from '../../../gateway/files/library.js';
 import type { ResumableUploads } from '../../../gateway/files/resumable/resumable-uploads.js';
@@ -8,6 +9,7 @@ import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { UploadBody } from '../../../gateway/files/upload.js';
 import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
 import { createFileParts, type FileParts } from '../../../gateway/parts/files.js';
+import type { Log } from '../../../gateway/ports/log.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { comparisonLedger, heldBudget, partBudget, shortLedger } from '../../helpers/budgets.js';
@@ -25,6 +27,7 @@ export interface LabOptions {
   objects?: (real: ObjectStore) => ObjectStore;
   state?: (real: StateStore) => StateStore;
   taps?: readonly OpenTap[];
+  log?: Log;
   /** Bytes of short files that are kept; default: none. */
   short?: number;
 }
@@ -52,7 +55,8 @@ export function createLab(options: LabOptions = {}) {
       comparisons: comparisonLedger(),
       taps: options.taps ?? [],
       clock,
-      log: silentLog,
+      log: options.log ?? silentLog,
+      fewLines: new FewLines(clock),
       expiry: { watch: (_id, key) => watched.push(key) },
       readLazy: options.readLazy ?? (() => Promise.reject(new Error('not here'))),
       settings: {

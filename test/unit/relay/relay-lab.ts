@@ -128,7 +128,7 @@ export class RelayLab {
   readonly facts: ExchangeFacts;
   /** Requests of Wharf's own. */
   asked = 0;
-  readonly #cleanUps = new CleanUps(silentLog);
+  readonly #cleanUps = new CleanUps(silentLog.warn);
   readonly #client: ClientFacts;
   readonly #inquire: Inquire;
 
