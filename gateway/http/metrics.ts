@@ -113,6 +113,10 @@ const GAUGES: Record<GaugeName, string> = {
 const SEVERAL = {
   wharf_build_info: { help: 'Always 1; the labels say which version runs, on which Node', labels: ['version', 'node'] },
   wharf_processes: { help: 'Processes of stdio servers that run now', labels: ['server'] },
+  wharf_part_up: {
+    help: '1 if a part works that this process cannot do without; if not 0, and the cause',
+    labels: ['part', 'cause'],
+  },
   wharf_server_up: { help: '1 if a server can be reached; if not 0, and the cause', labels: ['server', 'cause'] },
 };
 

@@ -22,8 +22,8 @@ const OF_SERVERS = { fails: 'a server cannot be reached', works: 'a server can b
 export const UNKNOWN = 'not known yet';
 
 /**
- * The state of a part that this process can work without: a server, the previews, an issuer of tokens. It is checked on
- * request, one check at a time, and callers need not wait for the answer.
+ * The state of a part. It is checked on request, one check at a time, and callers need not wait for the answer: that of a
+ * part without which this process can work, such as a server, the previews or an issuer of tokens.
  */
 export class PartState {
   readonly #check: () => Promise<void>;
@@ -113,16 +113,31 @@ export function partsBeside({ previewer, servers, issuers }: Beside, clock: Stop
 
 /** Reports which servers can be reached; omits those whose state is not known yet. */
 export function gaugeServers(metrics: SeveralGauges, beside: PartsBeside): void {
-  metrics.gauges('wharf_server_up', async () => {
-    const found = await Promise.all(
-      [...beside.servers].map(async ([server, state]) => ({ server, cause: await state.look(CHECK_TIMEOUT_MS) })),
+  metrics.gauges('wharf_server_up', () => upOf('server', beside.servers));
+}
+
+/**
+ * Reports which parts work that this process cannot do without. While one fails, balancers send no requests here, so that no
+ * count of errors rises.
+ */
+export function gaugeParts(
+  metrics: SeveralGauges,
+  checks: ReadonlyMap<string, () => Promise<void>>,
+  clock: Stopwatch,
+): void {
+  const states = new Map([...checks].map(([name, check]) => [name, new PartState(check, () => clock.ticks())]));
+  metrics.gauges('wharf_part_up', () => upOf('part', states));
+}
+
+async function upOf(label: string, states: ReadonlyMap<string, PartState>) {
+  const found = await Promise.all(
+    [...states].map(async ([name, state]) => ({ name, cause: await state.look(CHECK_TIMEOUT_MS) })),
+  );
+  return found
+    .filter(({ cause }) => cause !== UNKNOWN)
+    .map(({ name, cause }) =>
+      cause === WELL ? { labels: { [label]: name }, value: 1 } : { labels: { [label]: name, cause }, value: 0 },
     );
-    return found
-      .filter(({ cause }) => cause !== UNKNOWN)
-      .map(({ server, cause }) =>
-        cause === WELL ? { labels: { server }, value: 1 } : { labels: { server, cause }, value: 0 },
-      );
-  });
 }
 
 /** Reports which version runs, for alerts and for graphs across an upgrade. */

@@ -4,7 +4,7 @@ import type { GatewayError } from '../errors.js';
 import type { EndpointDeps } from '../http/console/trying/gated-endpoint.js';
 import { listen } from '../http/listener.js';
 import type { GuardSettings } from '../http/origin/guard.js';
-import { gaugeBuild, gaugeServers, partsBeside, told, toldOfRoom } from '../http/part-state.js';
+import { gaugeBuild, gaugeParts, gaugeServers, partsBeside, told, toldOfRoom } from '../http/part-state.js';
 import type { Refusals } from '../http/refusals.js';
 import { lateAdminApp } from '../http/routes/late-apps.js';
 import { consoleParts } from './console.js';
@@ -43,6 +43,8 @@ export async function openAdminFace(
   const { lately, open } = exchanges;
   const beside = partsBeside({ previewer, servers, issuers: () => waysIn.now.issuers }, clock, log);
   gaugeServers(metrics, beside);
+  const checks = checksOf(shared);
+  gaugeParts(metrics, checks, clock);
   gaugeBuild(metrics, version);
   const pages = consoleParts({
     ...{ config, keys, clock, control, audit, lately, metrics, held, budget, open, sessions },
@@ -56,7 +58,7 @@ export async function openAdminFace(
     ...{ exchanges, servers, isDraining, library, ingest, limits },
   });
   const app = lateAdminApp({
-    ...{ control, checks: checksOf(shared), rooms: roomsOf(shared), beside, isDraining, metrics, fault, refused },
+    ...{ control, checks, rooms: roomsOf(shared), beside, isDraining, metrics, fault, refused },
     ...pages,
   });
   if (!address) return '';

@@ -16,6 +16,13 @@ import { RawClient } from '../helpers/raw-client.js';
 import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
+/** What the metrics say of the parts that a process cannot do without. */
+async function partsUp(adminUrl: string): Promise<string[]> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const lines = [...text.matchAll(/^wharf_part_up\{part="(\w+)"(?:,cause="[^"]+")?\} ([01])$/gm)];
+  return lines.map(([, part, value]) => `${part} ${value}`).sort();
+}
+
 const DOWN = { code: -32603, data: { code: 'state_unavailable' } };
 
 describe.each(['filesystem', 's3'] as const)('a gateway with files in %s and state in a Redis', (kind) => {
@@ -58,11 +65,17 @@ describe.each(['filesystem', 's3'] as const)('a gateway with files in %s and sta
       const down = await readiness(wharf.adminUrl);
       expect(down.status).toBe(503);
       expect(down.parts).toMatchObject({ state: expect.stringMatching(/^The state store/), objects: 'ok' });
+      // so do the metrics: no balancer sends a request any more that would be counted as failed
+      await until(async () => {
+        const up = await partsUp(wharf.adminUrl);
+        return up.length === 2 && up[0] === 'objects 1' && up[1] === 'state 0';
+      });
       // a session that is known goes on, a new one cannot begin
       expect((await client.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
       await expect(RawClient.connect(wharf.mcp)).rejects.toThrow(/503.*state_unavailable/);
       await giveBack();
       await until(async () => (await readiness(wharf.adminUrl)).status === 200);
+      await until(async () => (await partsUp(wharf.adminUrl)).includes('state 1'));
       await expectWorking(wharf.mcp);
       await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
     },
