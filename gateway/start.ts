@@ -83,10 +83,12 @@ export async function start(
       noteRefusedConfig: (why) => present.refuse(why),
       stdio: stdio && faceOver(servers, stdio, { ...shared }),
       drain: async () => {
-        shared.draining.now = true;
         // A balancer finds another replica when this one takes no connection. Without another, a client that a server has
         // asked must still be able to answer.
         const isAlone = config.state.use === 'memory';
+        // what a balancer has sent on the connections that it keeps, it does not send again to another one
+        if (!isAlone) await faces.serveAll();
+        shared.draining.now = true;
         if (!isAlone) faces.close();
         filing.resumable?.stop();
         const until = clock.ticks() + timeouts.drain;

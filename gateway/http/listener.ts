@@ -81,9 +81,10 @@ interface Listener {
   port: number;
   /** Open now. */
   readonly connections: number;
+  /** Resolves when all requests have begun that have come by now. */
+  serveAll(): Promise<void>;
   /** Stops accepting connections; resolves when the last one is closed. */
   close(): Promise<void>;
-  closeIdle(): void;
   /** Closes all connections, and resolves when the exchanges on them know why. */
   closeAll(): Promise<void>;
 }
@@ -131,6 +132,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   await opened(server, options);
   return {
     port: (server.address() as AddressInfo).port,
+    serveAll: () => arrivals.serveAll(),
     close: async () => {
       await arrivals.serveAll();
       return closed(server);
@@ -138,7 +140,6 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     get connections() {
       return connections.size;
     },
-    closeIdle: () => server.closeIdleConnections(),
     closeAll: async () => {
       connections.stop();
       const ends = [...connections.sockets].map((socket) => {

@@ -92,6 +92,8 @@ export async function openFaces(
     endStrangers: () => open.streams.endStrangers({ authenticate: waysIn.authenticate, servers }, log),
     /** Empty when there is no admin port. */
     adminUrl,
+    /** Resolves when all requests of clients have begun that have come by now. */
+    serveAll: () => face.serveAll(),
     /** Clients get no new connection. Operators still do: they ask what a drain waits for. */
     close: () => void face.close(),
     /** Ends what clients still wait for, and resolves when all of that has learned why. */

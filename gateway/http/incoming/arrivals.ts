@@ -89,17 +89,17 @@ export class Arrivals {
 
   /**
    * Serves all that wait, and all that come from now on, at once: their port closes, and what has not begun would go without an
-   * answer.
+   * answer. What has come and was not read by then would have its connection reset.
    */
   async serveAll(): Promise<void> {
     this.#isEnding = true;
     if (this.#isPaused) {
       this.#isPaused = false;
       while (this.#reading.readSome());
-      // the first of these turns may be past reading
-      for (let turns = 2; turns > 0; turns--) await new Promise(setImmediate);
     }
     for (let next = this.#line.take(); next; next = this.#line.take()) this.#serve(next);
+    // in which the rest is read; the first may be past reading
+    for (let turns = 2; turns > 0; turns--) await new Promise(setImmediate);
   }
 
   #grow(waiting: Waiting, place: FairPlace<Waiting>, bytes: number): void {

@@ -152,6 +152,35 @@ describe('draining', () => {
     await fake.close();
   });
 
+  it('serves what a balancer has sent on connections that it keeps, where it closes them for another replica', async () => {
+    const fake = await startFakeUpstream({ transport: 'json', session: true });
+    const servers = { fake: { url: fake.url, transport: 'streamable-http' } };
+    const wharf = await startWharf({ servers, stores: 's3+redis', keyPrefix: `${freshName('drain')}:` });
+    const { hostname, port } = new URL(wharf.url);
+    const kept = [1, 2, 3].map(() => {
+      const socket = connect(Number(port), hostname);
+      const heard = { text: '', statuses: () => heard.text.match(/^HTTP\/1\.1 \d+/gm) ?? [] };
+      socket.on('data', (bytes: Buffer) => {
+        heard.text += bytes.toString('latin1');
+      });
+      const closed = once(socket, 'close');
+      return { socket, heard, closed };
+    });
+    const ask = () => {
+      for (const { socket } of kept) socket.write(`GET / HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
+    };
+    ask();
+    await until(() => kept.every(({ heard }) => heard.statuses().length === 1));
+    ask();
+    const stopped = wharf.stop();
+    for (const { heard, closed } of kept) {
+      await closed;
+      expect(heard.statuses()).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    }
+    await stopped;
+    await fake.close();
+  });
+
   it('lets a download finish that Wharf streams itself', async () => {
     const fake = await startFakeUpstream({ transport: 'json', session: true });
     const wharf = await startWharf({ servers: { fake: { url: fake.url } } });

@@ -289,6 +289,16 @@ describe('requests that come at the same time', () => {
     for (const { socket } of clients) socket.destroy();
   });
 
+  it('are answered when the port closes before this process has looked at any of them', async () => {
+    const clients = await opened(4);
+    askAll(clients);
+    await until(() => clients.every(({ answer }) => answer.text.includes('0 bytes')));
+    // kept connections, as those of a balancer, on which the next request has just come
+    askAll(clients);
+    await finish();
+    for (const { answer } of clients) expect(answer.text.split('0 bytes')).toHaveLength(3);
+  });
+
   it('are not served when their client has gone while they waited', async () => {
     const served: (string | undefined)[] = [];
     const clients = await opened(5);
