@@ -135,6 +135,11 @@ export class Connections implements Reading {
     return (this.#open.get(socket)?.running ?? 0) > 0;
   }
 
+  /** True while several of its requests have no answer yet. */
+  isPipelined(socket: Socket): boolean {
+    return (this.#open.get(socket)?.running ?? 0) > 1;
+  }
+
   /** The last caller that was answered on a connection, once there is one. */
   callerOn(socket: Socket): string | undefined {
     return this.#open.get(socket)?.caller;

@@ -97,6 +97,11 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     protected override left(bytes: number): void {
       connections.leave(this.req.socket, bytes, this.caller ?? UNKNOWN.principal);
     }
+
+    // a balancer would use the connection again, and lose that request when the process ends
+    protected override isLast(): boolean {
+      return options.isDraining() && !connections.isPipelined(this.req.socket);
+    }
   }
   const arrivals = new Arrivals(connections);
   const onRequest = requestHandler(options, { connections, arrivals });

@@ -38,6 +38,7 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
     reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
     headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
   ): this {
+    if (this.isLast()) this.shouldKeepAlive = false;
     // a head of its own names is written from one object, without a map of headers: 4 µs of a short exchange
     if (isPlain(reason) && this.getHeaderNames().length === 0) {
       return super.writeHead(status, { ...SAFE_HEADERS, ...this.further, ...reason });
@@ -71,6 +72,11 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
       this.left(writableLength);
     }
     return this;
+  }
+
+  /** Asked once its head is written: whether the head tells the client to send no further request on this connection. */
+  protected isLast(): boolean {
+    return false;
   }
 
   /** Called once for an answer that its client does not take at once: it reads slowly, or an answer before this one is unread. */

@@ -147,7 +147,10 @@ describe('draining', () => {
     const refused = await once(connect(Number(port), hostname), 'connect').catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
     finishing.open();
-    expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
+    const { messages, headers } = await running;
+    expect(messages[0]).toMatchObject({ id: 5, result: { content: [] } });
+    // so that the balancer sends nothing more on it
+    expect(headers.get('connection')).toBe('close');
     await stopped;
     await fake.close();
   });
