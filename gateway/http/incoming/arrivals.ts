@@ -16,6 +16,10 @@ const MOST_WAITING = 128;
 /** Most bytes of bodies that waiting requests have. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
+/** A port closes after a turn of the event loop that was as short as that, or after so many: what comes within one is reset. */
+const SHORT_TURN_MS = 1;
+const MOST_LAST_TURNS = 20;
+
 interface Waiting {
   readonly serve: () => void;
   bytes: number;
@@ -98,8 +102,13 @@ export class Arrivals {
       while (this.#reading.readSome());
     }
     for (let next = this.#line.take(); next; next = this.#line.take()) this.#serve(next);
-    // in which the rest is read; the first may be past reading
-    for (let turns = 2; turns > 0; turns--) await new Promise(setImmediate);
+    // in which the rest is read; the first may be past reading, and after a long one more has come
+    let lasted = 0;
+    for (let turns = 0; turns < 2 || (turns < MOST_LAST_TURNS && lasted > SHORT_TURN_MS); turns++) {
+      const begun = performance.now();
+      await new Promise(setImmediate);
+      lasted = performance.now() - begun;
+    }
   }
 
   #grow(waiting: Waiting, place: FairPlace<Waiting>, bytes: number): void {
