@@ -164,7 +164,7 @@ export function create(
       } catch (cause) {
         throw new AdvisedError(
           `The folder for files, ${root}, cannot be made or written (${errnoOf(cause) ?? 'unknown error'}).`,
-          'Create it for the user Wharf runs as, or set objects.path to another one.',
+          'Create it for the user Wharf runs as, or set objects.path to another one; without a config, XDG_STATE_HOME names where it goes.',
           { cause },
         );
       }

@@ -65,7 +65,7 @@ describe.each(['filesystem', 's3'] as const)('a gateway with files in %s and sta
       const down = await readiness(wharf.adminUrl);
       expect(down.status).toBe(503);
       expect(down.parts).toMatchObject({ state: expect.stringMatching(/^The state store/), objects: 'ok' });
-      // so do the metrics: no balancer sends a request any more that would be counted as failed
+      // the metrics say so too: a balancer now sends nothing that could be counted as failed
       await until(async () => {
         const up = await partsUp(wharf.adminUrl);
         return up.length === 2 && up[0] === 'objects 1' && up[1] === 'state 0';
