@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { access, constants, mkdir, open, opendir, rename, rm, stat, statfs, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -78,7 +78,7 @@ export function create(
     async create(key, signal) {
       signal.throwIfAborted();
       const target = pathOf(key);
-      const temporary = join(tmp, randomBytes(16).toString('hex'));
+      const temporary = join(tmp, randomUUID());
       try {
         const handle = await open(temporary, 'wx', 0o600);
         filesToRemoveAtExit.add(temporary);

@@ -175,6 +175,18 @@ describe('filesystem object store', () => {
     await writer.abort();
   });
 
+  it('makes the folder of its files anew that was removed while it ran, also during a write', async () => {
+    const path = await freshFolder();
+    const objects = await freshStore(path);
+    await store(objects, 'f/before', Buffer.from('before'));
+    const writer = await objects.create('f/after', NEVER);
+    await writer.write(Buffer.from('after'), true);
+    await rm(join(path, 'objects/f'), { recursive: true });
+    await writer.commit();
+    expect((await fetchBytes(objects, 'f/after')).toString()).toBe('after');
+    expect((await stat(join(path, 'objects/f'))).mode & 0o777).toBe(0o700);
+  });
+
   it('goes on serving a body whose file is removed meanwhile', async () => {
     const objects = await freshStore(await freshFolder());
     const bytes = Buffer.alloc(3 * 1024 * 1024, 5);

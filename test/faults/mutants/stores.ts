@@ -32,9 +32,9 @@ export const STORES: readonly Mutant[] = [
     name: 'written-in-place',
     fault: 'A file can be read under its key while half of it is there.',
     file: 'adapters/objects/filesystem.ts',
-    find: "const temporary = join(tmp, randomBytes(16).toString('hex'));",
+    find: 'const temporary = join(tmp, randomUUID());',
     replace:
-      "const temporary = target || join(tmp, randomBytes(16).toString('hex'));\n      await mkdir(join(target, '..'), { recursive: true, mode: 0o700 });",
+      "const temporary = target || join(tmp, randomUUID());\n      await mkdir(join(target, '..'), { recursive: true, mode: 0o700 });",
     suites: ['contract/objects/filesystem', 'contract/objects/filesystem-durability'],
   },
   {
