@@ -84,6 +84,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['in-sight', 'gateway/in-sight'],
   ['print', 'gateway/print'],
   ['source-frames', 'gateway/source-frames'],
+  ['random', 'gateway/random'],
   ['user-folders', 'gateway/user-folders'],
   ['encodings', 'gateway/encodings'],
   ['ports', 'gateway/ports/'],

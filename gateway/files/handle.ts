@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../random.js';
 
 const ID = /^f_[A-Za-z0-9_-]{22}$/;
 const BUNDLE = /^b_[A-Za-z0-9_-]{22}$/;

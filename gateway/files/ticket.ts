@@ -1,8 +1,9 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { keptIn, type Shape } from '../errors/kept.js';
 import type { Clock } from '../ports/clock.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
+import { randomBytes } from '../random.js';
 import type { StateKeys } from './state-keys.js';
 import type { UploadIntent } from './upload-intent.js';
 

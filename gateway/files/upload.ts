@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
+import { randomBytes } from '../random.js';
 import { storeTogether } from './bundles/store-together.js';
 import type { RecentUses } from './control/recent-uses.js';
 import type { FileAccount, FileRecord } from './file.js';
