@@ -25,6 +25,8 @@ const STRAY_JOINER =
 /** A leading dot hides a file, a leading dash makes it a command option, a tilde a home folder. */
 const LEADING = /^[\s.~-]+/u;
 const TRAILING = /(?<![\s.])[\s.]+$/u;
+/** Clean as it is, which most names are: the steps take 4 µs for one, and a file goes through them several times. */
+const PLAIN = /^(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))\w[\w-]*(?:\.[\w-]+)*$/i;
 
 /**
  * Makes a file name from a peer's text: one path segment, well-formed and NFC, without control or bidi characters, not
@@ -33,6 +35,7 @@ const TRAILING = /(?<![\s.])[\s.]+$/u;
  */
 export function cleanFileName(untrusted: string, fallback = 'file'): string {
   let name = lastSegment(untrusted.slice(-MAX_PATH_CHARACTERS));
+  if (name.length <= MAX_NAME_BYTES && PLAIN.test(name)) return name;
   if (name.length > MAX_INPUT_CHARACTERS)
     name = name.slice(0, MAX_INPUT_CHARACTERS / 2) + name.slice(-MAX_INPUT_CHARACTERS / 2);
   // Each step can create what an earlier one removes (".CON" without its dot is "CON"), hence the rounds.
