@@ -37,13 +37,33 @@ const IS_KIND: Readonly<Record<string, (value: JsonValue | undefined) => boolean
 export function keptIn<T extends object>(text: string, shape: Shape<T>): T {
   const value = parsed(text);
   if (!isRecord(value)) throw notWritten();
-  for (const [name, kind] of Object.entries<string>(shape)) {
+  for (const { name, isOptional, isKind } of membersOf(shape)) {
     const member = value[name];
-    const isOptional = kind.endsWith('?');
     if (member === undefined && isOptional) continue;
-    if (!IS_KIND[isOptional ? kind.slice(0, -1) : kind]?.(member)) throw notWritten();
+    if (!isKind(member)) throw notWritten();
   }
   return value as T;
+}
+
+interface Member {
+  name: string;
+  isOptional: boolean;
+  isKind: (value: JsonValue | undefined) => boolean;
+}
+
+/** Shapes are constants; a record may be read for each call. */
+const KNOWN_MEMBERS = new WeakMap<object, readonly Member[]>();
+
+function membersOf(shape: object): readonly Member[] {
+  let members = KNOWN_MEMBERS.get(shape);
+  if (!members) {
+    members = Object.entries<string>(shape as Record<string, string>).map(([name, kind]) => {
+      const isOptional = kind.endsWith('?');
+      return { name, isOptional, isKind: IS_KIND[isOptional ? kind.slice(0, -1) : kind] ?? (() => false) };
+    });
+    KNOWN_MEMBERS.set(shape, members);
+  }
+  return members;
 }
 
 /** True for what may hold members; a list does not. */
