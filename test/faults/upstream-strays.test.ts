@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, type ScriptedAnswer, startFakeUpstream } from '../helpers/fake-upstream.js';
+import { gauge } from '../helpers/fault-checks.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
@@ -135,6 +136,15 @@ describe('a server that answers a request with the answer to another one', () =>
     const { text, messages } = await ask(7);
     expect(text).not.toContain('secret');
     expect(messages).toEqual([{ jsonrpc: '2.0', id: 7, result: { own: true } }]);
+  });
+
+  it('fills no log, however many of them come in one stream', async () => {
+    const many = Array.from({ length: 500 }, (_, at) => event(stray(`no${at}`))).join('');
+    fake.queue.push({ ...SSE_TYPE, body: many + event(own(7)) });
+    expect((await ask(7)).messages).toMatchObject([{ id: 7, result: { own: true } }]);
+    expect(wharf.lines.filter(({ text }) => text.includes('another request'))).toHaveLength(10);
+    const dropped = 'wharf_dropped_messages_total{server="one",reason="other_request"}';
+    expect(await gauge(wharf.adminUrl, dropped)).toBe(500);
   });
 
   it.each([

@@ -2,6 +2,7 @@ import { asGatewayError } from '../../errors.js';
 import { type AboutTask, aboutTask } from '../../mcp/meta-keys.js';
 import { metaOf, readMessages } from '../../mcp/request.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import type { LogFields } from '../../ports/log.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { CollectedReply } from '../client/collected-reply.js';
 import type { Piece } from '../cut/splice.js';
@@ -43,7 +44,6 @@ export class ServerQuestions implements Taker {
     const { id, size } = message;
     const { dialect, question } = found;
     if ('problem' in question) return this.#tell({ id, error: { code: -32602, message: question.problem } });
-    const { log } = this.#deps;
     try {
       const open = this.#questions.begin(this.#from, id, size);
       if (open) {
@@ -54,11 +54,11 @@ export class ServerQuestions implements Taker {
         if (isBound) this.#own.add(open);
         const answer = files.answer(question, dialect, this.#notify(message.params, open));
         void this.#bring({ id, task }, open, answer);
-      } else log.info({}, 'a server repeated a question that is open: it is not asked twice');
+      } else this.#log('info', {}, 'a server repeated a question that is open: it is not asked twice');
       return true;
     } catch (thrown) {
       const error = asGatewayError(thrown);
-      log.info({ code: error.code, limit: error.facts.limit }, "a server's question for a file was refused");
+      this.#log('info', { code: error.code, limit: error.facts.limit }, "a server's question for a file was refused");
       // the server is read on once it has its refusal, so that refusals cannot pile up
       return this.#tell({ id, error: error.toJsonRpc() as unknown as JsonObject });
     }
@@ -66,8 +66,7 @@ export class ServerQuestions implements Taker {
 
   /** What cannot be read could show the client an address of the server's. */
   #refuse(id: JsonValue, pieces: readonly Piece[]): Promise<void> {
-    const { log } = this.#deps;
-    log.warn({}, "a server's question was refused: it cannot be read");
+    this.#log('warn', {}, "a server's question was refused: it cannot be read");
     return this.#tell({ id, error: { code: -32602, message: refusalText(pieces) } });
   }
 
@@ -96,13 +95,12 @@ export class ServerQuestions implements Taker {
     open: OpenQuestion,
     answer: Promise<JsonObject>,
   ): Promise<void> {
-    const { log } = this.#deps;
     const { signal } = open.ended;
     try {
       const result = await answer.catch((thrown: unknown): JsonObject => {
         const error = asGatewayError(thrown);
         if (!signal.aborted)
-          log.warn({ code: error.code, err: error.cause ?? thrown }, "a server's question was not answered");
+          this.#log('warn', { code: error.code, err: error.cause ?? thrown }, "a server's question was not answered");
         return { action: 'cancel' };
       });
       // the answer of a call that is over tells the server as much, where every call has its own stream
@@ -116,7 +114,7 @@ export class ServerQuestions implements Taker {
 
   /** Tells the server, in the session of the stream. Never rejects. */
   async #tell(message: JsonObject): Promise<void> {
-    const { server, limits, held, timeouts, log } = this.#deps;
+    const { server, limits, held, timeouts } = this.#deps;
     const { caller } = this.#stream;
     const { identity, principal, headers } = caller.exchange;
     const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
@@ -129,10 +127,17 @@ export class ServerQuestions implements Taker {
       const messages = await readMessages(body, limits);
       await this.#course.forward({ ...caller, exchange, messages });
     } catch (error) {
-      log.warn({ err: error }, 'a server could not be given the answer to its question');
+      this.#log('warn', { err: error }, 'a server could not be given the answer to its question');
     } finally {
       clearTimeout(timer);
       reply.release();
     }
+  }
+
+  /** On one stream a server asks as often as it likes. */
+  #log(level: 'info' | 'warn', fields: LogFields, text: string): void {
+    const { server, log, fewLines } = this.#deps;
+    const leftOut = fewLines.take(`${text} ${server}`);
+    if (leftOut) log[level]({ ...fields, ...leftOut }, text);
   }
 }

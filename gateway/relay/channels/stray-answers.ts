@@ -63,7 +63,7 @@ function endsWith(body: Buffer, end: number, text: string): boolean {
 type Take = (message: HeldMessage, cuts: MessageCuts) => void;
 
 interface StrayContext {
-  deps: Pick<ChannelDeps, 'server' | 'log'>;
+  deps: Pick<ChannelDeps, 'server' | 'log' | 'fewLines' | 'metrics'>;
   caller: Pick<Caller, 'messages'>;
 }
 
@@ -76,7 +76,7 @@ interface StrayContext {
  * the right answer may follow
  */
 export function withoutStrays(
-  { deps: { server, log }, caller: { messages } }: StrayContext,
+  { deps: { server, log, fewLines, metrics }, caller: { messages } }: StrayContext,
   answer: Pick<UpstreamAnswer, 'status' | 'kind' | 'connection'>,
   take: Take,
 ): Take {
@@ -92,7 +92,10 @@ export function withoutStrays(
     // the server has taken the notification: its client need not hear of a failure
     if (isWhole && messages.requests.length > 0)
       throw new GatewayError('upstream_invalid', { server, reason: 'it answered another request' });
-    log.warn({ server }, 'an answer to another request was left out of the stream of this one');
+    metrics.count('wharf_dropped_messages_total', { server, reason: 'other_request' });
+    // a stream may have as many of them as its server likes
+    const leftOut = fewLines.take(`stray answer ${server}`);
+    if (leftOut) log.warn({ ...leftOut }, 'an answer to another request was left out of the stream of this one');
   };
 }
 

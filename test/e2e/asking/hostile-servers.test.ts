@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { AskingServer, call as callOf, heard, MODERN, wanted } from './input-lab.js';
@@ -182,4 +183,23 @@ it('a server cannot show its own address to a client that uploads, however it wr
   expect(answer.text.includes('their-id')).toBe(false);
   await own.stop();
   await close(server);
+});
+
+it('a server that asks again and again for what cannot be read fills no log', async () => {
+  const fake = await startFakeUpstream({ session: true });
+  const { startWharf } = await import('../../helpers/wharf.js');
+  const own = await startWharf({ servers: { docs: { url: fake.url, transport: 'streamable-http' } } });
+  const client = await RawClient.connect(own.mcp, '2025-11-25', { capabilities: BINARY });
+  const questions = Array.from({ length: 50 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'elicitation/create' }));
+  const said = [...questions, { jsonrpc: '2.0', id: 'mine', result: { content: [] } }];
+  fake.queue.push({
+    contentType: 'text/event-stream',
+    body: said.map((message) => `data: ${JSON.stringify(message)}\n\n`).join(''),
+  });
+  const { messages } = await client.post({ jsonrpc: '2.0', id: 'mine', method: 'tools/call', params: { name: 'ask' } });
+  expect(messages).toMatchObject([{ id: 'mine', result: {} }]);
+  expect(fake.requests.filter(({ body }) => body.includes('"code":-32602'))).toHaveLength(50);
+  expect(own.lines.filter(({ text }) => text.includes('cannot be read'))).toHaveLength(10);
+  await own.stop();
+  await fake.close();
 });

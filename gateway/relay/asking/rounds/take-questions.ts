@@ -56,19 +56,23 @@ async function take(
   asker: Asker,
   deps: AskingDeps,
 ): Promise<TakenQuestion> {
-  const { log, server, limits } = deps;
+  const { log, fewLines, server, limits } = deps;
   const none = { key, dialect: dialect.name, message: '', files: [], besides: NOTHING, ended: 'cancel' as const };
   if ('problem' in question) {
-    log.warn({ problem: question.problem }, "a server's question for a file was refused");
+    // one result may hold thousands of them
+    const leftOut = fewLines.take(`bad question ${server}`);
+    if (leftOut) log.warn({ problem: question.problem, ...leftOut }, "a server's question for a file was refused");
     return none;
   }
   const { message, besides } = question;
   const ways = waysFor(question, asker.client, deps);
   if (!ways || question.files.length > limits.files) {
-    log.info(
-      { server, files: question.files.length },
-      'a server asked for files in a way that its client cannot be asked',
-    );
+    const leftOut = fewLines.take(`question without a way ${server}`);
+    if (leftOut)
+      log.info(
+        { files: question.files.length, ...leftOut },
+        'a server asked for files in a way that its client cannot be asked',
+      );
     return none;
   }
   const files: TakenFile[] = [];

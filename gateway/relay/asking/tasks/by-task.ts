@@ -79,12 +79,16 @@ export class AskingByTask {
   }
 
   #listening(asked: Asked, course: Course): Asked {
-    const { limits, log } = this.#deps;
+    const { server, limits, log, fewLines } = this.#deps;
     const { exchange } = asked;
     const reply = new NoticedReply(exchange.reply, {
       limits,
       changes: ({ taskId, requests }) => this.#changes(taskId, requests, asked, course),
-      leftOut: (err) => log.warn({ err }, 'what a server told of a task was left out: it cannot be read'),
+      leftOut: (err) => {
+        // on one stream a server tells of its tasks as often as it likes
+        const leftOut = fewLines.take(`unreadable task ${server}`);
+        if (leftOut) log.warn({ err, ...leftOut }, 'what a server told of a task was left out: it cannot be read');
+      },
     });
     return { ...asked, exchange: { ...exchange, reply } };
   }
