@@ -260,8 +260,13 @@ async function store(
 
 /** Logs why a file was not fetched, and audits a refusal by its type. */
 function noteUnfetched(error: GatewayError, subject: string, { deps, principal, actor }: RemoteDeps): void {
-  const { server, log, metrics, files } = deps;
-  log.warn({ code: error.code, facts: error.facts, err: error.cause }, 'a file of the server was not fetched');
+  const { server, log, fewLines, metrics, files } = deps;
+  // each result may name as many as are fetched
+  const leftOut = fewLines.take(`unfetched ${error.code} ${server}`);
+  if (leftOut) {
+    const fields = { code: error.code, facts: error.facts, err: error.cause, ...leftOut };
+    log.warn(fields, 'a file of the server was not fetched');
+  }
   if (error.code !== 'file_type_refused') return;
   metrics.count('wharf_limits_total', { limit: 'limits.acceptResults' });
   const about = { what: 'file', principal, actor, server, from: server, subject, allowed: false } as const;

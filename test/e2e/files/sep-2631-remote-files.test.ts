@@ -368,6 +368,15 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(asked('files/authorizeDownload')).toBe(1);
   });
 
+  it('fill no log where none of them can be had', async () => {
+    const named = (at: number) => ({ type: 'file', file: { uri: `mcp-file://s/${at}`, name: 'n' } });
+    const content = Array.from({ length: 30 }, (_, at) => named(at));
+    const inside = { transport: 'http', method: 'GET', url: 'http://169.254.169.254/x' };
+    const methods = { 'files/authorizeDownload': () => ({ download: inside }) };
+    await (await open({ results: { make: () => ({ content }) }, methods })).call('make');
+    expect(wharf.lines.filter(({ text }) => text === 'a file of the server was not fetched')).toHaveLength(10);
+  });
+
   it('objects with URIs of other kinds are not files', async () => {
     const structuredContent = {
       links: [

@@ -144,7 +144,8 @@ export class RefusedFiles {
       `${about} of this result (${type}, ${sizeText(size)}) is left out: of this server's files, only those of these ` +
       `types are passed on: ${rule.types.join(', ')}.`;
     const facts = { reason: 'mimeTypeNotAccepted', accept: [...rule.types], actualType: type };
-    deps.log.warn({ code: error.code, facts: error.facts }, 'a file of a result was left out');
+    const leftOut = deps.fewLines.take(`refused file ${server}`);
+    if (leftOut) deps.log.warn({ code: error.code, facts: error.facts, ...leftOut }, 'a file of a result was left out');
     return { result, text, facts, error };
   }
 }
