@@ -85,7 +85,7 @@ export class AskingByTask {
       limits,
       changes: ({ taskId, requests }) => this.#changes(taskId, requests, asked, course),
       leftOut: (err) => {
-        // on one stream a server tells of its tasks as often as it likes
+        // one stream may have any number of them
         const leftOut = fewLines.take(`unreadable task ${server}`);
         if (leftOut) log.warn({ err, ...leftOut }, 'what a server told of a task was left out: it cannot be read');
       },
