@@ -14,6 +14,11 @@ export class RecentMap<Key, Value> {
   readonly #places = new Map<Key, Place<Item<Key, Value>>>();
   readonly #line = new Line<Item<Key, Value>>();
 
+  /** The entry unused longest. */
+  get oldest(): Readonly<Item<Key, Value>> | undefined {
+    return this.#line.first;
+  }
+
   get size(): number {
     return this.#places.size;
   }

@@ -97,7 +97,7 @@ const GAUGES: Record<GaugeName, string> = {
   wharf_part_memory_bytes_of_one_server: 'The most of them that one server has',
   wharf_requests_of_one_principal: 'The most requests that one principal has under way',
   wharf_downloads: 'Downloads that are streamed',
-  wharf_catalog_bytes: 'Memory that is kept of what servers declare of their tools',
+  wharf_catalog_bytes: 'Memory that is kept of what servers declare of their tools, and of what clients see of them',
   wharf_waiting_scans: 'Files that wait for the antivirus',
   wharf_clean_ups: 'Removals under way of what failures have left',
   wharf_config_refused: '1 while the file of the config says something that this process does not follow',

@@ -231,7 +231,7 @@ export const LIMITS = {
     default: 64 * MIB,
     min: MIB,
     max: 16 * GIB,
-    text: "Memory for what servers declare about their tools, in the whole process. From one server's list, all pages together, Wharf reads at most `limits.response`; it asks again for what it has not kept.",
+    text: "Memory for what servers declare about their tools, and for these as clients of each kind see them, in the whole process. From one server's list, all pages together, Wharf reads at most `limits.response`; it asks again for what it has not kept.",
     processWide: true,
   },
   sessions: {

@@ -43,7 +43,7 @@ export function splice(
     return [() => encodeAgain(library, file, back.how, signal)];
   };
   // whatever is written into a message on its way to the client is in memory
-  const held = ({ start, end, pieces }: Span) => ({ start, end, bytes: Buffer.concat(pieces as readonly Buffer[]) });
+  const held = ({ start, end, pieces }: Span) => ({ start, end, bytes: inOne(pieces as readonly Buffer[]) });
   for (const part of message.render(spans.map(held))) {
     if (Buffer.isBuffer(part)) {
       out.push(part);
@@ -60,6 +60,10 @@ export function splice(
     } else throw lost(part.path);
   }
   return out;
+}
+
+function inOne(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
 }
 
 /** A part of a text, without the head of the `data:` URI behind it that is replaced. */

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { heapOf } from '../../budget/heap-size.js';
 import { LateCache } from '../../budget/late-cache.js';
+import { breathe } from '../../budget/turn.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject, own } from '../../json/value.js';
 import type { Inquire } from '../../mcp/inquire.js';
@@ -14,10 +15,11 @@ import { unknownArguments } from '../../schema/unknown-argument.js';
 import { readTool, type Tool, type ToolFacts, type ToolSlot } from '../../tools/tool.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { FileTakers } from './file-takers.js';
-import type { KeptView, KeptViews, KnownText } from './kept-views.js';
+import type { KeptView, KeptViews } from './kept-views.js';
 import { type ToolText, toolIn, toolTexts } from './listed-tools.js';
 import type { Shown } from './offered-tools.js';
 import { isWharfs } from './own-tool-mark.js';
+import type { WrittenTool } from './written-tools.js';
 
 /** Facts about a server's tools that Wharf's own tools depend on. */
 export interface Beside {
@@ -40,8 +42,8 @@ const REFUSED_TTL_MS = 30 * 1000;
 
 /** What is known of a tool of a list. */
 export interface ListedFacts extends Omit<Tool, 'declared'> {
-  /** What is known of its text. */
-  known: KnownText<ToolFacts> | undefined;
+  /** Stands for its text and the operator's settings; undefined for one that is too large to be parsed. */
+  key: string | undefined;
 }
 
 export interface CatalogOptions {
@@ -105,13 +107,13 @@ export class Catalog {
   async noteListed(view: string, listed: ToolText): Promise<ListedFacts | 'wharfs' | undefined> {
     const { kept, server, limits, takers } = this.#options;
     const { text, isHeavy } = listed;
-    const digest = isHeavy ? undefined : `${this.#name}${hash('sha256', text, 'base64')}`;
-    const known = digest === undefined ? undefined : kept.textOf(server, digest);
+    const key = isHeavy ? undefined : `${this.#name}${hash('sha256', text, 'base64')}`;
+    const known = key === undefined ? undefined : kept.textOf(server, key);
     if (known) {
       const { name, value: facts } = known;
       if (facts.slots.length > 0) takers?.found(server);
       kept.keep(kept.open(server, view), name, facts, limits.response);
-      return { name, isHeavy, facts, known };
+      return { name, isHeavy, facts, key };
     }
     const declared = await toolIn(listed);
     if (!declared) return undefined;
@@ -119,8 +121,22 @@ export class Catalog {
     const tool = this.read(declared, isHeavy);
     const { name } = tool;
     const facts = this.note(view, tool) ?? tool.facts;
-    if (digest === undefined || name === undefined) return { name, isHeavy, facts, known: undefined };
-    return { name, isHeavy, facts, known: kept.noteText(kept.open(server, view), digest, name) };
+    if (key !== undefined && name !== undefined) kept.noteText(kept.open(server, view), key, name);
+    return { name, isHeavy, facts, key };
+  }
+
+  /** A tool as it was written for a client of the same kind. @param key as of `keepWritten` */
+  written(key: string): WrittenTool | undefined {
+    return this.#options.kept.written.find(this.#options.server, key);
+  }
+
+  /**
+   * Keeps a tool as it was written for a client.
+   * @param key of the tool, and of all else that decides how it is written
+   */
+  keepWritten(principal: string, key: string, tool: WrittenTool): void {
+    const { kept, server } = this.#options;
+    kept.written.keep({ principal, server }, key, tool);
   }
 
   /** Every tool of a list, or of a page of it, has been recorded. */
@@ -273,7 +289,12 @@ export class Catalog {
 
   /** Reads a page tool by tool. */
   async #readPage(message: HeldMessage, take: (listed: ToolText) => Promise<void>): Promise<JsonObject> {
-    for await (const listed of toolTexts(message, ['result'], undefined, this.#options.limits)) await take(listed);
+    await breathe();
+    for (const listed of toolTexts(message, ['result'], this.#options.limits)) {
+      await take(listed);
+      const pause = breathe();
+      if (pause) await pause;
+    }
     const cursor = rangeAt(message, RANGE.nextCursor, ['result', 'nextCursor']);
     const nextCursor = cursor && lightValue(message, cursor, this.#options.limits);
     return nextCursor === undefined ? {} : { nextCursor };

@@ -3,6 +3,7 @@ import { heapOf } from '../../budget/heap-size.js';
 import type { Ledger } from '../../budget/ledger.js';
 import { RecentMap } from '../../budget/recent-map.js';
 import type { Stopwatch } from '../../ports/clock.js';
+import { WrittenTools } from './written-tools.js';
 
 /** Most values of one view. */
 const MAX_VALUES = 2000;
@@ -22,34 +23,15 @@ const TEXT_BYTES = 500;
 /** Most texts of a content for each of its values: what differs between callers may only be a description. */
 const TEXTS_PER_VALUE = 2;
 
-/** Most clients for which a text is known to stay as it is. */
-const MOST_CLIENTS = 4;
-
 interface Kept<Value> {
   readonly value: Value;
   readonly bytes: number;
 }
 
 /** What a text says, which need not be read again where the same text comes again. */
-export class KnownText<Value> {
+interface KnownText<Value> {
   readonly name: string;
   readonly value: Value;
-  readonly #clients = new Set<string>();
-
-  constructor(name: string, value: Value) {
-    this.name = name;
-    this.value = value;
-  }
-
-  /** True when clients of this kind get the text as it is. */
-  staysFor(client: string): boolean {
-    return this.#clients.has(client);
-  }
-
-  stays(client: string): void {
-    if (this.#clients.size >= MOST_CLIENTS) this.#clients.clear();
-    this.#clients.add(client);
-  }
 }
 
 /** What one view knows, or several views of one server that know the same. */
@@ -111,6 +93,8 @@ export class KeptView<Value> {
  * callers of a hundred tools with schemas took all the room, and then every call of any other made Wharf ask for its list again.
  */
 export class KeptViews<Value> {
+  /** Their tools as clients see them, which can be written again: they go before any view. */
+  readonly written: WrittenTools;
   readonly #ledger: Ledger;
   readonly #clock: Stopwatch;
   readonly #views = new RecentMap<string, KeptView<Value>>();
@@ -120,6 +104,7 @@ export class KeptViews<Value> {
   constructor(ledger: Ledger, clock: Stopwatch) {
     this.#ledger = ledger;
     this.#clock = clock;
+    this.written = new WrittenTools(ledger, clock);
   }
 
   find(server: string, name: string): KeptView<Value> | undefined {
@@ -152,8 +137,9 @@ export class KeptViews<Value> {
     if (view) this.#end(view);
   }
 
-  /** Drops all views of a server. */
+  /** Drops all that is kept of a server. */
   forgetServer(server: string): void {
+    this.written.forgetServer(server);
     for (const [key, view] of this.#views.entries()) {
       if (view.server !== server) continue;
       this.#views.delete(key);
@@ -218,12 +204,9 @@ export class KeptViews<Value> {
   }
 
   /** Remembers what a text says. @param name of the value that has been kept of it */
-  noteText(view: KeptView<Value>, digest: string, name: string): KnownText<Value> | undefined {
+  noteText(view: KeptView<Value>, digest: string, name: string): void {
     const kept = view.values.peek(name);
-    if (!kept) return undefined;
-    const text = new KnownText(name, kept.value);
-    this.#know(view, digest, text);
-    return text;
+    if (kept) this.#know(view, digest, { name, value: kept.value });
   }
 
   #know(view: KeptView<Value>, digest: string, text: KnownText<Value>): void {
@@ -273,6 +256,7 @@ export class KeptViews<Value> {
     for (;;) {
       const refusal = this.#ledger.refusal(bytes, { server: view.server });
       if (!refusal) return true;
+      if (this.written.makeRoom(refusal.full === 'server' ? view.server : undefined)) continue;
       const oldest = this.#oldest(view, refusal.full === 'server');
       if (oldest === undefined) return false;
       const ended = this.#views.peek(oldest);

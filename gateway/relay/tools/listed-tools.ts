@@ -1,10 +1,8 @@
-import { breathe } from '../../budget/turn.js';
 import { JsonDocument } from '../../json/document.js';
 import { isObject } from '../../json/value.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import type { Owner } from '../../ports/owner.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 
@@ -19,22 +17,16 @@ export interface ToolText {
 }
 
 /**
- * The tools of a list, one after the other; others are served between them.
+ * The tools of a list, one after the other: let others be served between them.
  * @param at path of the result in the message
- * @param owner whose work it is, where that is known
  */
-export async function* toolTexts(
-  message: HeldMessage,
-  at: JsonPath,
-  owner: Owner | undefined,
-  { values }: Pick<Limits, 'values'>,
-): AsyncGenerator<ToolText> {
-  await breathe(owner);
-  for (const range of toolRanges(message, at)) {
-    const pause = breathe(owner);
-    if (pause) await pause;
-    yield { range, text: message.slice(range.start, range.end), isHeavy: range.values > values };
-  }
+export function* toolTexts(message: HeldMessage, at: JsonPath, limits: Pick<Limits, 'values'>): Generator<ToolText> {
+  for (const range of toolRanges(message, at)) yield toolText(message, range, limits);
+}
+
+/** One of them. */
+export function toolText(message: HeldMessage, range: WatchRange, { values }: Pick<Limits, 'values'>): ToolText {
+  return { range, text: message.slice(range.start, range.end), isHeavy: range.values > values };
 }
 
 /** Reads a tool, but none beyond `limits.values`. @returns undefined for anything else in a list */

@@ -15,10 +15,13 @@ import { liftSlot } from './lifted-arguments.js';
 import { maxSizeOf } from './max-size.js';
 import type { Reader } from './reader.js';
 
+/** The limits that are shown to clients. */
+export type ShownLimits = Pick<Limits, 'file' | 'inlineArgument' | 'filesPerArgument'>;
+
 /** The server of a tool, and the limits for its files. */
 export interface ShowContext {
   server: string;
-  limits: Limits;
+  limits: ShownLimits;
   accepts: number;
   dialects: readonly Dialect[];
   /** Name of Wharf's tool that issues upload links, if there is one. */
@@ -120,7 +123,10 @@ function placedSlot(
 }
 
 /** True when no delivery is left: the server wants an upload and has no method for it. */
-function isUnusable({ deliveries }: FileSlot, { dialects, remoteMethods }: ShowContext): boolean {
+export function isUnusable(
+  { deliveries }: FileSlot,
+  { dialects, remoteMethods }: Pick<ShowContext, 'dialects' | 'remoteMethods'>,
+): boolean {
   return deliveries.every((delivery) => {
     if (delivery.kind !== 'uploaded') return false;
     const transfer = dialects.find(({ name }) => name === delivery.dialect)?.transfer;

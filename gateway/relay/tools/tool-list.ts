@@ -1,25 +1,21 @@
-import { hash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { breathe } from '../../budget/turn.js';
 import type { Edits } from '../../json/edit.js';
-import { patchText, patchValue } from '../../json/patch.js';
+import { patchText } from '../../json/patch.js';
 import { eraOf } from '../../mcp/era.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { ClientFacts } from '../../ports/client.js';
-import type { Dialect } from '../../ports/dialect.js';
 import type { Identity } from '../../ports/identity.js';
-import type { JsonPatch, JsonPath } from '../../ports/json.js';
-import type { Owner } from '../../ports/owner.js';
-import type { Tool, ToolFacts } from '../../tools/tool.js';
+import type { JsonPath } from '../../ports/json.js';
+import type { ToolFacts } from '../../tools/tool.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
 import type { Beside, ListedFacts } from './catalog.js';
 import type { ToolDeps } from './deps.js';
-import { type ToolText, toolIn, toolRanges, toolTexts } from './listed-tools.js';
+import { toolRanges, toolText, toolTexts } from './listed-tools.js';
 import type { Shown } from './offered-tools.js';
-import { plainReader, type Reader, readerOf } from './reader.js';
-import { type ShowContext, show } from './show.js';
+import { readerOf } from './reader.js';
+import { ToolWriter } from './tool-writer.js';
 
 /** A file argument adds at least this many bytes to a tool: with less room no tool is edited. */
 const LEAST_ROOM = 256;
@@ -36,7 +32,7 @@ interface ToolListDeps
 /** A tools/list result for one client. */
 interface ToolList {
   /** Whose work it is. */
-  owner: Owner;
+  owner: { principal: string; server: string };
   message: HeldMessage;
   /** Path of the result in the message. */
   at: JsonPath;
@@ -63,77 +59,40 @@ interface Noted {
  * large to parse or to be changed.
  */
 export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<void> {
-  const { message, at, view, client, room, edits, identity } = list;
+  const { owner, message, at, view, client, room, edits, identity } = list;
   const { catalog, dialects, offered } = deps;
   const shown = offered.shownTo(identity);
   const { tools, hidden } = await noteTools(list, shown, deps);
   const beside = catalog.beside(view, shown);
-  const shared = { ...deps, uploadTool: deps.tools.requestName(beside) };
   const reader = readerOf(client, dialects);
+  const writer = new ToolWriter(owner, reader, { ...deps, uploadTool: deps.tools.requestName(beside) });
   addOwnTools(list, tools.size === 0, beside, deps);
   hide(hidden, [...toolRanges(message, at)], edits);
   let isPersonal = false;
   let hasFiles = false;
-  const kind = kindOf(client, dialects);
-  for await (const listed of toolTexts(message, at, list.owner, deps.limits)) {
-    const { range, text } = listed;
-    const read = tools.get(range);
-    if (!read) continue;
+  for (const [range, read] of tools) {
+    const pause = breathe(owner);
+    if (pause) await pause;
     const given = shown && read.name !== undefined ? offered.patches(read.name) : [];
+    const underItsName = () => patchText(message.slice(range.start, range.end), given);
     if (read.isHeavy || room.left < LEAST_ROOM) {
       // a name that cannot be called is worse than a list that is too long
-      if (given.length > 0) edits.replace(range, patchText(text, given));
+      if (given.length > 0) edits.replace(range, underItsName());
       continue;
     }
-    // what else is said to clients stands at file slots
-    const known = read.facts.slots.length === 0 && given.length === 0 ? read.known : undefined;
-    if (known?.staysFor(kind)) continue;
-    const declared = await toolIn(listed);
-    if (!declared) continue;
+    const written = writer.known(read) ?? (await writer.write(read, toolText(message, range, deps.limits), given));
+    if (!written) continue;
     hasFiles ||= read.facts.slots.length > 0;
-    const tool = { ...read, declared: patchValue(declared, given) };
-    await breathe(list.owner);
-    const own = await patchesFor(list.owner, tool, reader, {
-      ...shared,
-      limits: deps.toolLimits.lower(deps.limits, [read.name]),
-    });
-    isPersonal ||= own.isPersonal;
-    const patches = [...given, ...own.patches];
-    if (patches.length > 0) await writeTool({ listed, patches, given }, list);
-    else if (!own.isPersonal) known?.stays(kind);
+    isPersonal ||= written.isPersonal;
+    const { text } = written;
+    if (!text) continue;
+    if (room.take(text.length - (range.end - range.start))) edits.replace(range, text);
+    else if (given.length > 0) edits.replace(range, underItsName());
   }
   // capabilities come with each request, and caches ignore them
   const { hasCacheFields } = eraOf(client.protocolVersion);
   if (hasCacheFields && (isPersonal || hasFiles)) keepFromCaches(message, at, isPersonal, edits);
   else if (hasCacheFields && shown) keepPrivate(edits, at);
-}
-
-/**
- * What a client sees in another way than the server declares it.
- * @returns with it, whether other clients see it otherwise: what is unchanged for one may be changed for all others
- */
-async function patchesFor(
-  owner: Owner,
-  tool: Tool,
-  reader: Reader,
-  context: ShowContext,
-): Promise<{ patches: readonly JsonPatch[]; isPersonal: boolean }> {
-  const patches = show(tool, reader, context);
-  await breathe(owner);
-  const isPersonal =
-    !reader.isPlain && !isDeepStrictEqual(patches, show(tool, plainReader(reader, context.dialects), context));
-  return { patches, isPersonal };
-}
-
-/** Writes a tool as the client sees it, or, where that is too long for the message, under its name at least. */
-async function writeTool(
-  { listed: { range, text }, patches, given }: { listed: ToolText; patches: JsonPatch[]; given: readonly JsonPatch[] },
-  { owner, room, edits }: ToolList,
-): Promise<void> {
-  await breathe(owner);
-  const bytes = patchText(text, patches);
-  if (room.take(bytes.length - text.length)) edits.replace(range, bytes);
-  else if (given.length > 0) edits.replace(range, patchText(text, given));
 }
 
 /** Records all tools, because the names of Wharf's own depend on them. */
@@ -144,7 +103,10 @@ async function noteTools(
 ): Promise<Noted> {
   const tools = new Map<WatchRange, ListedFacts>();
   const hidden = new Set<WatchRange>();
-  for await (const listed of toolTexts(message, at, owner, limits)) {
+  await breathe(owner);
+  for (const listed of toolTexts(message, at, limits)) {
+    const pause = breathe(owner);
+    if (pause) await pause;
     const { range } = listed;
     const tool = await catalog.noteListed(view, listed);
     if (tool === 'wharfs' || (shown && tool && (tool.name === undefined || shown(tool.name) === undefined)))
@@ -158,11 +120,6 @@ async function noteTools(
 /** Those of all tools at once are too large. */
 function withoutSchema({ outputSchema: _, ...facts }: ToolFacts): ToolFacts {
   return facts;
-}
-
-/** What of a client decides how it sees tools without files. */
-function kindOf(client: ClientFacts, dialects: readonly Dialect[]): string {
-  return hash('sha256', JSON.stringify([client, dialects.map(({ name }) => name)]), 'base64');
 }
 
 /**

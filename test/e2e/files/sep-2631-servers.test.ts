@@ -323,6 +323,8 @@ describe('a server that speaks SEP-2631', () => {
   it('one that knows no uploads after all is asked once, and the call refused (2631-26, 2631-66)', async () => {
     const client = await open({ methods: { 'files/authorizeUpload': undefined } });
     const uri = await upload(client, F4);
+    // listed before, when nothing was known of it
+    expect((await shown(client, 'doc')).description).not.toMatch(/takes no uploads/);
     for (const _ of [1, 2]) expect(reasonOf(await client.call('take', { doc: uri }))).toBe('unreachable');
     expect(asked('files/authorizeUpload')).toBe(1);
     expect(asked('files/prepareUpload')).toBe(1);

@@ -19,6 +19,14 @@ export const ACCESS: readonly Mutant[] = [
     suites: ['e2e/access/unseen'],
   },
   {
+    name: 'tools-of-another-kind-listed',
+    fault: 'A client sees tools as they were written for another, with the limits of another caller.',
+    file: 'gateway/relay/tools/tool-writer.ts',
+    find: 'JSON.stringify(all)',
+    replace: 'JSON.stringify(names)',
+    suites: ['e2e/files/lists-again'],
+  },
+  {
     name: 'old-name-still-called',
     fault: 'A tool is called by the name that the operator has taken from it.',
     file: 'gateway/policy/tool-names.ts',
