@@ -81,8 +81,9 @@ export class SharedSession {
     });
     this.#tasks = new CallTasks(deps);
     const { signal } = this.#abort;
-    this.#own = new OwnRequests({ connection, declares: declaredBy(deps), cut: deps.cut, signal });
-    this.#sending = new SendQueue(connection, { principal: options.principal, server: deps.server });
+    const owner = { principal: options.principal, server: deps.server };
+    this.#own = new OwnRequests({ connection, declares: declaredBy(deps), cut: deps.cut, owner, signal });
+    this.#sending = new SendQueue(connection, owner);
     this.#inbox = new ChannelInbox(options, {
       streams: this.#streams,
       names: this.#names,

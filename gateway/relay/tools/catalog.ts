@@ -11,6 +11,7 @@ import type { Stopwatch } from '../../ports/clock.js';
 import type { Dialect, JsonObject, JsonValue } from '../../ports/dialect.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import type { Log } from '../../ports/log.js';
+import type { Owner } from '../../ports/owner.js';
 import { unknownArguments } from '../../schema/unknown-argument.js';
 import { readTool, type Tool, type ToolFacts, type ToolSlot } from '../../tools/tool.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
@@ -102,9 +103,10 @@ export class Catalog {
 
   /**
    * Records a tool of a list. Thousands of callers are shown the same tools, so that most texts have been read before.
+   * @param owner whose work it is
    * @returns undefined for anything else in a list
    */
-  async noteListed(view: string, listed: ToolText): Promise<ListedFacts | 'wharfs' | undefined> {
+  async noteListed(view: string, listed: ToolText, owner: Owner): Promise<ListedFacts | 'wharfs' | undefined> {
     const { kept, server, limits, takers } = this.#options;
     const { text, isHeavy } = listed;
     const key = isHeavy ? undefined : `${this.#name}${hash('sha256', text, 'base64')}`;
@@ -115,7 +117,7 @@ export class Catalog {
       kept.keep(kept.open(server, view), name, facts, limits.response);
       return { name, isHeavy, facts, key };
     }
-    const declared = await toolIn(listed);
+    const declared = await toolIn(listed, owner);
     if (!declared) return undefined;
     if (isWharfs(declared)) return 'wharfs';
     const tool = this.read(declared, isHeavy);
@@ -256,12 +258,12 @@ export class Catalog {
     let cursor: JsonValue | undefined;
     let outcome: 'whole' | 'silence' | 'refused' | undefined;
     while (!outcome) {
-      const take = async (listed: ToolText) => {
-        const tool = await this.noteListed(view, listed);
+      const take = async (listed: ToolText, owner: Owner) => {
+        const tool = await this.noteListed(view, listed, owner);
         if (tool !== 'wharfs' && tool?.name !== undefined && tool.name === wanted) found ??= tool.facts;
       };
       const params = cursor === undefined ? {} : { cursor };
-      const answer = await inquire('tools/list', params, (message) => this.#readPage(message, take));
+      const answer = await inquire('tools/list', params, (message, owner) => this.#readPage(message, owner, take));
       if (!answer) outcome = 'silence';
       else if ('error' in answer) outcome = 'refused';
       else {
@@ -288,11 +290,15 @@ export class Catalog {
   }
 
   /** Reads a page tool by tool. */
-  async #readPage(message: HeldMessage, take: (listed: ToolText) => Promise<void>): Promise<JsonObject> {
-    await breathe();
+  async #readPage(
+    message: HeldMessage,
+    owner: Owner,
+    take: (listed: ToolText, owner: Owner) => Promise<void>,
+  ): Promise<JsonObject> {
+    await breathe(owner);
     for (const listed of toolTexts(message, ['result'], this.#options.limits)) {
-      await take(listed);
-      const pause = breathe();
+      await take(listed, owner);
+      const pause = breathe(owner);
       if (pause) await pause;
     }
     const cursor = rangeAt(message, RANGE.nextCursor, ['result', 'nextCursor']);

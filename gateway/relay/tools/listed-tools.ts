@@ -3,6 +3,7 @@ import { isObject } from '../../json/value.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import type { Owner } from '../../ports/owner.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 
@@ -29,9 +30,13 @@ export function toolText(message: HeldMessage, range: WatchRange, { values }: Pi
   return { range, text: message.slice(range.start, range.end), isHeavy: range.values > values };
 }
 
-/** Reads a tool, but none beyond `limits.values`. @returns undefined for anything else in a list */
-export async function toolIn({ text, isHeavy }: ToolText): Promise<JsonObject | undefined> {
-  const tool = isHeavy ? await nameIn(text) : (parseJson(text.toString('utf8')) as JsonValue);
+/**
+ * Reads a tool, but none beyond `limits.values`.
+ * @param owner whose work it is
+ * @returns undefined for anything else in a list
+ */
+export async function toolIn({ text, isHeavy }: ToolText, owner: Owner): Promise<JsonObject | undefined> {
+  const tool = isHeavy ? await nameIn(text, owner) : (parseJson(text.toString('utf8')) as JsonValue);
   return isObject(tool) ? tool : undefined;
 }
 
@@ -64,8 +69,8 @@ function isBelow(path: JsonPath, at: JsonPath): boolean {
   return path.length === at.length + 2 && at.every((key, index) => key === path[index]);
 }
 
-async function nameIn(text: Buffer): Promise<JsonObject> {
-  const range = (await JsonDocument.of(text).findInSteps([['name']])).at(['name']);
+async function nameIn(text: Buffer, owner: Owner): Promise<JsonObject> {
+  const range = (await JsonDocument.of(text, false, owner).findInSteps([['name']])).at(['name']);
   const isText = range !== undefined && text[range.start] === QUOTE;
   return isText ? { name: JSON.parse(text.toString('utf8', range.start, range.end)) as string } : {};
 }

@@ -108,7 +108,7 @@ async function noteTools(
     const pause = breathe(owner);
     if (pause) await pause;
     const { range } = listed;
-    const tool = await catalog.noteListed(view, listed);
+    const tool = await catalog.noteListed(view, listed, owner);
     if (tool === 'wharfs' || (shown && tool && (tool.name === undefined || shown(tool.name) === undefined)))
       hidden.add(range);
     else if (tool) tools.set(range, { ...tool, facts: withoutSchema(tool.facts) });

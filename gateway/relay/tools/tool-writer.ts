@@ -57,7 +57,7 @@ export class ToolWriter {
   /** Writes a tool that can be parsed. @returns undefined for anything else in a list */
   async write(read: ListedFacts, listed: ToolText, given: Given): Promise<WrittenTool | undefined> {
     const { catalog, limits, toolLimits } = this.#deps;
-    const declared = await toolIn(listed);
+    const declared = await toolIn(listed, this.#owner);
     if (!declared) return undefined;
     const tool = { ...read, declared: patchValue(declared, given) };
     await breathe(this.#owner);

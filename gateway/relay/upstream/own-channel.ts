@@ -2,6 +2,7 @@ import type { OwnAnswer, ReadHeavy } from '../../mcp/inquire.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import { answersIn } from '../../mcp/responses.js';
 import type { JsonObject } from '../../ports/dialect.js';
+import type { Owner } from '../../ports/owner.js';
 import type { SharedConnection } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { CutDeps, MessageCuts } from '../cut/message-cuts.js';
@@ -21,6 +22,8 @@ interface OwnRequestsOptions {
   /** Wharf's capabilities. */
   declares: JsonObject;
   cut: Pick<CutDeps, 'library' | 'limits'>;
+  /** Whose channel it is. */
+  owner: Owner;
   /** Aborted when the channel is gone. */
   signal: AbortSignal;
 }
@@ -73,11 +76,12 @@ export class OwnRequests {
 
   /** @returns undefined when it could not be read completely */
   async #answer(message: HeldMessage, cuts: MessageCuts, read: ReadHeavy | undefined): Promise<OwnAnswer> {
-    const { limits } = this.#options.cut;
+    const { cut, owner } = this.#options;
+    const reading = { limits: cut.limits, owner, read };
     try {
       if (cuts.failure || message.malformed) return undefined;
-      if (message.slots.length === 0) return await ownAnswer(message, limits, read);
-      return await ownAnswer(message, limits, read, await this.#whole(message, cuts));
+      if (message.slots.length === 0) return await ownAnswer(message, reading);
+      return await ownAnswer(message, reading, await this.#whole(message, cuts));
     } finally {
       cuts.discardFiles();
       cuts.release();

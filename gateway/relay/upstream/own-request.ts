@@ -8,6 +8,7 @@ import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { type ClientMessages, metaOf, parseMessages } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/dialect.js';
+import type { Owner } from '../../ports/owner.js';
 import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../ports/upstream.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
@@ -51,18 +52,25 @@ function objectOr(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** How the answer to such a request is read. */
+interface OwnReading {
+  limits: Pick<Limits, 'values'>;
+  /** Whose work it is. */
+  owner: Owner;
+  /** Reads a result part by part; without it one with too many values to be parsed counts as no answer. */
+  read: ReadHeavy | undefined;
+}
+
 /**
  * The answer to such a request.
- * @param read reads a result part by part; without it one with too many values to be parsed counts as no answer
  * @param whole its text, where something was cut out of the message
  */
 export async function ownAnswer(
   message: HeldMessage,
-  { values }: Pick<Limits, 'values'>,
-  read?: ReadHeavy,
+  { limits: { values }, owner, read }: OwnReading,
   whole?: Buffer,
 ): Promise<OwnAnswer> {
-  if (read && hasResult(message)) return { result: await read(message), bytes: message.size };
+  if (read && hasResult(message)) return { result: await read(message, owner), bytes: message.size };
   if (message.values > values) return undefined;
   const json = whole ?? message.skeleton();
   const answer: unknown = parseJson(json.toString('utf8'));
@@ -188,7 +196,7 @@ async function ask(
     clearTimeout(end);
   }
   try {
-    return reader.answer && (await ownAnswer(reader.answer, limits, read));
+    return reader.answer && (await ownAnswer(reader.answer, { limits, owner, read }));
   } finally {
     reader.release();
   }

@@ -61,4 +61,19 @@ describe('a request of Wharf’s own on a channel', () => {
     await channel.close();
     expect(await lab.leaks()).toEqual(NO_LEAKS);
   });
+
+  it('is read as the work of the caller whose channel it is', async () => {
+    const { lab, body, sent, channel } = channelOf();
+    const owners: unknown[] = [];
+    const asked = channel.inquire('tools/list', {}, undefined, async (_message, owner) => {
+      owners.push(owner);
+      return {};
+    });
+    await until(() => sent.length === 1);
+    const { id } = JSON.parse(sent[0] as string) as { id: string };
+    body.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: { tools: [] } })}\n`);
+    expect(await asked).toMatchObject({ result: {} });
+    expect(owners).toEqual([{ principal: 'ann', server: lab.deps.server }]);
+    await channel.close();
+  });
 });
