@@ -22,7 +22,7 @@ const CONNECT_MS = 10_000;
 
 /**
  * Most idle connections that all pools keep; beyond them, and OWN_IDLE of each pool, a connection is closed when its request
- * ends. The answers to 512 callers come in few turns of the loop, so most of their connections are idle at one moment, and
+ * ends. The answers to 512 callers may come in few turns of the loop, so that hundreds of their connections are idle at one moment:
  * each that is closed then costs the next request a new one.
  */
 const MOST_IDLE = 1024;
