@@ -27,7 +27,7 @@ const CONNECT_MS = 10_000;
  */
 const MOST_IDLE = 1024;
 
-/** Kept by each pool, whatever the others keep. */
+/** Each pool keeps so many even when all together have reached MOST_IDLE. */
 const OWN_IDLE = 64;
 
 let idleInAll = 0;
