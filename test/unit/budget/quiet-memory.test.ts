@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { QuietMemory } from '../../../gateway/budget/quiet-memory.js';
+import { QuietMemory, YoungCollections } from '../../../gateway/budget/quiet-memory.js';
 
 /** Looks after each of these pieces of work, in milliseconds. @returns at which of them memory was given back */
 function lookAfter(...works: number[]): number[] {
@@ -63,5 +63,63 @@ describe('what is given back', () => {
 
   it('is what calls have left where they came before the first pause, whose compiled code is to be kept', () => {
     expect(givenAfter(300, 800, 0, 0)).toEqual([{ look: 4, left: 'by calls' }]);
+  });
+});
+
+describe('the young generation of a process that has given back its memory', () => {
+  /** Beats after each of these pieces of work, in milliseconds. @returns at which of them it was collected */
+  function collectedAfter(...works: readonly (number | 'given back')[]): number[] {
+    let spent = 0;
+    let beats = 0;
+    const collected: number[] = [];
+    const young = new YoungCollections({
+      spent: () => spent,
+      collect: () => {
+        collected.push(beats);
+        spent += 130;
+      },
+    });
+    young.begin();
+    for (const work of works) {
+      if (work === 'given back') {
+        young.begin();
+        continue;
+      }
+      spent += work;
+      beats += 1;
+      young.beat();
+    }
+    return collected;
+  }
+
+  it('is collected ten times, at each beat', () => {
+    expect(collectedAfter(...Array.from({ length: 15 }, () => 10))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it('is left to the calls that come meanwhile, and collected after them', () => {
+    expect(collectedAfter(10, 900, 1400, 120, 0, 10, 300, 10)).toEqual([1, 5, 6, 8]);
+  });
+
+  it('is collected ten times anew when memory is given back once more', () => {
+    const quiet = Array.from({ length: 12 }, () => 0);
+    expect(collectedAfter(0, 0, 1400, 'given back', ...quiet)).toHaveLength(12);
+  });
+
+  it('needs no more beats once it was collected ten times', () => {
+    const young = new YoungCollections({ spent: () => 0, collect: () => {} });
+    young.begin();
+    expect(Array.from({ length: 10 }, () => young.beat())).toEqual([...Array.from({ length: 9 }, () => true), false]);
+    expect(young.beat()).toBe(false);
+  });
+
+  it('is told which collection is the first', () => {
+    const firsts: boolean[] = [];
+    const young = new YoungCollections({ spent: () => 0, collect: (first) => firsts.push(first) });
+    young.begin();
+    young.beat();
+    young.beat();
+    young.begin();
+    young.beat();
+    expect(firsts).toEqual([true, false, true]);
   });
 });
