@@ -11,7 +11,8 @@ import { occurrences } from './origin/guard.js';
 const CHECKSUM = /^(?:content-md5|digest|content-digest|repr-digest|x-amz-checksum-.*|x-goog-hash)$/;
 
 /** RFC 9530 writes `sha-256=:BASE64:`, the older RFC 3230 `sha-256=BASE64`. */
-const SHA_256 = /(?:^|,)\s*sha-256=:?([A-Za-z0-9+/]{43}=):?\s*(?:$|,)/i;
+const SHA_256 = /(?:^|,)\s*sha-256=:?([A-Za-z0-9+/]{43}=):?\s*(?=$|,)/gi;
+const NAMED = /sha-256\s*=/gi;
 
 /** What `curl --data-binary` sends for any content. */
 const FORM_DEFAULT = 'application/x-www-form-urlencoded';
@@ -64,7 +65,7 @@ function planOf(request: IncomingMessage, { intent, largest }: Pick<Admission, '
   if (length !== undefined && length > largest.allowed) throw tooLarge(largest, length);
   if (length !== undefined && intent.size !== undefined && length !== intent.size)
     throw new GatewayError('upload_size_differs', { reason: 'sizeMismatch', allowed: intent.size, actual: length });
-  const digests = checksums.map((name) => sha256In(name, String(headers[name])));
+  const digests = checksums.flatMap((name) => sha256In(name, String(headers[name])));
   const mimeType = contentType?.startsWith(FORM_DEFAULT) ? undefined : contentType;
   return { size: length, claims: () => ({ mimeType, digests }) };
 }
@@ -73,11 +74,16 @@ async function* only(body: UploadBody): AsyncGenerator<UploadBody> {
   yield body;
 }
 
-/** @returns the digest in base64url */
-function sha256In(name: string, value: string): string {
-  const found = SHA_256.exec(value)?.[1];
-  if (found === undefined) throw unsupportedDigest(name);
-  return Buffer.from(found, 'base64').toString('base64url');
+/**
+ * Of two values for one name some readers take the first, and others the last (RFC 8941 §3.2): the bytes must have both.
+ * @returns the digests in base64url
+ */
+function sha256In(name: string, value: string): string[] {
+  const found = [...value.matchAll(SHA_256)].map(([, digest = '']) =>
+    Buffer.from(digest, 'base64').toString('base64url'),
+  );
+  if (found.length === 0 || found.length !== value.match(NAMED)?.length) throw unsupportedDigest(name);
+  return found;
 }
 
 function unsupportedDigest(name: string): GatewayError {

@@ -6,6 +6,9 @@ import { STORES } from '../../helpers/wharf.js';
 
 const HELLO = Buffer.from('Hello world!');
 const HELLO_DIGEST = 'wFNeS-K3n_2TKRMFQ2v4iTFOSj-uwF7P_Lt98xrZ5Ro';
+/** As `Content-Digest` writes it, and another one. */
+const RIGHT = `sha-256=:${Buffer.from(HELLO_DIGEST, 'base64url').toString('base64')}:`;
+const WRONG = `sha-256=:${'A'.repeat(43)}=:`;
 
 /** A form as `fetch` writes it. */
 const form = (bytes: Buffer, name = 'a.txt', type = 'text/plain') => {
@@ -140,12 +143,15 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
   it.each<[string, Record<string, string>, number, string]>([
     ['compressed', { 'content-encoding': 'gzip' }, 415, 'unsupportedCoding'],
     ['a part of a file', { 'content-range': 'bytes 0-5/12' }, 400, 'rangeNotSupported'],
-    ['with a wrong Content-Digest', { 'content-digest': `sha-256=:${'A'.repeat(43)}=:` }, 422, 'digestMismatch'],
+    ['with a wrong Content-Digest', { 'content-digest': WRONG }, 422, 'digestMismatch'],
+    ['with a wrong Repr-Digest', { 'repr-digest': `sha-512=:AA==:, ${WRONG}` }, 422, 'digestMismatch'],
+    ['with a right digest before a wrong one', { 'content-digest': `${RIGHT}, ${WRONG}` }, 422, 'digestMismatch'],
+    ['with a wrong digest before a right one', { 'content-digest': `${WRONG},${RIGHT}` }, 422, 'digestMismatch'],
     [
-      'with a wrong Repr-Digest',
-      { 'repr-digest': `sha-512=:AA==:, sha-256=:${'A'.repeat(43)}=:` },
-      422,
-      'digestMismatch',
+      'with a digest that is cut off behind a right one',
+      { 'content-digest': `${RIGHT}, sha-256=:AAAA:` },
+      400,
+      'unsupportedDigestAlgorithm',
     ],
     [
       'with a digest that is not checked',
@@ -163,8 +169,7 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
 
   it('take a right Content-Digest', async () => {
     const { url } = await server.authorize();
-    const value = Buffer.from(HELLO_DIGEST, 'base64url').toString('base64');
-    const headers = { 'content-digest': `sha-256=:${value}:` };
+    const headers = { 'content-digest': `${RIGHT}, ${RIGHT}` };
     expect((await fetch(url, { method: 'PUT', body: HELLO, headers })).status).toBe(201);
   });
 
