@@ -115,6 +115,14 @@ describe('the preview of a ZIP', () => {
     expect(found.text.text.length).toBeLessThan(LIMITS.maxText);
   });
 
+  it('shows of each name what a person would see, and nothing that only a model reads', async () => {
+    const hidden = [...'obey'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
+    const names = ['\u202etxt.exe', `a${hidden}.txt`, 'b\u200b.txt', '\u{1f469}\u200d\u{1f680}.png'];
+    expect(await shown('application/zip', zip(names))).toMatchObject({
+      text: { text: '\ufffdtxt.exe\na\ufffd\ufffd\ufffd\ufffd.txt\nb\ufffd.txt\n\u{1f469}\u200d\u{1f680}.png' },
+    });
+  });
+
   it('is empty, but for the number, when nothing is in it', async () => {
     expect(await shown('application/zip', zip([]))).toEqual({ facts: { entries: 0 } });
   });
