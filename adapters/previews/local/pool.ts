@@ -24,6 +24,8 @@ type Task = (process: RenderProcess, until: AbortSignal) => Promise<PreviewResul
 interface Slot {
   process?: RenderProcess;
   idleTimer?: NodeJS.Timeout;
+  /** For whom its rendering was given up: another file of the owner who is in the way may have waited longer. */
+  heir?: Waiter;
 }
 
 /** One waiting rendering. */
@@ -47,7 +49,7 @@ export class RenderPool {
   readonly #waiting: Waiter[] = [];
   /** The last turn of each owner that waits, and of each caller, who may be the owner of images of many servers. */
   readonly #turns = new Map<string, number>();
-  readonly #renderings = new Renderings();
+  readonly #renderings = new Renderings<Waiter>();
   #turn = 0;
   /** Slots whose processes are starting for pictures that wait. */
   #starting = 0;
@@ -69,7 +71,7 @@ export class RenderPool {
       // Closed since the slot's release: a process started now would outlive the pool.
       if (this.#closed) return { kind: 'refused', reason: 'aborted' };
       if (slot.process?.alive !== true) slot.process = this.#options.start();
-      return await this.#render(task, slot.process, signal, owner);
+      return await this.#render(task, { slot, process: slot.process }, signal, owner);
     } finally {
       this.#release(slot);
     }
@@ -83,9 +85,19 @@ export class RenderPool {
     await Promise.all(this.#slots.map((slot) => slot.process?.kill()));
   }
 
-  async #render(task: Task, process: RenderProcess, signal: AbortSignal, owner: Owner): Promise<PreviewResult> {
+  async #render(
+    task: Task,
+    { slot, process }: { slot: Slot; process: RenderProcess },
+    signal: AbortSignal,
+    owner: Owner,
+  ): Promise<PreviewResult> {
     const givenUp = new AbortController();
-    const rendering = { owner, since: performance.now(), giveUp: () => givenUp.abort() };
+    const giveUp = (heir: Waiter): void => {
+      if (givenUp.signal.aborted) return;
+      slot.heir = heir;
+      givenUp.abort();
+    };
+    const rendering = { owner, since: performance.now(), giveUp };
     this.#renderings.begin(rendering);
     try {
       const result = await task(process, AbortSignal.any([signal, givenUp.signal]));
@@ -96,9 +108,9 @@ export class RenderPool {
     }
   }
 
-  #makeRoomFor(owner: Owner): void {
+  #makeRoomFor(waiter: Waiter, owner: Owner): void {
     const longest = this.#renderings.inTheWayOf(owner, this.#slots.length);
-    if (longest && performance.now() - longest.since >= this.#options.patience) longest.giveUp();
+    if (longest && performance.now() - longest.since >= this.#options.patience) longest.giveUp(waiter);
   }
 
   #acquire(signal: AbortSignal, by: Owner): Promise<Slot | undefined> {
@@ -119,7 +131,7 @@ export class RenderPool {
       };
       const giveUp = (): void => wake(undefined);
       const timer = setTimeout(giveUp, this.#options.maxWait);
-      const impatience = setInterval(() => this.#makeRoomFor(by), this.#options.patience);
+      const impatience = setInterval(() => this.#makeRoomFor(waiter, by), this.#options.patience);
       signal.addEventListener('abort', giveUp, { once: true });
       const waiter: Waiter = { owner, caller, wake };
       this.#waiting.push(waiter);
@@ -188,7 +200,9 @@ export class RenderPool {
   }
 
   #release(slot: Slot): void {
-    const next = this.#next();
+    const { heir } = slot;
+    delete slot.heir;
+    const next = heir && this.#waiting.includes(heir) ? heir : this.#next();
     if (next !== undefined) {
       next.wake(slot);
       return;

@@ -201,6 +201,16 @@ describe('a pool of render processes', () => {
       expect(await Promise.all([long[1], waiting, more])).toEqual([DONE, DONE, DONE]);
     });
 
+    it('gives its place to who waits for it, and not to what its owner has waiting', async () => {
+      const { run, began, long, endAll } = await occupied([['mallory'], ['mallory']]);
+      const next = run('next', 'mallory');
+      const waiting = run('photo', 'alice');
+      expect(await long[0]).toEqual(BUSY);
+      expect(began).toEqual(['long0', 'long1', 'photo']);
+      await endAll();
+      expect(await Promise.all([long[1], waiting, next])).toEqual([DONE, DONE, DONE]);
+    });
+
     it('also where all are for one server, of several callers', async () => {
       const owners: [string, string][] = [
         ['bob', 'bad'],
