@@ -130,7 +130,7 @@ export const OF_LACK = {
     facts: { reason: 'HPE_INVALID_METHOD' },
   },
   head_too_long: {
-    why: 'A client sends more than Node takes: a long token or cookies, or an address of many kilobytes.',
+    why: 'A client sends more than Node takes: a long token or cookies, or an address of more than 16 kB.',
     todo: 'Send less. `NODE_OPTIONS=--max-http-header-size=32768` raises it for a token that cannot be shorter.',
     facts: { allowed: 16_384 },
   },

@@ -131,6 +131,45 @@ const opencode: Replay = ({ content, structuredContent, isError }) => {
   );
 };
 
+/** What @kilocode/cli 7.7.9 sends; it resizes images by itself. */
+const kilo: Replay = ({ content, isError }) => {
+  if (isError) return joined(content.filter(({ type }) => type === 'text').map(textOf));
+  const parts = content.map((one): Seen => {
+    if (one.type === 'text') return textOf(one);
+    if (one.type === 'image') return IMAGE;
+    if (one.type !== 'resource') return NOTHING;
+    const { text, uri, mimeType } = resourceOf(one);
+    if (text) return said(String(text));
+    if (isAttachable(mimeType)) return IMAGE;
+    if (mimeType === 'application/pdf') return FILE;
+    return said(`[Binary MCP resource omitted: ${uri} (${mimeType}) is not a supported attachment type]`);
+  });
+  const seen = joined(parts);
+  const isLong = Buffer.byteLength(seen.text) > 51_200 || seen.text.split('\n').length > 2000;
+  return isLong ? { ...seen, text: '...', isCut: true } : seen;
+};
+
+/** What @github/copilot 1.0.102 sends to chat completions: texts without a break between them. */
+const copilotCli: Replay = ({ content, structuredContent, isError }) => {
+  const texts = content.map((one) => String(one.type === 'resource' ? (resourceOf(one).text ?? '') : (one.text ?? '')));
+  const text = `${isError ? "MCP server 's': " : ''}${texts.join('')}`;
+  const seen = said(structuredContent ? `${text}\n\n${JSON.stringify(structuredContent)}` : text);
+  return saved(seen, 20_480, Buffer.byteLength(seen.text));
+};
+
+/** What mcporter 0.12.3 prints, without options. */
+const mcporter: Replay = (result) => {
+  const { content, structuredContent } = result;
+  if (structuredContent) return said(JSON.stringify(structuredContent));
+  const texts = content.flatMap((one) => {
+    if (one.type === 'text') return [String(one.text)];
+    if (one.type !== 'resource') return [];
+    const { text, uri } = resourceOf(one);
+    return [text ? String(text) : `[Binary resource: ${uri}]`];
+  });
+  return said(texts.length > 0 ? texts.join('\n') : JSON.stringify(result));
+};
+
 /** danny-avila/LibreChat parsers.ts. */
 const librechat: Replay = ({ content, structuredContent }) => {
   if (content.length === 0) return said(JSON.stringify(structuredContent ?? '(No response)'));
@@ -254,6 +293,9 @@ export const REPLAYS: Readonly<Record<string, Replay>> = {
   'gemini-cli': gemini,
   goose,
   opencode,
+  kilo,
+  'copilot-cli': copilotCli,
+  mcporter,
   librechat,
   'open-webui': openWebui,
   langchain,

@@ -37,6 +37,14 @@ const DESKTOP: Host = {
   imageBytesPerResult: 600_000,
   text: chars(135_000, 'result'),
 };
+const COPILOT: Host = {
+  structured: 'drop',
+  images: 'drop',
+  blobs: 'drop',
+  text: bytes(18_432, 'result'),
+  opensPages: false,
+  curl: true,
+};
 const GOOSE: Host = {
   imageTypes: USUAL,
   imageBytesPerResult: 1_500_000,
@@ -58,12 +66,9 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
   ['codex-mcp-client', '0.154.2', 'codex-0.154', CODEX],
   ['codex-mcp-client', '0.171.0', 'codex', CODEX],
   ['codex-mcp-client', undefined, 'codex', CODEX],
-  [
-    'github-copilot-developer',
-    '1.0.87',
-    'copilot-cli',
-    { structured: 'drop', images: 'drop', blobs: 'drop', text: bytes(9216, 'result'), opensPages: false, curl: true },
-  ],
+  ['github-copilot-developer', '1.0.87', 'copilot-cli-1.0.87', { ...COPILOT, text: bytes(9216, 'result') }],
+  ['copilot-cli', '1.0.87', 'copilot-cli-1.0.87', { ...COPILOT, text: bytes(9216, 'result') }],
+  ['copilot-cli', '1.0.102', 'copilot-cli', { ...COPILOT, errorImages: 'drop' }],
   ...(['Visual Studio Code', 'Visual Studio Code - Insiders', 'Code - OSS'] as const).map(
     (name) =>
       [
@@ -110,6 +115,25 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       text: { ...bytes(46_080, 'result'), lines: 2000 },
       curl: true,
     },
+  ],
+  [
+    'kilo',
+    '7.7.9',
+    'kilo',
+    {
+      imageTypes: USUAL,
+      imageEdge: 8000,
+      errorImages: 'drop',
+      blobs: 'drop',
+      text: { ...bytes(46_080, 'result'), lines: 2000 },
+      curl: true,
+    },
+  ],
+  [
+    'mcporter',
+    '0.12.3',
+    'mcporter',
+    { structured: 'drop', images: 'drop', errorImages: 'drop', resourceLinks: 'drop', blobs: 'drop', curl: true },
   ],
   ['openai-mcp', '1.0.0', 'chatgpt', { imageTypes: USUAL }],
   [

@@ -1,4 +1,4 @@
-import type { HostProfile } from '../../gateway/ports/host.js';
+import type { HostProfile } from '../../../gateway/ports/host.js';
 
 const SOURCE = 'mcpToModelOutput in packages/mcp of vercel/ai, @ai-sdk/mcp 1.0.102';
 

@@ -1,4 +1,4 @@
-import type { HostProfile } from '../../gateway/ports/host.js';
+import type { HostProfile } from '../../../gateway/ports/host.js';
 
 const SOURCE = 'what @openai/agents 0.20.0 sends to its model';
 const CODE = 'dist/runner/toolOutputNormalization of @openai/agents-core';

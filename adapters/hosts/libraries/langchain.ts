@@ -1,4 +1,4 @@
-import type { HostProfile } from '../../gateway/ports/host.js';
+import type { HostProfile } from '../../../gateway/ports/host.js';
 
 const SOURCE = 'libs/langchain-mcp-adapters/src/tools.ts of langchain-ai/langchainjs, 1.1.4';
 const MODELS = '@langchain/openai 1.5.8 and @langchain/anthropic 1.5.11';

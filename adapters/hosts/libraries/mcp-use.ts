@@ -1,4 +1,4 @@
-import type { HostProfile } from '../../gateway/ports/host.js';
+import type { HostProfile } from '../../../gateway/ports/host.js';
 
 const FIRST = 'convertTool of LangChainAdapter in mcp-use 1.34.6';
 const SOURCE = 'libraries/typescript/packages/agent/src/llm/toolResultParts.ts of mcp-use/mcp-use @5865e5c';

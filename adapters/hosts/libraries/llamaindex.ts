@@ -1,4 +1,4 @@
-import type { HostProfile } from '../../gateway/ports/host.js';
+import type { HostProfile } from '../../../gateway/ports/host.js';
 
 const SOURCE = 'what @llamaindex/tools 0.1.12 sends to its model';
 

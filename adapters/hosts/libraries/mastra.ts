@@ -1,4 +1,4 @@
-import type { HostProfile } from '../../gateway/ports/host.js';
+import type { HostProfile } from '../../../gateway/ports/host.js';
 
 const SOURCE = 'what @mastra/mcp 2.0.0 with @mastra/core 1.71.0 sends to its model';
 
