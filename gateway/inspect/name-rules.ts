@@ -6,7 +6,7 @@ import { isHolder, isMedia, joined, wordsOf } from './words.js';
 
 /** Last words of names that are about a file without being one: `image_id`, `file_format`, `photo_caption`. */
 const ABOUT = new Set(
-  'id ids type format mime name title caption prompt description desc alt label tag category size length width height count index number page quality style language lang mode encoding charset url uri link href path dir directory folder key query filter pattern extension ext status date time version text color colour position source'.split(
+  'id ids type format mime name title caption prompt description desc alt label tag category size length width height count index number page quality style language lang mode encoding charset url uri link href path dir directory folder key query filter pattern extension ext status date time version text color colour position source ref hash'.split(
     ' ',
   ),
 );

@@ -285,6 +285,20 @@ export const LEGACY_TOOLS: LegacyTool[] = [
     expected: [],
   },
   {
+    name: 'download_images',
+    description: 'Downloads the images of a drawing.',
+    properties: {
+      nodes: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { imageRef: text('Of an image fill'), imageHash: text(), gifRef: text() },
+        },
+      },
+    },
+    expected: [],
+  },
+  {
     name: 'fetch_images',
     description: 'Fetches a page. Its images can be given as base64.',
     properties: {
