@@ -74,7 +74,8 @@ export async function openLab(): Promise<Lab> {
   );
   const wharf = await startWharf({
     servers: Object.fromEntries(settings),
-    config: { clients },
+    // what is handed over is no picture, of which a process would have to be started to find out
+    config: { clients, previews: { use: 'none' } },
     adapters: withFakeInternet(shipped),
   });
   const stop = async () => {
