@@ -93,9 +93,18 @@ describe('what counts as stored for a caller', () => {
   }
 
   async function stored(): Promise<number> {
-    const answer = await fetch(`${gateway.adminUrl}/files?principal=ada&limit=1000`);
-    const { files } = (await answer.json()) as { files: { size: number }[] };
-    return files.reduce((sum, { size }) => sum + size, 0);
+    let sum: number | undefined;
+    // on a busy machine Redis may answer too late for a list
+    await until(async () => {
+      const answer = await fetch(`${gateway.adminUrl}/files?principal=ada&limit=1000`);
+      const text = await answer.text();
+      if (answer.status === 503) return false;
+      if (answer.status !== 200) throw new Error(`${answer.status} ${text}`);
+      const { files } = JSON.parse(text) as { files: { size: number }[] };
+      sum = files.reduce((all, { size }) => all + size, 0);
+      return true;
+    });
+    return sum ?? Number.NaN;
   }
 
   async function link(): Promise<string> {
