@@ -145,7 +145,7 @@ export const OF_LACK = {
     facts: { allowed: 60_000 },
   },
   keys_unavailable: {
-    why: 'The issuer of the token has not shown its keys since Wharf started, or for a day.',
+    why: 'The issuer of the token has not shown its keys since Wharf started, or for a day, or shows none that can verify a token.',
     todo: 'Look at the log for what the issuer answered. `auth.jwt.issuers[].jwksUri` names the place if its metadata does not.',
     facts: { issuer: 'https://idp.example.com' },
   },

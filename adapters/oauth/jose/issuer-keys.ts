@@ -96,16 +96,39 @@ export class IssuerKeys {
       const keys = body?.keys;
       if (status !== 200 || !Array.isArray(keys)) throw new Error(`${url}: HTTP ${status} without a list of keys`);
       if (keys.length > MOST_KEYS) throw new Error(`${url}: ${keys.length} keys; at most ${MOST_KEYS} are taken`);
-      const text = JSON.stringify(keys);
-      if (text !== this.#set?.text) this.#set = { keys: keys.filter(isKey), text };
+      const usable = keys.map(keyIn).filter((key) => key !== undefined);
+      const text = JSON.stringify(usable);
+      if (text !== this.#set?.text) this.#set = usable.length > 0 ? { keys: usable, text } : undefined;
       this.#fetchedAt = clock.now();
+      // it may have taken all of them back, so none of before is used; its callers need not log in anew for it
+      if (usable.length === 0) throw new Error(`${url}: no key in its list can verify a token`);
     } catch (error) {
       log.warn({ issuer, err: error, known: this.#set !== undefined }, 'the keys of an issuer could not be fetched');
     }
   }
 }
 
-/** A key that can only verify: a shared secret in a public document is not a key. */
-function isKey(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && (value as { kty?: unknown }).kty !== 'oct';
+/** The members of a key of any kind that jose reads (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2, RFC 9964). */
+const TEXTS = ['kty', 'use', 'alg', 'kid', 'crv', 'n', 'e', 'x', 'y', 'pub'];
+
+/** Members of which each makes a key one that can also sign: what is in a public document is not a secret. */
+const SECRETS = ['k', 'd', 'priv'];
+
+/**
+ * A key that can only verify, without whatever else stands beside it: jose copies a key as deeply as it goes, for every
+ * token while that fails.
+ */
+function keyIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const all = value as Readonly<Record<string, unknown>>;
+  if (typeof all.kty !== 'string' || SECRETS.some((name) => all[name] !== undefined)) return undefined;
+  const { key_ops: uses } = all;
+  const texts = TEXTS.filter((name) => all[name] !== undefined);
+  if (!texts.every((name) => typeof all[name] === 'string') || !(uses === undefined || isTexts(uses))) return undefined;
+  const known = uses === undefined ? texts : [...texts, 'key_ops'];
+  return Object.fromEntries(known.map((name) => [name, all[name]]));
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

@@ -71,12 +71,13 @@ export class JoseVerifier implements TokenVerifier {
       await keys.refresh();
       set = keys.current;
     }
-    if (!set) throw new GatewayError('keys_unavailable', { issuer: keys.issuer.issuer });
+    if (!set) throw unavailable(keys);
     let outcome = await this.#verifyWith(set, token, keys);
     if ('fault' in outcome && MAY_BE_OF_NEW_KEY.has(outcome.fault)) {
       await keys.lookForNew();
       const newer = keys.current;
-      if (newer && newer !== set) outcome = await this.#verifyWith(newer, token, keys);
+      if (!newer) throw unavailable(keys);
+      if (newer !== set) outcome = await this.#verifyWith(newer, token, keys);
     }
     return outcome;
   }
@@ -141,6 +142,10 @@ export class JoseVerifier implements TokenVerifier {
     }
     return finder;
   }
+}
+
+function unavailable({ issuer: { issuer } }: IssuerKeys): GatewayError {
+  return new GatewayError('keys_unavailable', { issuer });
 }
 
 /** @throws the errors of jwtVerify */

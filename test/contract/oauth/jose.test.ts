@@ -43,6 +43,13 @@ const outcome = async (one: TokenVerifier, text: string) => {
 
 const timesAsked = (path: string) => issuer.asked.filter((one) => one === path).length;
 
+/** A list in a list, and so on. */
+function nested(depth: number): unknown {
+  let value: unknown = [];
+  for (let at = 1; at < depth; at += 1) value = [value];
+  return value;
+}
+
 describe('the keys of an issuer', () => {
   it.each([
     ['RFC 8414', '/.well-known/oauth-authorization-server'],
@@ -157,6 +164,48 @@ describe('the keys of an issuer', () => {
     issuer.showsKey = false;
     issuer.extraKeys = [bad, await issuer.shown(), bad];
     expect(await outcome(verifier(), await token())).toBe('ok');
+  });
+
+  it.each<[string, unknown[]]>([
+    ['nothing', []],
+    ['a shared secret alone', [{ kty: 'oct', k: 'c2VjcmV0', kid: 'main' }]],
+    ['no objects', [null, 1, 'key', []]],
+    ['a list in a list, thousands deep', [nested(5000)]],
+  ])('are unavailable, not unknown, while the list of them has %s', async (_what, shown) => {
+    const one = verifier();
+    const text = await token();
+    const kept = await one.verify(text);
+    issuer.showsKey = false;
+    issuer.extraKeys = shown;
+    passed += 31_000;
+    await expect(one.verify(await token({}, { kid: 'new' }))).rejects.toMatchObject({ code: 'keys_unavailable' });
+    // the issuer may have taken them back
+    expect('isCurrent' in kept && kept.isCurrent()).toBe(false);
+    await expect(one.verify(text)).rejects.toMatchObject({ code: 'keys_unavailable' });
+    issuer.showsKey = true;
+    passed += MINUTE;
+    expect(await outcome(one, text)).toBe('ok');
+  });
+
+  it('are used without what stands beside them, however deep that is', async () => {
+    issuer.showsKey = false;
+    issuer.extraKeys = [{ ...(await issuer.shown()), note: nested(5000), key_ops: ['verify'] }];
+    expect(await outcome(verifier(), await token())).toBe('ok');
+  });
+
+  it.each([
+    ['shows what signs, too', { d: 'c2VjcmV0' }],
+    ['is for encryption', { use: 'enc' }],
+    ['is for other work', { key_ops: ['encrypt'] }],
+    ['says its work in another form', { key_ops: 'verify' }],
+  ])('are not used where one %s', async (_what, members) => {
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    issuer.showsKey = false;
+    issuer.extraKeys = [
+      { ...(await issuer.shown()), ...members },
+      { ...publicKey.export({ format: 'jwk' }), kid: 'other' },
+    ];
+    expect(await outcome(verifier(), await token())).toBe('key');
   });
 
   it('are tried up to eight at a time, where more have one name', async () => {
