@@ -6,7 +6,7 @@ import type { OAuth } from '../../gateway/ports/oauth.js';
 import { discover } from './jose/discovery.js';
 import { HttpJson } from './jose/http-json.js';
 import { Introduced } from './jose/introduced.js';
-import { IssuerKeys } from './jose/issuer-keys.js';
+import { IssuerKeys, keysNow } from './jose/issuer-keys.js';
 
 /** What OAuth is used for stands in `auth` and `upstreamAuth`; it has no settings of its own. */
 export const settings = z.strictObject({});
@@ -41,6 +41,7 @@ export async function create(_: z.output<typeof settings>, { clock, log }: JoseD
       return new JoseClient(client, { http, clock, server, introduced });
     },
     metadata: (issuer) => discover(issuer, http),
+    keys: (issuer) => keysNow(issuer, http),
     close: async () => http.close(),
   };
 }

@@ -2,15 +2,10 @@ import type { Config, GrantConfig, PerUserConfig, ServerConfig } from '../config
 import { clientGrant } from '../inspect/with-token.js';
 import { countText, timeText } from '../policy/amounts.js';
 import type { OAuth } from '../ports/oauth.js';
-import { parseJson } from '../wire/json/parse.js';
-import { beginningOf } from './beginning.js';
 import type { Check, Finding } from './check.js';
 import type { Open } from './stores.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
-
-/** Characters of an issuer's keys that are looked at. */
-const MOST_KEYS = 512 * 1024;
 
 /** Tokens are taken for `auth.jwt.clockTolerance` after their end; half of a usual one is worth a word. */
 const MOST_SKEW_MS = 30_000;
@@ -25,7 +20,7 @@ export function issuerChecks({ auth, servers, publicUrl }: Config, open: Open<OA
       group: 'auth',
       title: hostOf(issuer.issuer),
       todo: 'Check auth.jwt.issuers: the issuer must be written as its metadata spells it, and be reached from here.',
-      run: async (signal) => clientIssuer(await metadataOf(open, issuer.issuer), issuer, signal),
+      run: () => clientIssuer(issuer, open),
     }),
   );
   return [...login, ...servers.flatMap((server) => grantChecks(server, publicUrl, open))];
@@ -38,8 +33,10 @@ async function metadataOf(open: Open<OAuth>, issuer: string): Promise<Metadata> 
 type JwtIssuer = Extract<Config['auth'], { use: 'jwt' }>['jwt']['issuers'][number];
 
 /** What an MCP client needs of the issuer, and Wharf of its keys. */
-async function clientIssuer(metadata: Metadata, issuer: JwtIssuer, signal: AbortSignal): Promise<Finding> {
-  const { count, skew } = await keysAt(issuer.jwksUri ?? String(metadata.jwks_uri), signal);
+async function clientIssuer(issuer: JwtIssuer, open: Open<OAuth>): Promise<Finding> {
+  const metadata = await metadataOf(open, issuer.issuer);
+  const { count, date = Date.now() } = await (await open()).keys(issuer);
+  const skew = Math.abs(Date.now() - date);
   const registration = has(metadata.client_id_metadata_document_supported)
     ? 'clients name themselves by a document (CIMD)'
     : typeof metadata.registration_endpoint === 'string'
@@ -64,16 +61,6 @@ async function clientIssuer(metadata: Metadata, issuer: JwtIssuer, signal: Abort
   // RFC 8707 has no metadata: whether a token names its server is seen in the first token
   if (issuer.audiences.length > 0) return { state: 'ok', text: `${text}; tokens for ${issuer.audiences.join(', ')}` };
   return { state: 'ok', text: `${text}; its tokens must name the URL of the server (RFC 8707), or set audiences` };
-}
-
-async function keysAt(uri: string, signal: AbortSignal): Promise<{ count: number; skew: number }> {
-  if (!URL.canParse(uri)) throw new Error('its metadata names no keys (jwks_uri)');
-  const answer = await fetch(uri, { signal, redirect: 'error' });
-  if (answer.status !== 200) throw new Error(`its keys are answered with HTTP ${answer.status}`);
-  const { keys } = Object(parseJson(await beginningOf(answer, MOST_KEYS))) as { keys?: unknown };
-  if (!Array.isArray(keys) || keys.length === 0) throw new Error('it has no keys');
-  const date = Date.parse(answer.headers.get('date') ?? '');
-  return { count: keys.length, skew: Number.isNaN(date) ? 0 : Math.abs(Date.now() - date) };
 }
 
 function grantChecks(

@@ -9,6 +9,11 @@ export interface OAuth {
    * @throws Error when it has no metadata that names this very issuer
    */
   metadata(issuer: string): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * The keys of an issuer, as the verifier of its tokens would take them.
+   * @throws Error, which says why there are none
+   */
+  keys(issuer: Issuer): Promise<IssuerKeysFound>;
   /** Ends every request under way. */
   close(): Promise<void>;
 }
@@ -20,6 +25,14 @@ export interface Issuer {
   /** Where its keys are; without it the issuer's own metadata says so. No token names such an address. */
   readonly jwksUri?: string | undefined;
   readonly algorithms: readonly string[];
+}
+
+/** What an issuer shows of its keys. */
+export interface IssuerKeysFound {
+  /** Keys that can verify a token. */
+  readonly count: number;
+  /** The issuer's clock, where its answer says it: milliseconds since the epoch. */
+  readonly date?: number | undefined;
 }
 
 export interface TokenRules {

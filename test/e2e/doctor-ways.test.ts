@@ -259,6 +259,20 @@ describe('wharf doctor, of logins,', () => {
     });
   });
 
+  it.each<[string, unknown[], string]>([
+    ['none', [], 'no key in its list can verify'],
+    ['a shared secret alone', [{ kty: 'oct', k: 'c2VjcmV0' }], 'no key in its list can verify'],
+    ['more keys than Wharf takes', Array(101).fill({ kty: 'EC' }), '101 keys; at most 100 are taken'],
+  ])('reads the keys of an issuer as a gateway does: %s', async (_what, keys, text) => {
+    const issuer = await Issuer.start();
+    ends.push(() => issuer.close());
+    issuer.showsKey = false;
+    issuer.extraKeys = keys;
+    const { of } = await doctor(jwt(issuer.url), '--only', 'auth');
+    const found = { state: 'failed', text: expect.stringContaining(text) };
+    expect(of(new URL(issuer.url).host)).toMatchObject(found);
+  });
+
   it("gets Wharf's own token for a server, and asks the server with it", async () => {
     const server = await startAuthorizationServer({}, [
       {

@@ -5,7 +5,7 @@ import type { Clock } from '../../../gateway/ports/clock.js';
 import type { ClientSettings, Registered, TokenClient, Tokens } from '../../../gateway/ports/oauth.js';
 import { discover, endpointIn, type ServerMetadata, UnusableMetadata } from './discovery.js';
 import { codeOf } from './error-code.js';
-import { type HttpJson, type JsonAnswer, UnusableAnswer } from './http-json.js';
+import { type HttpJson, isOfTime, type JsonAnswer, UnusableAnswer } from './http-json.js';
 import { type Introduced, NotRegistered } from './introduced.js';
 
 /** RFC 7523 §2.2 */
@@ -179,12 +179,8 @@ function reasonOf(error: unknown): string {
   if (error instanceof UnusableMetadata) return 'the metadata of its authorization server cannot be used';
   if (error instanceof UnusableAnswer) return 'the answer of its authorization server cannot be read';
   if (error instanceof NotRegistered) return `its authorization server ${error.message}`;
-  const isSlow = isAborted(error) || (error instanceof Error && isAborted(error.cause));
+  const isSlow = isOfTime(error) || (error instanceof Error && isOfTime(error.cause));
   return `its authorization server ${isSlow ? 'does not answer in time' : 'cannot be reached'}`;
-}
-
-function isAborted(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
 }
 
 /** RFC 6749 §5.1: a number of seconds, which some servers write as a text. */

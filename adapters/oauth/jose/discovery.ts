@@ -1,4 +1,4 @@
-import { type HttpJson, UnusableAnswer } from './http-json.js';
+import { faultIn, type HttpJson, UnusableAnswer } from './http-json.js';
 
 /** What an authorization server says of itself (RFC 8414 §2). */
 export type ServerMetadata = Readonly<Record<string, unknown>> & { readonly issuer: string };
@@ -40,7 +40,7 @@ export async function discover(issuer: string, http: HttpJson): Promise<ServerMe
     } catch (error) {
       if (error instanceof UnusableAnswer) hasAnswered = true;
       last = error;
-      faults.push(`${url}: ${error instanceof Error ? error.message : String(error)}`);
+      faults.push(`${url}: ${faultIn(error)}`);
     }
   }
   const text = `no metadata of ${issuer}: ${faults.join('; ')}`;

@@ -11,6 +11,8 @@ export interface JsonAnswer {
   status: number;
   /** The body if it is a JSON object, otherwise undefined. */
   body: Record<string, unknown> | undefined;
+  /** The other side's clock, where it says it: milliseconds since the epoch. */
+  date: number | undefined;
 }
 
 /** It has answered, but not with an answer that can be read. */
@@ -55,16 +57,29 @@ export class HttpJson {
       request.end(body);
     });
     const text = await read(answer).catch((error: unknown) => {
-      throw unusable(error);
+      // an answer whose end was not waited for ends like a broken connection
+      throw unusable(signal.aborted ? signal.reason : error);
     });
-    return { status: answer.statusCode ?? 0, body: objectIn(text) };
+    const date = Date.parse(answer.headers.date ?? '');
+    return { status: answer.statusCode ?? 0, body: objectIn(text), date: Number.isNaN(date) ? undefined : date };
   }
 }
 
 /** An answer that takes too long is told as it is. */
 function unusable(cause: unknown): unknown {
-  if (cause instanceof Error && cause.name === 'AbortError') return cause;
+  if (isOfTime(cause)) return cause;
   return new UnusableAnswer(cause instanceof Error ? cause.message : String(cause), { cause });
+}
+
+/** Whether the wait for an answer has ended. */
+export function isOfTime(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+}
+
+/** What went wrong, in words for an operator. */
+export function faultIn(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return isOfTime(error) ? `no answer within ${WAIT_MS / 1000} s` : error.message;
 }
 
 /** The other side does not speak HTTP, or its head is too long. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../gateway/ports/clock.js';
 import type { Log } from '../../../gateway/ports/log.js';
-import type { Issuer } from '../../../gateway/ports/oauth.js';
+import type { Issuer, IssuerKeysFound } from '../../../gateway/ports/oauth.js';
 import { discover, endpointIn } from './discovery.js';
-import type { HttpJson } from './http-json.js';
+import { faultIn, type HttpJson } from './http-json.js';
 
 /** An unknown key may be a new one, or made up: a flood of made-up ones asks the issuer twice a minute. */
 const LEAST_BETWEEN_MS = 30_000;
@@ -89,23 +89,49 @@ export class IssuerKeys {
 
   async #fetch(): Promise<void> {
     const { http, clock, log } = this.#parts;
-    const { issuer, jwksUri } = this.issuer;
     try {
-      const url = jwksUri ?? endpointIn(await discover(issuer, http), 'jwks_uri');
-      const { status, body } = await http.get(url);
-      const keys = body?.keys;
-      if (status !== 200 || !Array.isArray(keys)) throw new Error(`${url}: HTTP ${status} without a list of keys`);
-      if (keys.length > MOST_KEYS) throw new Error(`${url}: ${keys.length} keys; at most ${MOST_KEYS} are taken`);
-      const usable = keys.map(keyIn).filter((key) => key !== undefined);
-      const text = JSON.stringify(usable);
-      if (text !== this.#set?.text) this.#set = usable.length > 0 ? { keys: usable, text } : undefined;
+      const { url, keys } = await keysOf(this.issuer, http);
+      const text = JSON.stringify(keys);
+      if (text !== this.#set?.text) this.#set = keys.length > 0 ? { keys, text } : undefined;
       this.#fetchedAt = clock.now();
       // it may have taken all of them back, so none of before is used; its callers need not log in anew for it
-      if (usable.length === 0) throw new Error(`${url}: no key in its list can verify a token`);
+      if (keys.length === 0) throw noneIn(url);
     } catch (error) {
+      const { issuer } = this.issuer;
       log.warn({ issuer, err: error, known: this.#set !== undefined }, 'the keys of an issuer could not be fetched');
     }
   }
+}
+
+/** What an issuer shows now. @throws Error */
+export async function keysNow(issuer: Issuer, http: HttpJson): Promise<IssuerKeysFound> {
+  const { url, keys, date } = await keysOf(issuer, http);
+  if (keys.length === 0) throw noneIn(url);
+  return { count: keys.length, date };
+}
+
+function noneIn(url: string): Error {
+  return new Error(`${url}: no key in its list can verify a token`);
+}
+
+interface Shown {
+  /** Where they are. */
+  url: string;
+  /** Those that can verify a token. */
+  keys: KeySet['keys'];
+  date: number | undefined;
+}
+
+/** @throws Error */
+async function keysOf({ issuer, jwksUri }: Issuer, http: HttpJson): Promise<Shown> {
+  const url = jwksUri ?? endpointIn(await discover(issuer, http), 'jwks_uri');
+  const { status, body, date } = await http.get(url).catch((error: unknown) => {
+    throw new Error(`${url}: ${faultIn(error)}`, { cause: error });
+  });
+  const all: unknown = body?.keys;
+  if (status !== 200 || !Array.isArray(all)) throw new Error(`${url}: HTTP ${status} without a list of keys`);
+  if (all.length > MOST_KEYS) throw new Error(`${url}: ${all.length} keys; at most ${MOST_KEYS} are taken`);
+  return { url, keys: all.map(keyIn).filter((key) => key !== undefined), date };
 }
 
 /** The members of a key of any kind that jose reads (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2, RFC 9964). */
