@@ -9,6 +9,12 @@ const NOT_LASTING = 'MISCONF';
 const CORRECT_DATABASE =
   'state.url ends with the number of a database that this Redis does not have: it has those below its setting "databases", 16 unless it is set.';
 
+/** What it says to a user that may not choose a database. */
+const LACKS_SELECT = /^NOPERM .*'select'/;
+
+const GIVE_SELECT =
+  'state.url ends with the number of a database, which its user may not choose: ACL SETUSER NAME +select, or leave the number out.';
+
 const NAME_PRIMARY = 'This Redis is a replica: state.url must lead to the primary.';
 
 const FOLLOW_PRIMARY =
@@ -47,6 +53,7 @@ export function mayBeReplaced(said: Pick<Error, 'message'>): boolean {
 export function adviceOnWords(said: Pick<Error, 'message'>): string | undefined {
   if (saysOf(said, 'READONLY')) return NAME_PRIMARY;
   if (saysOf(said, 'NOREPLICAS')) return FOLLOW_PRIMARY;
+  if (LACKS_SELECT.test(said.message)) return GIVE_SELECT;
   return saysOf(said, 'ERR DB index') ? CORRECT_DATABASE : undefined;
 }
 

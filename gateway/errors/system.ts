@@ -22,6 +22,12 @@ const TRUST =
 
 const NAME_IT = 'Name the host as its certificate does, or have one made for this name.';
 
+/** Codes for one whose time is over or has not begun, and what to do about it. */
+const OF_TIME: ReadonlyMap<unknown, string> = new Map([
+  ['CERT_HAS_EXPIRED', "Renew the certificate there, or one that it is signed by; or set this machine's clock by NTP."],
+  ['CERT_NOT_YET_VALID', "Set this machine's clock by NTP, or wait until the certificate there counts."],
+]);
+
 /**
  * The real error of a system call that failed because too many files are open; otherwise a server, a store or a disk
  * would be blamed. Undefined for any other error.
@@ -50,6 +56,8 @@ export function adviceOnCertificate(error: unknown): string | undefined {
     const { code, errors, cause: next } = cause as { code?: unknown; errors?: unknown; cause?: unknown };
     if (typeof code === 'string' && UNKNOWN_CA.has(code)) return TRUST;
     if (typeof code === 'string' && OTHER_NAME.has(code)) return NAME_IT;
+    const ofTime = OF_TIME.get(code);
+    if (ofTime !== undefined) return ofTime;
     // connecting to one of several addresses fails with the errors of all
     cause = next ?? (Array.isArray(errors) ? errors[0] : undefined);
   }

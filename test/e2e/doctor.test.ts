@@ -119,6 +119,14 @@ describe('wharf doctor', () => {
       const free = await doctor(config, '--json', '--only', 'state');
       expect(free.of('state', 'what callers have used')).toMatchObject({ state: 'skipped' });
       expect(free.of('state', 'rights')).toMatchObject({ state: 'ok' });
+      const numbered = await doctor(
+        { ...config, state: { use: 'redis', url: `${url}/2` } },
+        '--json',
+        '--only',
+        'state',
+      );
+      const refused = { state: 'failed', todo: expect.stringContaining('ACL SETUSER NAME +select') };
+      expect(numbered.of('state', 'create, read, expire and remove')).toMatchObject(refused);
       await redis.command('acl', 'setuser', 'few', '+hgetall', '+hset', '+hdel', '+pexpireat');
       const given = await doctor({ ...config, limits: { requestsPerMinute: 5 } }, '--json', '--only', 'state');
       expect(given.of('state', 'what callers have used')).toMatchObject({ state: 'ok' });

@@ -49,6 +49,15 @@ describe('advice on a certificate that was refused', () => {
     expect(advice).not.toContain('NODE_EXTRA_CA_CERTS');
   });
 
+  it.each([
+    ['CERT_HAS_EXPIRED', 'Renew'],
+    ['CERT_NOT_YET_VALID', 'clock'],
+  ])('says of one whose time it is not what to do about that, and of no CA: %s', (code, word) => {
+    const advice = adviceOnCertificate(new Error('the store is away', { cause: coded(code) }));
+    expect(advice).toContain(word);
+    expect(advice).not.toContain('NODE_EXTRA_CA_CERTS');
+  });
+
   it('says nothing of other errors', () => {
     const round = new Error('a');
     round.cause = round;
