@@ -9,6 +9,9 @@ import { problemsText } from '../report.js';
 import { contactDeps, interruptSignal } from './contact.js';
 import type { DoctorAction } from './doctor-command.js';
 
+/** How long the process may take to end by itself once all is said. */
+const LINGER_MS = 2000;
+
 /** Runs `wharf doctor`. @returns the exit code */
 export async function runDoctor(
   { load, isJson, isOffline, only }: DoctorAction,
@@ -37,5 +40,7 @@ export async function runDoctor(
     signal: interruptSignal(),
   });
   print(isJson ? doctorJson(found) : doctorText(found));
+  // what a library still waits for, such as an endpoint of credentials that never answers, would keep the process
+  setTimeout(() => process.exit(), LINGER_MS).unref();
   return found.some(({ state }) => state === 'failed') ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { boundAnswers, passOverLongPauses } from './answers.js';
+import { inTime } from './credentials.js';
 import { nameRequests, statusOf, storeTimeout, toStoreError } from './errors.js';
 import type { ConnectionLimits } from './requests.js';
 import type { SignedRequests } from './signed.js';
@@ -46,6 +47,9 @@ const MAX_SOCKETS = 1024;
 /** A host that answers at all accepts a connection at once; this leaves time for a retry before the deadline. */
 const LONGEST_CONNECT_MS = 5000;
 
+/** The part of a step's time in which its credentials must be there: it is tried twice, and then says what was missing. */
+const CREDENTIALS_PART = 3;
+
 /** S3 refuses requests whose time differs by 15 minutes; a smaller change of the clock is not why it refuses one. */
 const LEAST_SKEW_MS = 10 * 60_000;
 
@@ -86,6 +90,11 @@ export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: nu
   const { accessKeyId, secretAccessKey, sessionToken } = settings;
   if (accessKeyId !== undefined && secretAccessKey !== undefined) {
     config.credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
+  } else {
+    // each client has a chain of its own, which searches only when it is asked
+    const asked = { ...config };
+    const chain = () => new sdk.S3Client(asked).config.credentials;
+    config.credentials = inTime(chain, timeoutMs / CREDENTIALS_PART);
   }
   const client = new sdk.S3Client(config);
   boundAnswers(client);

@@ -1,9 +1,14 @@
 import { adviceOnConnection } from '../../../gateway/errors/system.js';
+import { CredentialsTimeout } from './credentials.js';
 
 const KEYS =
   'objects.accessKeyId and objects.secretAccessKey, or without them what the AWS SDK finds in the environment';
 
 const NEW_TOKEN = `The credentials have expired: renew ${KEYS}, and start Wharf again.`;
+
+const LOOK_AT_CREDENTIALS =
+  'Look at what the AWS SDK asks for credentials (such as AWS_CONTAINER_CREDENTIALS_FULL_URI, the metadata service of the machine, ' +
+  'or credential_process), or set objects.accessKeyId and objects.secretAccessKey.';
 
 const TOO_LONG =
   'Something before the store takes no body as long as a part of a file, 5 MiB: raise its limit (nginx: client_max_body_size).';
@@ -64,6 +69,7 @@ export function adviceOn(facts: Facts): string | undefined {
   const { name, status, region } = facts;
   if (region !== undefined) return undefined;
   if (name === NotS3.name) return NOT_S3;
+  if (name === CredentialsTimeout.name) return LOOK_AT_CREDENTIALS;
   if (status === 413) return TOO_LONG;
   return ON_REFUSAL.get(name) ?? (status >= 500 ? FAILS : adviceOnConnection(facts));
 }

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { CredentialsTimeout, inTime } from '../../../adapters/objects/s3/credentials.js';
+import { toStoreError } from '../../../adapters/objects/s3/errors.js';
+import { adviceIn } from '../../../gateway/errors/causes.js';
+
+const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret' };
+const MINUTE = 60_000;
+const never = () => new Promise<never>(() => undefined);
+
+describe('credentials of the SDK', () => {
+  it('are what its chain finds', async () => {
+    const provider = inTime(() => async () => KEYS, 1000);
+    expect([await provider(), await provider()]).toEqual([KEYS, KEYS]);
+  });
+
+  it('are missing, with the reason, where its chain finds none', async () => {
+    const provider = inTime(() => () => Promise.reject(new Error('none')), 1000);
+    await expect(provider()).rejects.toThrow('none');
+  });
+
+  it('are searched for anew, once a minute, while a search has no end', async () => {
+    let now = 0;
+    let made = 0;
+    const found = [never, never, async () => KEYS];
+    const provider = inTime(
+      () => {
+        made += 1;
+        return found[made - 1] ?? never;
+      },
+      1,
+      () => now,
+    );
+    for (const _ of [1, 2, 3]) await expect(provider()).rejects.toThrow(CredentialsTimeout);
+    expect(made).toBe(1);
+    now += MINUTE;
+    await expect(provider()).rejects.toThrow(CredentialsTimeout);
+    expect(made).toBe(2);
+    now += MINUTE;
+    expect([await provider(), made]).toEqual([KEYS, 3]);
+  });
+
+  it('are searched for by at most sixteen searches without an end, and the last of them is heard all the same', async () => {
+    let now = 0;
+    const answers: ((keys: typeof KEYS) => void)[] = [];
+    const provider = inTime(
+      () => {
+        const search = new Promise<typeof KEYS>((resolve) => answers.push(resolve));
+        return () => search;
+      },
+      1,
+      () => now,
+    );
+    for (let at = 0; at < 20; at += 1) {
+      await expect(provider()).rejects.toThrow(CredentialsTimeout);
+      now += MINUTE;
+    }
+    expect(answers.length).toBe(16);
+    answers[15]?.(KEYS);
+    expect(await provider()).toEqual(KEYS);
+  });
+
+  it('that do not come are told as what they are', () => {
+    const error = toStoreError(new CredentialsTimeout(10_000), 30_000);
+    expect(error).toMatchObject({ code: 'store_unavailable', facts: {} });
+    expect(adviceIn([error.cause])).toContain('AWS_CONTAINER_CREDENTIALS_FULL_URI');
+  });
+});
