@@ -47,13 +47,17 @@ export const settings = z
       .string()
       .min(1)
       .optional()
-      .describe("Default: the AWS SDK's own chain (environment, profile, container or instance role)."),
+      .describe(
+        "Default: the AWS SDK's own chain (environment, profile, container or instance role). Where such credentials end before a presigned link should, Wharf gives a link of its own.",
+      ),
     secretAccessKey: z.string().min(1).optional().describe('Belongs to `accessKeyId`.'),
     sessionToken: z
       .string()
       .min(1)
       .optional()
-      .describe('For temporary credentials. Links made with them expire with them.'),
+      .describe(
+        'For temporary credentials, whose end Wharf does not know. Presigned links made with them expire with them.',
+      ),
     lifecycle: z
       .boolean()
       .default(false)
@@ -207,6 +211,8 @@ export async function create(
     async presign(key, options) {
       return s3.run(() => links.link(config.prefix + key, options));
     },
+
+    presignsUntil: () => s3.run(() => links.until()),
 
     removeUnfinished: (olderThan, signal) => abortUploads(s3, { prefix: config.prefix, olderThan }, signal),
 

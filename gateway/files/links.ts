@@ -53,7 +53,7 @@ export class Links {
    */
   async refer(record: FileRecord, how: 'usual' | 'direct' = 'usual', as?: FileLabel): Promise<FileRef> {
     const { clock, settings } = this.#deps;
-    const presigned = this.#presigns(how) ? await this.#presignedLink({ ...record, ...as }) : undefined;
+    const presigned = this.#presigns(how) ? await this.#presignedLink({ ...record, ...as }, how) : undefined;
     // no text for a model uses a direct link
     const link = presigned && how === 'direct' ? presigned : await this.#shortLink(record, as, clock.now());
     const { url, expiresAt, ttlSeconds } = presigned ?? link;
@@ -75,7 +75,8 @@ export class Links {
   async samples(): Promise<string[]> {
     const link = this.#linkOf(SAMPLE_TICKET);
     if (!this.#presigns('usual')) return [link];
-    return [(await this.#presignedLink({ key: objectKey(newFileId()), ...SAMPLE_LABEL })).url, link];
+    const url = await this.presign({ key: objectKey(newFileId()), ...SAMPLE_LABEL }, this.#ttlSeconds());
+    return [url, link];
   }
 
   /** A URL of the store's own; only for stores with `presign`. */
@@ -141,10 +142,19 @@ export class Links {
     return objects.presign !== undefined && (settings.links.style === 'presigned' || how === 'direct');
   }
 
-  async #presignedLink(record: PresignedFile): Promise<ShortLink> {
-    const { ttlMs } = this.#deps.settings.links;
-    const url = await this.presign(record, Math.floor(ttlMs / 1000));
-    return { url, ...lifeOf(this.#deps.clock.now(), ttlMs), lasts: false };
+  /** Undefined where credentials of the store end before a usual link should: Wharf's own is good to its end. */
+  async #presignedLink(record: PresignedFile, how: 'usual' | 'direct'): Promise<ShortLink | undefined> {
+    const { objects, clock, settings } = this.#deps;
+    const end = (await objects.presignsUntil?.()) ?? Number.POSITIVE_INFINITY;
+    const now = clock.now();
+    const ttlMs = Math.max(1000, Math.min(settings.links.ttlMs, end - now));
+    if (ttlMs < settings.links.ttlMs && how === 'usual') return undefined;
+    const url = await this.presign(record, this.#ttlSeconds());
+    return { url, ...lifeOf(now, ttlMs), lasts: false };
+  }
+
+  #ttlSeconds(): number {
+    return Math.floor(this.#deps.settings.links.ttlMs / 1000);
   }
 
   async #shortLink({ id, principal, server }: FileRecord, as: FileLabel | undefined, now: number): Promise<ShortLink> {

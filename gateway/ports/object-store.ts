@@ -163,6 +163,11 @@ export interface ObjectStore {
   keysAfter(prefix: string, after: string, most: number): Promise<string[]>;
   /** Present when clients can fetch from the store itself. Purely local: makes no request. */
   presign?(key: string, options: PresignOptions): Promise<string>;
+  /**
+   * When links that are made now end, whatever life they were given: with the credentials that sign them. Milliseconds since
+   * the epoch; undefined where that is not known, or never.
+   */
+  presignsUntil?(): Promise<number | undefined>;
   /** Present when a write can outlive the process that began it. */
   readonly resumable?: ResumableWrites;
   /** Removes unfinished writes begun before `olderThan` (ms since the epoch); returns the number removed. */

@@ -24,7 +24,7 @@ interface Measured {
 /** An object store whose steps are timed, and whose files are spans from their first byte to their last. */
 export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }: Measured): ObjectStore {
   const measure = new Measure<Operation>(PART, metrics, clock);
-  const { checkRoom, claim, presign, resumable } = objects;
+  const { checkRoom, claim, presign, presignsUntil, resumable } = objects;
   return partOf<ObjectStore>({
     name: objects.name,
     partSize: objects.partSize,
@@ -46,6 +46,7 @@ export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }
     list: (prefix, signal) => measuredList(objects.list(prefix, signal), measure),
     keysAfter: (prefix, after, most) => measure.step('list', () => objects.keysAfter(prefix, after, most)),
     presign: presign?.bind(objects),
+    presignsUntil: presignsUntil?.bind(objects),
     resumable: resumable && measuredWrites(resumable, measure),
     removeUnfinished: (olderThan, signal) =>
       measure.counted('abort', () => objects.removeUnfinished(olderThan, signal)),

@@ -134,6 +134,12 @@ export class SignedRequests {
     return `${address.protocol}//${host}${targetOf({ path: target, query })}`;
   }
 
+  /** When the credentials end that sign now; undefined where they do not say so. */
+  async until(): Promise<number | undefined> {
+    const { expiration } = await this.#client.config.credentials();
+    return expiration?.getTime();
+  }
+
   /** The client learns from a store's answers how wrong this machine's clock is. */
   #now(): Date {
     return new Date(Date.now() + this.#client.config.systemClockOffset);

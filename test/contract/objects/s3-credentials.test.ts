@@ -1,8 +1,12 @@
+import { createServer } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { CredentialsTimeout, inTime } from '../../../adapters/objects/s3/credentials.js';
 import { toStoreError } from '../../../adapters/objects/s3/errors.js';
+import { create, settings } from '../../../adapters/objects/s3.js';
 import { adviceIn } from '../../../gateway/errors/causes.js';
+import { close, listen } from '../../helpers/loopback.js';
 
+const URI = 'AWS_CONTAINER_CREDENTIALS_FULL_URI';
 const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret' };
 const MINUTE = 60_000;
 const never = () => new Promise<never>(() => undefined);
@@ -63,5 +67,26 @@ describe('credentials of the SDK', () => {
     const error = toStoreError(new CredentialsTimeout(10_000), 30_000);
     expect(error).toMatchObject({ code: 'store_unavailable', facts: {} });
     expect(adviceIn([error.cause])).toContain('AWS_CONTAINER_CREDENTIALS_FULL_URI');
+  });
+
+  it('of a container say when links end that they sign', async () => {
+    const until = Date.now() + 3_600_000;
+    const found = { AccessKeyId: 'key', SecretAccessKey: 'secret', Token: 'token' };
+    const server = createServer((_, response) =>
+      response.end(JSON.stringify({ ...found, Expiration: new Date(until).toISOString() })),
+    );
+    const before = process.env;
+    process.env = { PATH: before.PATH, HOME: '/nonexistent', [URI]: `http://127.0.0.1:${await listen(server)}/` };
+    const given = { bucket: 'any', endpoint: 'http://127.0.0.1:1' };
+    const deps = { timeouts: { store: 30_000 } };
+    const store = await create(settings.parse(given), deps);
+    const fixed = await create(settings.parse({ ...given, accessKeyId: 'key', secretAccessKey: 'secret' }), deps);
+    try {
+      expect(await store.presignsUntil?.()).toBe(until);
+      expect(await fixed.presignsUntil?.()).toBeUndefined();
+    } finally {
+      process.env = before;
+      await Promise.all([store.close(), fixed.close(), close(server)]);
+    }
   });
 });

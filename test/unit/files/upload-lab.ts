@@ -30,6 +30,8 @@ export interface LabOptions {
   log?: Log;
   /** Bytes of short files that are kept; default: none. */
   short?: number;
+  /** `links.style` */
+  links?: 'presigned' | 'gateway';
 }
 
 /** Uploads over stores in memory, with a clock that can be moved. */
@@ -62,7 +64,7 @@ export function createLab(options: LabOptions = {}) {
       settings: {
         gatewayId: 'wharf',
         publicUrl: () => 'http://gw.example',
-        links: { style: 'gateway', ttlMs: TTL },
+        links: { style: options.links ?? 'gateway', ttlMs: TTL },
         retentionMs: RETENTION,
         queueMs: 1000,
         fileLimit: () => FILE_LIMIT,
