@@ -22,6 +22,15 @@ export class CredentialsTimeout extends Error {
   }
 }
 
+/** It has answered, with something that holds none. */
+export class CredentialsUnread extends Error {
+  override readonly name = 'CredentialsUnread';
+
+  constructor(cause: SyntaxError) {
+    super(`What gives the credentials answers with something that is not JSON: ${cause.message}`, { cause });
+  }
+}
+
 /** A chain, and whether its search is late. */
 interface Search {
   provider: Provider;
@@ -57,6 +66,8 @@ export function inTime(chain: () => Provider, ms: number, ticks = () => performa
     };
     const found = search.provider();
     found.then(over, over);
-    return Promise.race([found, late]);
+    return Promise.race([found, late]).catch((error: unknown) => {
+      throw error instanceof SyntaxError ? new CredentialsUnread(error) : error;
+    });
   };
 }

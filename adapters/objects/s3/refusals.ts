@@ -1,5 +1,5 @@
 import { adviceOnConnection } from '../../../gateway/errors/system.js';
-import { CredentialsTimeout } from './credentials.js';
+import { CredentialsTimeout, CredentialsUnread } from './credentials.js';
 
 const KEYS =
   'objects.accessKeyId and objects.secretAccessKey, or without them what the AWS SDK finds in the environment';
@@ -69,7 +69,7 @@ export function adviceOn(facts: Facts): string | undefined {
   const { name, status, region } = facts;
   if (region !== undefined) return undefined;
   if (name === NotS3.name) return NOT_S3;
-  if (name === CredentialsTimeout.name) return LOOK_AT_CREDENTIALS;
+  if (name === CredentialsTimeout.name || name === CredentialsUnread.name) return LOOK_AT_CREDENTIALS;
   if (status === 413) return TOO_LONG;
   return ON_REFUSAL.get(name) ?? (status >= 500 ? FAILS : adviceOnConnection(facts));
 }

@@ -63,8 +63,13 @@ describe('credentials of the SDK', () => {
     expect(await provider()).toEqual(KEYS);
   });
 
-  it('that do not come are told as what they are', () => {
-    const error = toStoreError(new CredentialsTimeout(10_000), 30_000);
+  it.each<[string, () => Promise<typeof KEYS>]>([
+    ['do not come', never],
+    ['are a page', async () => JSON.parse('<html>') as typeof KEYS],
+  ])('that %s are told as what they are', async (_what, search) => {
+    const thrown = await inTime(() => search, 1)().catch((error: unknown) => error);
+    const error = toStoreError(thrown, 30_000);
+    expect(error.cause).toMatchObject({ message: expect.stringMatching(/^What gives the credentials /) });
     expect(error).toMatchObject({ code: 'store_unavailable', facts: {} });
     expect(adviceIn([error.cause])).toContain('AWS_CONTAINER_CREDENTIALS_FULL_URI');
   });
