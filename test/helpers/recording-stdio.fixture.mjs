@@ -8,6 +8,8 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HELD = 16 * 1024 * 1024;
+/** PATH_MAX of Linux. */
+const LONGEST_PATH = 4096;
 const KEY = Buffer.from('"file":"');
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -38,7 +40,8 @@ function answer({ id, method, params }) {
       return;
     }
     const { file } = params.name === 'look' ? working : params.arguments;
-    const isPath = typeof file === 'string' && /^(?:\/|file:)/.test(file);
+    // base64 too may begin with a slash
+    const isPath = typeof file === 'string' && file.length <= LONGEST_PATH && /^(?:\/|file:)/.test(file);
     const told = isPath ? describeFile(file) : { value: file };
     const result = { content: [{ type: 'text', text: JSON.stringify(told) }] };
     if (params.name === 'look') say({ id: working.id, result });
