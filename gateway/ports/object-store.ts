@@ -164,8 +164,8 @@ export interface ObjectStore {
   /** Present when clients can fetch from the store itself. Purely local: makes no request. */
   presign?(key: string, options: PresignOptions): Promise<string>;
   /**
-   * When links that are made now end, whatever life they were given: with the credentials that sign them. Milliseconds since
-   * the epoch; undefined where that is not known, or never.
+   * When links that are made now end at the latest: with the credentials that sign them. Milliseconds since the epoch;
+   * undefined where that is not known, or never.
    */
   presignsUntil?(): Promise<number | undefined>;
   /** Present when a write can outlive the process that began it. */

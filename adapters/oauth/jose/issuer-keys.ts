@@ -141,8 +141,8 @@ const TEXTS = ['kty', 'use', 'alg', 'kid', 'crv', 'n', 'e', 'x', 'y', 'pub'];
 const SECRETS = ['k', 'd', 'priv'];
 
 /**
- * A key that can only verify, without whatever else stands beside it: jose copies a key as deeply as it goes, for every
- * token while that fails.
+ * A key that can only verify, without what else stands beside it: jose copies a key as deeply as it goes, for every token
+ * while that fails.
  */
 function keyIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
