@@ -5,7 +5,10 @@ import { beginCollection } from './stepwise-collection.js';
 
 /** How often is looked whether the process is quiet. */
 const LOOK_MS = 3000;
-/** Less work than this between two looks, or two collections, is quiet: beats of 1000 open streams take 40 to 70 ms, a probe of health one. */
+/**
+ * Less work than this between two looks, or two collections, is quiet: beats of 1000 open streams take 40 to 70 ms, a probe
+ * of health one.
+ */
 const QUIET_MS = 120;
 /** Quiet looks in a row before memory is given back. */
 const QUIET_LOOKS = 2;

@@ -74,7 +74,7 @@ export async function openLab(): Promise<Lab> {
   );
   const wharf = await startWharf({
     servers: Object.fromEntries(settings),
-    // what is handed over is no picture, of which a process would have to be started to find out
+    // what is handed over is not a picture, and a process would have to be started to find that out
     config: { clients, previews: { use: 'none' } },
     adapters: withFakeInternet(shipped),
   });

@@ -51,6 +51,8 @@ export function inTime(chain: () => Provider, ms: number, ticks = () => performa
   return async () => {
     if (current.hangs && hanging.size < MOST_HANGING && ticks() - current.begunAt >= AGAIN_MS) current = begin();
     const search = current;
+    // one more who waits for it would be kept as long as it hangs
+    if (search.hangs) throw new CredentialsTimeout(ms);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {

@@ -10,6 +10,7 @@ const URI = 'AWS_CONTAINER_CREDENTIALS_FULL_URI';
 const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret' };
 const MINUTE = 60_000;
 const never = () => new Promise<never>(() => undefined);
+const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('credentials of the SDK', () => {
   it('are what its chain finds', async () => {
@@ -60,7 +61,22 @@ describe('credentials of the SDK', () => {
     }
     expect(answers.length).toBe(16);
     answers[15]?.(KEYS);
+    await settled();
     expect(await provider()).toEqual(KEYS);
+  });
+
+  it('are asked for once while a search hangs, so that nothing is kept for each request that fails', async () => {
+    let asked = 0;
+    const provider = inTime(
+      () => () => {
+        asked += 1;
+        return never();
+      },
+      1,
+      () => 0,
+    );
+    for (let at = 0; at < 100; at += 1) await expect(provider()).rejects.toThrow(CredentialsTimeout);
+    expect(asked).toBe(1);
   });
 
   it.each<[string, () => Promise<typeof KEYS>]>([
