@@ -8,6 +8,7 @@ import { addSources, type Sources, serversOf } from './commands/sources.js';
 import { addStdioCommand, type StdioAction } from './commands/stdio-command.js';
 import type { LoadOptions, Overrides } from './config/load.js';
 import { addFilesCommand, type FilesAction } from './control/files-command.js';
+import { INHERITED_WORDS } from './inherited-env.js';
 import { adviceOnCommand, adviceOnConfig, adviceOnHelp, adviceOnWords } from './unknown-words.js';
 
 /** The action that the command line requests. */
@@ -60,7 +61,7 @@ Examples:
   wharf -- npx -y @modelcontextprotocol/server-filesystem /data
       front one stdio server; everything after -- is its command
   wharf --env API_KEY -- npx -y some-mcp-server
-      with a variable that is set here; beside those the command gets HOME, LANG, PATH, TMPDIR and USER only
+      with a variable that is set here; beside those the command gets ${INHERITED_WORDS} only
   wharf --config wharf.yaml
       front many; see "wharf schema" and CONFIG.md for every setting
   wharf --config claude_desktop_config.json

@@ -85,6 +85,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['print', 'gateway/print'],
   ['source-frames', 'gateway/source-frames'],
   ['random', 'gateway/random'],
+  ['the system', 'gateway/inherited-env', 'gateway/socket-path'],
   ['user-folders', 'gateway/user-folders'],
   ['encodings', 'gateway/encodings'],
   ['ports', 'gateway/ports/'],
@@ -510,6 +511,9 @@ describe('adapters', () => {
       'gateway/policy/curl',
       // pure decisions that must not be made apart from the connection they are about
       'gateway/policy/addresses',
+      // what each system gives a program, and where a process is found there
+      'gateway/inherited-env',
+      'gateway/socket-path',
       // or about what it opens
       'gateway/budget/buffered',
       'gateway/budget/ledger',

@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-
-/** The path of a socket has 104 bytes on macOS, 108 on Linux, with the NUL at its end. */
-const MAX_SOCKET_PATH = 103;
+import { socketPath } from '../../gateway/socket-path.js';
 
 /** A turn takes a millisecond or two. */
 const TURN_MS = 2000;
@@ -25,8 +23,10 @@ const UNLOCKED: FileLock = { release: async () => {} };
  * @returns undefined if another process has the file
  */
 export async function lockFile(path: string): Promise<FileLock | undefined> {
-  const socket = join(dirname(path), `.${basename(path)}.lock`);
-  if (process.platform === 'win32' || Buffer.byteLength(socket) > MAX_SOCKET_PATH) return UNLOCKED;
+  const socket = socketPath(dirname(path), `.${basename(path)}.lock`);
+  if (socket === undefined) return UNLOCKED;
+  // first: a pipe of Windows may have several that listen
+  if (await answers(socket)) return undefined;
   for (let tries = 0; tries < 2; tries++) {
     try {
       return await listenOn(socket);

@@ -1,21 +1,19 @@
 import { z } from 'zod';
 import { Ledger, refusalFacts } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
+import { environmentOf } from '../../gateway/inherited-env.js';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
 import type { Owner, Sharing } from '../../gateway/ports/owner.js';
 import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstream.js';
 import { type Child, startChild } from './stdio/child.js';
-import { isFolder, lackOfCommand, NO_INTERPRETER } from './stdio/find-command.js';
+import { isFolder, NO_INTERPRETER } from './stdio/find-command.js';
 import { notStarted } from './stdio/not-started.js';
+import { processes } from './stdio/processes.js';
 import { StderrRoom } from './stdio/stderr-log.js';
 
 /** execve(2) ends its strings at a NUL: the rest would silently be lost. */
 const NO_NUL = /^[^\0]*$/;
-
-/** Windows has no groups of processes to end, and starts no script such as npx without a shell. */
-const NOT_ON_WINDOWS =
-  'cannot be started: Wharf starts servers on Linux and macOS only. Run Wharf in WSL 2 or Docker, or give it the URL of a server that runs already';
 
 const text = z.string().regex(NO_NUL, 'must not hold a NUL character');
 
@@ -24,17 +22,16 @@ export const settings = z.strictObject({
     .array(text)
     .min(1, 'must name a program')
     .refine((command) => command[0] !== '', 'must name a program')
-    .refine(() => process.platform !== 'win32', NOT_ON_WINDOWS)
     .describe('The program and its arguments, as a list. They do not pass through a shell.'),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable'), text)
     .default({})
-    .describe('Environment of the process, in addition to HOME, LANG, PATH, TMPDIR and USER, which it inherits.'),
+    .describe(
+      'Environment of the process, in addition to HOME, LANG, PATH, TMPDIR and USER, which it inherits; on Windows to ' +
+        'APPDATA, PATH, TEMP, USERPROFILE and what else the system itself sets.',
+    ),
   cwd: text.min(1).optional().describe("Working directory of the process. Default: Wharf's own."),
 });
-
-/** What a server needs to start. Everything else in the parent's environment may be another program's secret. */
-const INHERITED = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER'] as const;
 
 /** The limit of the system that may leave room for fewer processes than `limits.processes`. */
 const OPEN_FILES = 'ulimit -n';
@@ -49,7 +46,7 @@ interface StdioDeps {
   /** How `limits.processes` is shared. */
   sharing: Sharing;
   log: Log;
-  /** The parent's environment; only HOME, LANG, PATH, TMPDIR and USER of it reach the child. */
+  /** The parent's environment; only what `inheritedFrom` names reaches the child. */
   inheritedEnv: Readonly<Record<string, string>>;
   /** Names of the parent's other variables. */
   withheldEnv?: readonly string[] | undefined;
@@ -60,7 +57,7 @@ class Stdio implements SharedUpstream {
   readonly transport = 'stdio';
   readonly #options: z.output<typeof settings>;
   readonly #deps: StdioDeps;
-  readonly #env: Record<string, string> = {};
+  readonly #env: Record<string, string>;
   readonly #withheld: ReadonlySet<string>;
   readonly #children = new Set<Child>();
   readonly #stderr = new StderrRoom();
@@ -75,11 +72,7 @@ class Stdio implements SharedUpstream {
     this.#deps = deps;
     const { limits, sharing } = deps;
     this.#processes = new Ledger({ limit: 'limits.processes', total: limits.processes, sharing });
-    for (const name of INHERITED) {
-      const value = deps.inheritedEnv[name];
-      if (value !== undefined) this.#env[name] = value;
-    }
-    Object.assign(this.#env, options.env);
+    this.#env = environmentOf(deps.inheritedEnv, options.env);
     this.#withheld = new Set(deps.withheldEnv?.filter((name) => !(name in this.#env)));
   }
 
@@ -131,7 +124,7 @@ class Stdio implements SharedUpstream {
     const { command, cwd = '.' } = this.#options;
     const [program = ''] = command;
     // without its folder no program is started
-    const code = (await isFolder(cwd)) ? await lackOfCommand(program, this.#env.PATH ?? '', cwd) : 'ENOENT';
+    const code = (await isFolder(cwd)) ? await processes.lackOf(program, this.#env, cwd) : 'ENOENT';
     if (code !== undefined) {
       const cause = Object.assign(new Error(`no executable file: ${program}`), { code });
       throw notStarted(name, this.#options.cwd, cause);
@@ -167,7 +160,7 @@ export async function preflight(
   if (cwd !== undefined && !(await isFolder(cwd)))
     return [{ path: ['cwd'], message: 'is not a folder of this machine', value: cwd }];
   const [program = ''] = command;
-  const lack = await lackOfCommand(program, env.PATH ?? inheritedEnv.PATH ?? '', cwd ?? '.');
+  const lack = await processes.lackOf(program, environmentOf(inheritedEnv, env), cwd ?? '.');
   if (lack === undefined) return [];
   if (lack === NO_INTERPRETER)
     return [
@@ -177,7 +170,7 @@ export async function preflight(
         value: program,
       },
     ];
-  const message = program.includes('/') ? 'is not a program that can be run here' : 'is not found in PATH';
+  const message = processes.isPath(program) ? 'is not a program that can be run here' : 'is not found in PATH';
   const hint = /\s/.test(program) ? '; it must be the program alone, and each argument an item of its own' : '';
   return [{ path: ['command', 0], message: message + hint, value: program }];
 }

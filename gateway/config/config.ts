@@ -169,7 +169,7 @@ export interface Config {
   warnings: ConfigProblem[];
   /** Where settings that are not defaults come from, by their paths. */
   sources: ReadonlyMap<string, SettingSource>;
-  /** What a stdio child inherits: HOME, LANG, PATH, TMPDIR and USER, if set. */
+  /** What a child process inherits: see `inheritedFrom`. */
   inheritedEnv: Readonly<Record<string, string>>;
   /** Names of the other variables of Wharf's environment. */
   withheldEnv: readonly string[];

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inheritedFrom, withheldFrom } from '../inherited-env.js';
 import type { AdapterList } from './adapter-list.js';
 import type { Config, ServerConfig } from './config.js';
 import type { Environment } from './expand.js';
@@ -45,9 +46,6 @@ export type LoadResult =
   /** `isServed`: the file is in a folder that a stdio server is given, so the server may change it. */
   { ok: true; config: Config; isServed?: boolean } | { ok: false; problems: ConfigProblem[] };
 
-/** What a stdio server may need to run at all. Everything else comes from its `env:`, above all secrets. */
-const INHERITED = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER'];
-
 /**
  * Reads, expands and checks a config. Starts nothing and contacts nothing. Only this function reads the process's
  * environment.
@@ -83,7 +81,7 @@ async function readAndCheck(
   if (!result.ok || problems.length > 0) return { ok: false, problems: told(problems) };
   const servers = result.config.servers.map((server) => withHostName(server, host?.names));
   const sources = sourcesOf(written, names);
-  const withheldEnv = Object.keys(environment).filter((name) => !INHERITED.includes(name));
+  const withheldEnv = withheldFrom(environment);
   const parsed = { ...result.config, servers, sources, inheritedEnv: inheritedFrom(environment), withheldEnv };
   const isPrivate = options.isPrivate === true && !('objects' in written) && !('state' in written);
   const config = await withPlaces(parsed, { ...options, isPrivate }, adapters, environment);
@@ -133,14 +131,6 @@ function optionsOf(overridden: readonly string[], servers: LoadOptions['servers'
 function withHostName(server: ServerConfig, names: ReadonlyMap<string, string> | undefined): ServerConfig {
   const hostName = names?.get(server.name);
   return hostName === undefined || hostName === server.name ? server : { ...server, hostName };
-}
-
-function inheritedFrom(environment: Environment): Record<string, string> {
-  const inherited = INHERITED.flatMap((name) => {
-    const value = environment[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(inherited);
 }
 
 /** The stored files and the audit log, where a server has access to their place. */

@@ -17,7 +17,12 @@ interface Given {
 const OF_STORE = ['objects', 'tmp'];
 
 /** Variables with a user's own folders, which a server does not serve. */
-const OF_THE_USER = new Set(['HOME', 'PATH', 'TMPDIR', 'PWD', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA']);
+const OF_THE_USER = new Set(['HOME', 'PATH', 'TMPDIR', 'PWD', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'TEMP', 'TMP']);
+
+/** Windows takes any case for them. */
+function isOfTheUser(variable: string): boolean {
+  return OF_THE_USER.has(process.platform === 'win32' ? variable.toUpperCase() : variable);
+}
 
 /** What may end a path within a text: first in a list without blanks, as a path may have some, then anywhere. */
 const ENDS = sep === '\\' ? [/[=,;]/, /[=,;\s"'`|&<>(){}[\]]/] : [/[=,;:]/, /[=,;:\s"'`|&<>(){}[\]]/];
@@ -130,7 +135,7 @@ async function givenTo({ name, settings }: ServerConfig, inherited: Config['inhe
       if (index > 0 && typeof text === 'string') named.push({ text, path: [...server, 'command', index] });
   }
   for (const [key, text] of own) {
-    if (typeof text === 'string' && !OF_THE_USER.has(key)) named.push({ text, path: [...server, 'env', key] });
+    if (typeof text === 'string' && !isOfTheUser(key)) named.push({ text, path: [...server, 'env', key] });
   }
   const found = await Promise.all(
     named.flatMap(({ text, path }) =>

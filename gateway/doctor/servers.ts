@@ -1,5 +1,6 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { Config, ServerConfig } from '../config/config.js';
+import { INHERITED_WORDS } from '../inherited-env.js';
 import { hasStatus, isForPersons, toolsWithToken } from '../inspect/with-token.js';
 import { own } from '../json/value.js';
 import { countText } from '../policy/amounts.js';
@@ -29,7 +30,7 @@ export function serverChecks(
     title: server.name,
     todo:
       server.transport === 'stdio'
-        ? 'Run its command by itself (under Wharf it has only HOME, LANG, PATH, TMPDIR and USER, and what --env or "env" names); "wharf inspect", with what "wharf doctor" was given, shows more.'
+        ? `Run its command by itself (under Wharf it has only ${INHERITED_WORDS}, and what --env or "env" names); "wharf inspect", with what "wharf doctor" was given, shows more.`
         : 'Look whether an MCP server runs at its URL, whose path is often /mcp or /sse; "wharf inspect", with what "wharf doctor" was given, shows more.',
     run: async (signal) => {
       const asked = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };

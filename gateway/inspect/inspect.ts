@@ -1,6 +1,7 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
 import { GatewayError } from '../errors.js';
+import { INHERITED_WORDS } from '../inherited-env.js';
 import { countText } from '../policy/amounts.js';
 import type { FileArgument } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
@@ -81,7 +82,7 @@ function adviceOn(error: unknown, { transport }: ServerConfig): string {
   if (!(error instanceof GatewayError) || error.code !== 'upstream_timeout') return '';
   const look =
     transport === 'stdio'
-      ? 'Run its command by itself: under Wharf it has only HOME, LANG, PATH, TMPDIR and USER, and what --env or "env" names'
+      ? `Run its command by itself: under Wharf it has only ${INHERITED_WORDS}, and what --env or "env" names`
       : 'Look whether an MCP server runs at its URL';
   return ` ${look}; if it only needs longer, raise ${error.facts.limit} in a config.`;
 }

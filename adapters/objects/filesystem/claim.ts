@@ -1,13 +1,10 @@
 import { lstat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { socketPath } from '../../../gateway/socket-path.js';
 import { errnoOf } from './writer.js';
 
 const NAME = 'in-use.sock';
-
-/** Bytes of a socket's path on every system; a longer one would be cut off, and stand elsewhere. */
-const LONGEST_PATH = 103;
 
 /** How long a process that holds a folder may take to say its name. One that is stopped holds it all the same. */
 const WAIT_MS = 1000;
@@ -28,10 +25,11 @@ interface Claim {
  * Where no socket can be made, as on a network's disk, nothing is known.
  */
 export async function claimFolder(folder: string): Promise<Claim> {
-  const path = join(folder, NAME);
-  if (Buffer.byteLength(path) > LONGEST_PATH) return { release: async () => {} };
-  let server = await listenAt(path);
-  if (server === 'taken') {
+  const path = socketPath(folder, NAME);
+  if (path === undefined) return { release: async () => {} };
+  let server: Server | 'taken' | 'unknown' = 'taken';
+  // asked first: a pipe of Windows may have several that listen
+  for (let tries = 0; tries < 2 && server === 'taken'; tries++) {
     const holder = await holderAt(path);
     if (holder !== undefined) return { holder, release: async () => {} };
     server = await listenAt(path);

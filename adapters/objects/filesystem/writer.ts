@@ -119,7 +119,9 @@ async function makeFolders(folder: string, root: string): Promise<void> {
   }
 }
 
+/** Puts the names in a folder on disk. Windows does so by itself, and refuses to be asked. */
 export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   try {
     await handle.sync();

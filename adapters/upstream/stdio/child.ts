@@ -1,15 +1,16 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { GatewayError } from '../../../gateway/errors.js';
+import { INHERITED_WORDS } from '../../../gateway/inherited-env.js';
 import type { Log } from '../../../gateway/ports/log.js';
 import type { OutgoingMessage, SharedConnection, StreamedMessage } from '../../../gateway/ports/upstream.js';
 import { feed } from '../common/feed.js';
 import { ChildOutput } from './child-output.js';
-import { lackOfCommand, NO_INTERPRETER } from './find-command.js';
+import { NO_INTERPRETER } from './find-command.js';
 import { LineWriter } from './line-writer.js';
 import { notStarted } from './not-started.js';
-import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
+import { processes } from './processes.js';
 import { StderrLog, type StderrRoom } from './stderr-log.js';
 import { Turns } from './turns.js';
 import { missedVariable } from './withheld.js';
@@ -105,7 +106,7 @@ export class Child implements SharedConnection {
     this.#ending = new Promise((resolve) => {
       this.#beginEnding = () => resolve(undefined);
     });
-    groupsToKillAtExit.add(group);
+    processes.toKillAtExit.add(group);
     this.#lines = new LineWriter(child.stdin, { takeMs: options.takeMs, stalled: () => this.#stalled() });
     this.#stderr = new StderrLog(child.stderr, options.log.child({ pid: group }), options.stderr);
     this.body = new ChildOutput(child.stdout, () => this.#outputEnded());
@@ -128,7 +129,7 @@ export class Child implements SharedConnection {
     log.warn(
       { pid: this.#group },
       'The server has written nothing since it started. A command such as npx may still be fetching its package, or ' +
-        'cannot: it gets only HOME, LANG, PATH, TMPDIR and USER. Run it once by itself, and give it what else it needs, ' +
+        `cannot: it gets only ${INHERITED_WORDS}. Run it once by itself, and give it what else it needs, ` +
         'such as HTTPS_PROXY or NODE_EXTRA_CA_CERTS, by `env` of the server in a config, or --env NAME before the command.',
     );
   }
@@ -209,16 +210,16 @@ export class Child implements SharedConnection {
     const group = this.#group;
     this.#lines.flush();
     this.#process.stdin.end();
-    if (!(await groupGone(group, patienceMs))) {
-      signalGroup(group, 'SIGTERM');
-      if (!(await groupGone(group, AFTER_SIGTERM_MS))) {
-        signalGroup(group, 'SIGKILL');
-        await groupGone(group, AFTER_SIGKILL_MS);
+    if (!(await processes.gone(group, patienceMs))) {
+      processes.signal(group, 'SIGTERM');
+      if (!(await processes.gone(group, AFTER_SIGTERM_MS))) {
+        processes.signal(group, 'SIGKILL');
+        await processes.gone(group, AFTER_SIGKILL_MS);
       }
     }
     // /proc shows an end earlier than Node reports it: on a busy machine 7 of 200 processes had lost their exit code
     await Promise.race([this.#exiting, wait(EXIT_TOLD_MS, undefined, { ref: false })]);
-    groupsToKillAtExit.delete(group);
+    processes.toKillAtExit.delete(group);
     this.#giveUpStderr();
     if (this.#closing) this.body.stop();
     else this.#failSoon();
@@ -276,28 +277,17 @@ export class Child implements SharedConnection {
  * @param gone called once, when the last process of the group has ended, or none could be started
  * @throws GatewayError `upstream_unreachable` when the program cannot be started
  */
-export function startChild(options: ChildOptions, gone: () => void): Promise<Child> {
-  return new Promise((resolve, reject) => {
-    const [program = '', ...args] = options.command;
-    const refuse = async (cause: unknown): Promise<void> => {
-      gone();
-      const lack = await lackOfCommand(program, options.env.PATH ?? '', options.cwd ?? '.');
-      const isThere = lack === undefined || lack === NO_INTERPRETER;
-      reject(notStarted(options.name, options.cwd, cause, isThere));
-    };
-    try {
-      const child = spawn(program, args, {
-        // its own session and process group, so that its children can be ended with it, and a terminal's Ctrl-C reaches
-        // only Wharf, which then ends it in order
-        detached: true,
-        env: options.env,
-        cwd: options.cwd,
-        stdio: ['pipe', 'pipe', 'pipe'],
-      });
-      if (child.pid === undefined) child.once('error', (error) => void refuse(error));
-      else resolve(new Child(child, child.pid, options, gone));
-    } catch (error) {
-      void refuse(error);
-    }
-  });
+export async function startChild(options: ChildOptions, gone: () => void): Promise<Child> {
+  const [program = '', ...args] = options.command;
+  const { env, cwd } = options;
+  try {
+    const starting = processes.start([program, ...args], { env, cwd });
+    const child = starting instanceof Promise ? await starting : starting;
+    if (child.pid !== undefined) return new Child(child, child.pid, options, gone);
+    throw await new Promise((resolve) => child.once('error', resolve));
+  } catch (cause) {
+    gone();
+    const lack = await processes.lackOf(program, env, cwd ?? '.');
+    throw notStarted(options.name, cwd, cause, lack === undefined || lack === NO_INTERPRETER);
+  }
 }

@@ -6,7 +6,7 @@ import { delimiter, join, resolve } from 'node:path';
 export const NO_INTERPRETER = 'interpreter';
 
 /** What execvp(3) fails of; undefined for a file that it would run. */
-type Lack = 'EACCES' | 'ENOENT' | typeof NO_INTERPRETER | undefined;
+export type Lack = 'EACCES' | 'ENOENT' | typeof NO_INTERPRETER | undefined;
 
 /** What Linux reads of a script's first line. */
 const FIRST_LINE_BYTES = 256;
@@ -54,7 +54,7 @@ export async function isFolder(path: string): Promise<boolean> {
 
 /** Looks for the command as execvp(3) does: as a path if it contains a slash, otherwise along PATH. */
 export async function lackOfCommand(command: string, path: string, cwd: string): Promise<Lack> {
-  if (command.includes('/')) return lackOf(resolve(cwd, command), cwd);
+  if (isPathOnUnix(command)) return lackOf(resolve(cwd, command), cwd);
   let lack: Lack = 'ENOENT';
   for (const folder of path.split(delimiter)) {
     const found = await lackOf(join(resolve(cwd, folder), command), cwd);
@@ -63,4 +63,9 @@ export async function lackOfCommand(command: string, path: string, cwd: string):
     if (found !== 'ENOENT') lack = found;
   }
   return lack;
+}
+
+/** Whether execvp(3) takes it for a path. */
+export function isPathOnUnix(command: string): boolean {
+  return command.includes('/');
 }

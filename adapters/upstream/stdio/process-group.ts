@@ -72,11 +72,16 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const LONGEST_PAUSE_MS = 100;
 
 /** True as soon as no process of the group runs, false after `ms`. */
-export async function groupGone(group: number, ms: number): Promise<boolean> {
-  const until = performance.now() + ms;
+export function groupGone(group: number, ms: number): Promise<boolean> {
   const seen = { pid: String(group) };
+  return untilGone(() => groupRuns(group, seen), ms);
+}
+
+/** True as soon as `runs` is not, false after `ms`. */
+export async function untilGone(runs: () => boolean | Promise<boolean>, ms: number): Promise<boolean> {
+  const until = performance.now() + ms;
   for (let pause = 5; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    if (!(await groupRuns(group, seen))) return true;
+    if (!(await runs())) return true;
     if (performance.now() >= until) return false;
     await sleep(pause);
   }
