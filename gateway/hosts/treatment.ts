@@ -88,6 +88,8 @@ function resourceLinks({ links: fact }: HostBehaviour): Decision[] {
       return [decision('resourceLinks', 'drop', 'a link becomes raw JSON', fact)];
     case 'fetched':
       return [decision('resourceLinks', 'drop', 'its model’s service is told to fetch each link, and may not', fact)];
+    case 'dropped':
+      return [decision('resourceLinks', 'with-text', 'links in results do not reach its model', fact)];
     default:
       return [];
   }

@@ -51,6 +51,11 @@ export function lifeLine({ ttlSeconds, lasts, endsWithProcess }: Life): string {
     : `The user can open the link for ${time}.`;
 }
 
+/** @param uses what a model can do with the handle, each as a command */
+export function handleLine(uri: string, uses: readonly string[]): string {
+  return uses.length === 0 ? `Handle: ${uri}` : `Handle: ${uri} (${uses.join('; ')})`;
+}
+
 /** Hosts cut long results off and blame the server. */
 export const COMPLETE_LINE = 'Complete file, nothing truncated.';
 

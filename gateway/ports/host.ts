@@ -121,8 +121,11 @@ export interface Host {
   readonly imageBytesPerResult?: number;
   /** Whether a result with `isError` may have images. Without `keep` it has none. */
   readonly errorImages?: 'keep' | 'drop';
-  /** `no-images`: no `resource_link` to an image; `drop`: none at all, because the text says it. */
-  readonly resourceLinks?: 'keep' | 'no-images' | 'drop';
+  /**
+   * `no-images`: no `resource_link` of Wharf's to an image; `drop`: none of Wharf's at all, because the text says it;
+   * `with-text`: before each of the server's own there is a text that says it, unless another one does already.
+   */
+  readonly resourceLinks?: 'keep' | 'no-images' | 'drop' | 'with-text';
   /** `drop`: embedded bytes of any size become text or a link. */
   readonly blobs?: 'keep' | 'drop';
   /**

@@ -3,6 +3,7 @@ import {
   COMPLETE_LINE,
   contentFacts,
   fileLine,
+  handleLine,
   lifeLine,
   NO_PREVIEW_LINE,
   pixelsText,
@@ -32,7 +33,7 @@ export function handleLines({ ref, uses }: OutgoingFile): string[] {
     ...(uses.isTaken ? ['pass it to a tool that takes a file'] : []),
     ...(uses.linkTool === undefined ? [] : [`${uses.linkTool} renews the link`]),
   ];
-  return [`Handle: ${ref.uri} (${what.join('; ')})`];
+  return [handleLine(ref.uri, what)];
 }
 
 /** About the image that follows, or the text itself: the last lines about a file. */

@@ -55,11 +55,12 @@ function hostSchema() {
       'Images in results with `isError`. `drop`, the default: they become text with a link.',
     ),
     resourceLinks: z
-      .enum(['keep', 'no-images', 'drop'])
+      .enum(['keep', 'no-images', 'drop', 'with-text'])
       .optional()
       .describe(
         '`no-images`: no `resource_link` to an image, for hosts that read links at once. `drop`: no `resource_link`, ' +
-          'because the text has the link already.',
+          'because the text has the link already. `with-text`: before each `resource_link` of the server there is a ' +
+          'text that says it, for hosts whose model is not shown links.',
       ),
     blobs: keepOrDrop().describe('`drop`: embedded bytes of any size become text or a link.'),
     meta: z

@@ -1,5 +1,5 @@
 import type { Library, Opened } from '../../files/library.js';
-import { fileLine, lifeLine } from '../../policy/file-words.js';
+import { fileLine, handleLine, lifeLine } from '../../policy/file-words.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalTool } from './local-tools.js';
 import { failedCall, text } from './tool-text.js';
@@ -65,7 +65,7 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
       await library.touch(found.record.id);
       const { uri: handleUri, link, name: fileName, mimeType, size, digest } = await library.refer(found.record);
       const ref = { uri: handleUri, url: link.url, name: fileName, mimeType, size, digest, expiresAt: link.expiresAt };
-      const lines = [fileLine(ref), ref.url, lifeLine(link), `Handle: ${ref.uri} (${name} renews the link)`];
+      const lines = [fileLine(ref), ref.url, lifeLine(link), handleLine(ref.uri, [`${name} renews the link`])];
       return { content: [text(lines.join('\n'))], structuredContent: ref };
     },
   };

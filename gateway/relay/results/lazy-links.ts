@@ -23,15 +23,14 @@ export interface AnnouncedLink {
 }
 
 /**
- * Gives handles of Wharf's to the resources that results link to. Nothing is read before a handle is used. If no tool
- * takes files, handles are useless, and the result passes unchanged. A failure leaves out the handle, not the message.
+ * Gives handles of Wharf's to the resources that results link to. Nothing is read before a handle is used. A failure
+ * leaves out the handle, not the message.
  */
 export async function announceLinks(
   results: readonly ResultPlace[],
   principal: string,
-  { server, limits, files, takers, log }: Pick<ResultDeps, 'server' | 'limits' | 'files' | 'takers' | 'log'>,
+  { server, limits, files, log }: Pick<ResultDeps, 'server' | 'limits' | 'files' | 'log'>,
 ): Promise<AnnouncedLink[]> {
-  if (!takers.any) return [];
   const links = results.flatMap(({ path, result: { content } }) =>
     (Array.isArray(content) ? content : []).flatMap((block, index) =>
       isObject(block) && block.type === 'resource_link' ? [{ block, path, index }] : [],

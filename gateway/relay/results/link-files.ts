@@ -12,8 +12,10 @@ import { viewOf } from '../upstream/view.js';
 import type { ResultDeps } from './deps.js';
 import { FILE_METHODS, namesFiles } from './file-methods.js';
 import { isForPages } from './for-pages.js';
+import { handleUses } from './handle-uses.js';
 import { hidesContent, resultsWithBoth } from './host/dropped-structure.js';
 import { ImageRoom } from './host/image-room.js';
+import { isLink, tellsLinks } from './host/link-words.js';
 import { ShownFiles } from './host/shown-file.js';
 import { mayBeUnshown, storeUnshown, unshownBlocks } from './host/unshown-blocks.js';
 import { announceLinks } from './lazy-links.js';
@@ -84,15 +86,18 @@ async function findFiles(work: Work, known: Known) {
   const refused = await RefusedFiles.of(work, { ...places, tool });
   const named = mayName ? await naming(work) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, actor: identity.actor, inquire, signal });
-  const links = await announceLinks(named, principal, deps);
+  const isTold = tellsLinks(client.host) && haveLinks(named);
+  const uses = isTold ? handleUses(deps, to) : undefined;
+  // a model that reads the handle in words can also get a link for it; programs have it for tools that take files
+  const links = deps.takers.any || uses ? await announceLinks(named, principal, deps) : [];
   await keepShownResources(named, cuts, { ...to, refused }, deps);
   const images = ImageRoom.of(message, cuts, client, deps.limits);
-  const isUnshown = mayBeUnshown(message, client);
+  const isUnshown = isTold || mayBeUnshown(message, client);
   if (isUnshown) await storeUnshown({ message, cuts, images }, client);
   const dropped = resultsWithBoth(message, client, deps.limits);
   const isEmpty =
     cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0 && !isUnshown;
-  return { ...known, refused, fetched, links, images, isUnshown, dropped, isEmpty };
+  return { ...known, refused, fetched, links, uses, images, isUnshown, dropped, isEmpty };
 }
 
 type Found = Awaited<ReturnType<typeof findFiles>>;
@@ -100,7 +105,7 @@ type Found = Awaited<ReturnType<typeof findFiles>>;
 /** What the files of a message are turned into links with. */
 async function translationOf(work: Work, found: Found): Promise<TranslateContext> {
   const { message, cuts, deps, to, files, room, edits } = work;
-  const { client, isForPage, fetched, images, isUnshown, places, refused, links, dropped } = found;
+  const { client, isForPage, fetched, images, isUnshown, places, refused, links, uses, dropped } = found;
   const { principal, inquire, signal } = to;
   const { requestAt, mayHoldFiles, subject } = places;
   const { server, dialects, limits, catalog } = deps;
@@ -128,7 +133,22 @@ async function translationOf(work: Work, found: Found): Promise<TranslateContext
   const unshownDeps = { cut: deps.cut, owner: { principal, server }, signal };
   const toolAt = (path: Path) => toolOf(requestAt(path)) ?? '';
   const translation: TranslateContext = {
-    ...{ client, dialects, limits, mayHoldFiles, subject, refused, structured, links, edits, remote, shown, dropped },
+    ...{
+      client,
+      dialects,
+      limits,
+      mayHoldFiles,
+      subject,
+      refused,
+      structured,
+      links,
+      uses,
+      room,
+      edits,
+      remote,
+      shown,
+      dropped,
+    },
     stays: (cut) => isForPage && !cut.lost,
     names: new ToldNames(message, requestAt, limits),
     sampleLinks: () => library.sampleLinks(),
@@ -138,6 +158,11 @@ async function translationOf(work: Work, found: Found): Promise<TranslateContext
     unshown: async () => (isUnshown ? unshownBlocks({ message, cuts, files, images }, translation, unshownDeps) : []),
   };
   return translation;
+}
+
+/** True where a result has a link of the server's. */
+function haveLinks(results: readonly ResultPlace[]): boolean {
+  return results.some(({ result: { content } }) => Array.isArray(content) && content.some(isLink));
 }
 
 /** What a host shows of results has nothing to do with what a page gets. */

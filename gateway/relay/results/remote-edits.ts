@@ -45,6 +45,8 @@ interface RemoteEditContext {
 
 /** Blocks that replace an object. */
 export interface Replacement {
+  /** They stand before the object, which stays. */
+  keeps?: true;
   range: Pick<WatchRange, 'path' | 'start' | 'end'>;
   kind: HolderKind;
   blocks: JsonObject[];

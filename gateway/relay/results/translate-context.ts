@@ -1,9 +1,10 @@
 import type { Edits } from '../../json/edit.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
-import type { Dialect, FilesForClients } from '../../ports/dialect.js';
+import type { Dialect, FilesForClients, HandleUses } from '../../ports/dialect.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import type { JsonPath } from '../../ports/json.js';
+import type { Room } from '../client/room.js';
 import type { Cut } from '../cut/cut.js';
 import type { ShownFiles } from './host/shown-file.js';
 import type { AnnouncedLink } from './lazy-links.js';
@@ -38,6 +39,10 @@ export interface TranslateContext {
   longestText: (path: readonly (string | number)[]) => number | undefined;
   /** Resources that the server only named; Wharf reads them on first use. */
   links: readonly AnnouncedLink[];
+  /** What a model can do with the handle of such a resource, where that is said in words. */
+  uses: HandleUses | undefined;
+  /** How much longer the message may become. */
+  room: Room;
   /** Files that the server only named, and Wharf has fetched. */
   remote: RemoteEdits | undefined;
   /** Files as the client's host shows them. */

@@ -70,25 +70,30 @@ export async function translate(
   const unshown = besides(await context.unshown(), fetched);
   const replacements = [...fetched, ...unshown];
   replaceHolders(replacements, edits, entries);
+  const moves = new Moves(replacements);
   for (const { file, block } of await publishNested(nested, files, context)) {
-    const contentIndex = Number(block.at(-1)) + movedBefore(block, replacements);
+    const contentIndex = Number(block.at(-1)) + moves.before(block);
     entries.push({ file, result: resultOf(block), place: { contentIndex } });
   }
   const emptied = await refusedStrings(cuts, context);
   const found = await structuredFiles(message, cuts, files, context);
-  const dropped = [...context.dropped, ...unshown.map(({ range }) => resultOf(range.path))];
-  const gone = await replaceStructured({ message, cuts, replacements, entries }, found, { ...context, dropped });
+  const withFiles = [
+    ...context.dropped,
+    ...unshown.flatMap(({ keeps, range }) => (keeps ? [] : [resultOf(range.path)])),
+  ];
+  const dropped = [...withFiles, ...unshown.map(({ range }) => resultOf(range.path))];
+  const texts = new Set(withFiles.map((result) => pointer(result)));
+  const gone = await replaceStructured({ message, cuts, moves, entries, texts }, found, { ...context, dropped });
   await emptyStrings(emptied, context, (result) => gone.has(pointer(result)));
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
+  const replaced = new Set(replacements.flatMap(({ keeps, range }) => (keeps ? [] : [pointer(range.path)])));
   const links = context.links
     // a replaced block has an entry of its own
-    .filter(
-      ({ result, index }) => !replacements.some(({ range }) => samePath(range.path, [...result, 'content', index])),
-    )
+    .filter(({ result, index }) => !replaced.has(pointer([...result, 'content', index])))
     .map(({ about, result, index }) => {
-      const contentIndex = index + movedBefore([...result, 'content', index], replacements);
+      const contentIndex = index + moves.before([...result, 'content', index]);
       return { about, result, contentIndex };
     });
   const { meta: told = 'keep' } = context.client.host ?? {};
@@ -103,7 +108,8 @@ export async function translate(
   }
   for (const result of resultsOf(entries)) {
     const here = replacements.filter(({ range }) => pointer(resultOf(range.path)) === pointer(result));
-    if (here.some(({ kind }) => kind === 'content')) await structure(message, result, entries, context);
+    if (here.some(({ keeps, kind }) => !keeps && kind === 'content'))
+      await structure(message, result, entries, context);
     const isResource = here.some(({ kind }) => kind === 'resource');
     // the result belongs to one principal, and expires with its links
     if (isResource && eraOf(context.client.protocolVersion).hasCacheFields) {
@@ -164,13 +170,46 @@ async function replacementsOf(
   return replacements;
 }
 
-/** How far the block at this path has moved because blocks before it became several. */
-function movedBefore(path: readonly (string | number)[], replacements: readonly Replacement[]): number {
+/** How far blocks have moved because some before them became several, or were put before them. */
+class Moves {
+  /** The replaced blocks of each list: their places in it, and how many blocks more there are from there on. */
+  readonly #lists = new Map<string, { at: number; sum: number }[]>();
+
+  constructor(replacements: readonly Replacement[]) {
+    for (const one of replacements.toSorted((a, b) => a.range.start - b.range.start)) {
+      const { keeps, range } = one;
+      const [list, index] = placeIn(range.path);
+      const known = this.#lists.get(list) ?? [];
+      const sum = (known.at(-1)?.sum ?? 0) + gainOf(one);
+      // what is put before a block moves the block itself
+      known.push({ at: keeps ? index : index + 1, sum });
+      this.#lists.set(list, known);
+    }
+  }
+
+  /** How far the block at this path has moved. */
+  before(path: JsonPath): number {
+    const [list, index] = placeIn(path);
+    const known = this.#lists.get(list) ?? [];
+    // as many as there may be links, and each asks
+    let [low, high] = [0, known.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (Number(known[middle]?.at) <= index) low = middle + 1;
+      else high = middle;
+    }
+    return known[low - 1]?.sum ?? 0;
+  }
+}
+
+function placeIn(path: JsonPath): [list: string, index: number] {
   const at = path.findLastIndex((key) => typeof key === 'number');
-  const list = pointer(path.slice(0, at));
-  return replacements
-    .filter(({ range }) => pointer(range.path.slice(0, at)) === list && Number(range.path[at]) < Number(path[at]))
-    .reduce((sum, { blocks }) => sum + blocks.length - 1, 0);
+  return [pointer(path.slice(0, at)), Number(path[at])];
+}
+
+/** How many blocks more there are. */
+function gainOf({ keeps, blocks }: Replacement): number {
+  return keeps ? blocks.length : blocks.length - 1;
 }
 
 /** An object that contains one file and names another counts as the one it contains. */
@@ -183,13 +222,16 @@ function besides(remote: readonly Replacement[], own: readonly Replacement[]): R
 function replaceHolders(replacements: Replacement[], edits: Edits, entries: FileEntry[]): void {
   // one block can become several, which moves those after it
   const shift = new Map<string, number>();
-  for (const { range, blocks, file, resource } of replacements.sort((a, b) => a.range.start - b.range.start)) {
-    edits.replace(range, blocks.map((block) => JSON.stringify(block)).join(','));
+  for (const one of replacements.sort((a, b) => a.range.start - b.range.start)) {
+    const { keeps, range, blocks, file, resource } = one;
+    const text = blocks.map((block) => JSON.stringify(block)).join(',');
+    if (keeps) edits.replace({ start: range.start, end: range.start }, `${text},`);
+    else edits.replace(range, text);
     const list = range.path.findLastIndex((key) => typeof key === 'number');
     const index = range.path[list] as number;
     const listKey = pointer(range.path.slice(0, list));
     const moved = shift.get(listKey) ?? 0;
-    shift.set(listKey, moved + blocks.length - 1);
+    shift.set(listKey, moved + gainOf(one));
     const place = { contentIndex: index + moved };
     if (file) entries.push({ file, result: resultOf(range.path), place, resource });
   }
@@ -214,8 +256,10 @@ async function structure(
 interface Translation {
   message: HeldMessage;
   cuts: MessageCuts;
-  replacements: readonly Replacement[];
+  moves: Moves;
   entries: FileEntry[];
+  /** Places of results whose texts say what structuredContent does. */
+  texts: ReadonlySet<string>;
 }
 
 /**
@@ -235,7 +279,8 @@ async function replaceStructured(
   for (const { result } of context.remote?.values ?? []) results.delete(pointer(result));
   for (const [place, result] of results) {
     const here = found.filter((one) => pointer(one.result) === place);
-    const dropped = droppedStructure(translation, result, here, context);
+    const isSaid = here.length > 0 || translation.texts.has(place);
+    const dropped = droppedStructure(translation, result, here, { ...context, isSaid });
     if (dropped) await dropStructure(dropped, here, translation, context);
     else results.delete(place);
   }
@@ -252,13 +297,13 @@ function keyed(result: JsonPath): readonly [string, JsonPath] {
 async function dropStructure(
   dropped: DroppedStructure,
   found: readonly StructuredFile[],
-  { replacements, entries }: Translation,
+  { moves, entries }: Translation,
   context: TranslateContext,
 ): Promise<void> {
   const { result, length = 0, block } = dropped;
   const shown = new Set(entriesOf(result, entries).map(({ file }) => file.ref.digest));
   const blocks = block ? [block] : [];
-  const first = length + movedBefore([...result, 'content', length], replacements);
+  const first = length + moves.before([...result, 'content', length]);
   for (const { file } of found) {
     if (shown.has(file.ref.digest)) continue;
     shown.add(file.ref.digest);

@@ -9,7 +9,7 @@ const known = <Value>(is: Value) => ({ is, source: 'a source' });
 const BEHAVIOUR: HostBehaviour = {
   structured: known('both'),
   images: known({ reach: 'model' }),
-  links: known('dropped'),
+  links: known('unknown'),
   blobs: known('shown'),
   errors: known('unknown'),
   user: known('blocks'),
@@ -71,6 +71,7 @@ describe('what follows from how a host behaves', () => {
     ['errors are text', { errors: known('text') }, { errorImages: 'drop' }],
     ['errors become a string', { errors: known('string') }, { errorImages: 'drop' }],
     ['errors are as any result', { errors: known('content') }, { errorImages: 'keep' }],
+    ['links are dropped', { links: known('dropped') }, { resourceLinks: 'with-text' }],
     ['links are fetched', { links: known('fetched') }, { resourceLinks: 'drop' }],
     ['links are read', { links: known('read') }, { resourceLinks: 'no-images' }],
     ['links are text', { links: known('text') }, { resourceLinks: 'drop' }],

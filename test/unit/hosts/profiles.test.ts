@@ -49,6 +49,7 @@ const GOOSE: Host = {
   imageTypes: USUAL,
   imageBytesPerResult: 1_500_000,
   errorImages: 'keep',
+  resourceLinks: 'with-text',
   blobs: 'drop',
   text: chars(90_000, 'block'),
   curl: true,
@@ -68,7 +69,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
   ['codex-mcp-client', undefined, 'codex', CODEX],
   ['github-copilot-developer', '1.0.87', 'copilot-cli-1.0.87', { ...COPILOT, text: bytes(9216, 'result') }],
   ['copilot-cli', '1.0.87', 'copilot-cli-1.0.87', { ...COPILOT, text: bytes(9216, 'result') }],
-  ['copilot-cli', '1.0.102', 'copilot-cli', { ...COPILOT, errorImages: 'drop' }],
+  ['copilot-cli', '1.0.102', 'copilot-cli', { ...COPILOT, errorImages: 'drop', resourceLinks: 'with-text' }],
   ...(['Visual Studio Code', 'Visual Studio Code - Insiders', 'Code - OSS'] as const).map(
     (name) =>
       [
@@ -112,6 +113,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       imageTypes: USUAL,
       imageEdge: 8000,
       errorImages: 'drop',
+      resourceLinks: 'with-text',
       text: { ...bytes(46_080, 'result'), lines: 2000 },
       curl: true,
     },
@@ -124,6 +126,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       imageTypes: USUAL,
       imageEdge: 8000,
       errorImages: 'drop',
+      resourceLinks: 'with-text',
       blobs: 'drop',
       text: { ...bytes(46_080, 'result'), lines: 2000 },
       curl: true,
@@ -243,7 +246,7 @@ describe('the profile of', () => {
   it('a host that only an operator can name is found by that name', () => {
     const entry = { match: { name: 'mcp' }, dialects: [], like: 'open-webui', host: {} };
     const found = new Hosts(hosts, [entry]).find({ name: 'mcp', version: '0.1.0' }, undefined);
-    expect(found.host).toEqual({ errorImages: 'drop', blobs: 'drop' });
+    expect(found.host).toEqual({ errorImages: 'drop', resourceLinks: 'with-text', blobs: 'drop' });
     expect(new Hosts(hosts, []).find({ name: 'mcp', version: '0.1.0' }, undefined).profile).toBeUndefined();
     const named = { match: { name: 'my server' }, dialects: [], like: 'mastra', host: {} };
     expect(new Hosts(hosts, [named]).find({ name: 'my server', version: '1.0.0' }, undefined).host).toEqual({

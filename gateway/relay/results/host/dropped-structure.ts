@@ -56,19 +56,24 @@ function contentOf(message: HeldMessage, result: JsonPath, limits: Pick<Limits, 
  * Drops a result's structuredContent, if nothing of it is lost: its files get blocks of their own, and the rest becomes
  * text where the server has written none. Otherwise it stays, which no schema forbids.
  * @param linked its strings that are files
+ * @param context `isSaid`: a text of the server's, if there is one, says what structuredContent does. Without files in a result
+ * its text may be about the links alone, so only one counts that repeats structuredContent
  * @returns undefined when it stays
  */
 export function droppedStructure(
   { message, cuts }: { message: HeldMessage; cuts: MessageCuts },
   result: JsonPath,
   linked: readonly StructuredFile[],
-  { limits }: Pick<TranslateContext, 'limits'>,
+  { limits, isSaid }: Pick<TranslateContext, 'limits'> & { isSaid: boolean },
 ): DroppedStructure | undefined {
   const content = contentOf(message, result, limits);
   const range = rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent']);
   if (!range) return undefined;
   const dropped = { result, length: content?.length, block: undefined };
-  if (hasOwnText(cuts, result, content ?? [])) return dropped;
+  const isWritten = isSaid
+    ? hasOwnText(cuts, result, content ?? [])
+    : repeats(content ?? [], message.slice(range.start, range.end).toString('utf8'));
+  if (isWritten) return dropped;
   const value = exactValue(message, range, limits);
   if (!isObject(value)) return undefined;
   // the server repeats its content there
@@ -83,6 +88,18 @@ function hasOwnText(cuts: MessageCuts, result: JsonPath, content: readonly JsonV
   const list = `${pointer([...result, 'content'])}/`;
   const isLong = ({ path }: { path: JsonPath }) => pointer(path).startsWith(list) && path.at(-1) === 'text';
   return cuts.texts.some(({ value }) => isLong(value)) || cuts.cuts.some((cut) => cut.inline && isLong(cut.value));
+}
+
+/** Servers write it once with line breaks and once without. */
+function repeats(content: readonly JsonValue[], structure: string): boolean {
+  const written = withoutBlanks(structure);
+  return content.some(
+    (block) => isObject(block) && block.type === 'text' && withoutBlanks(String(block.text)) === written,
+  );
+}
+
+function withoutBlanks(json: string): string {
+  return json.replace(/\s+/g, '');
 }
 
 /** The cut strings with what is in their places; undefined when one of them is too long to become text. */

@@ -16,6 +16,7 @@ import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { TranslateContext } from '../translate-context.js';
 import { type ImageRoom, mostImages, sizeOf } from './image-room.js';
+import { LinkWords, tellsLinks } from './link-words.js';
 import { shortened } from './shortened-text.js';
 import { isErrorAt, resultOf } from './shown-file.js';
 import { TextRoom } from './text-room.js';
@@ -41,6 +42,9 @@ interface UnshownDeps {
 
 /** Words of blocks with bytes; a result without them has only text. */
 const WORDS = ['"image"', '"audio"', '"blob"'].map((word) => Buffer.from(word));
+
+/** What needs no file of its own. Links have a number of their own. */
+const WITHOUT_FILE: ReadonlySet<Unshown['kind']> = new Set(['other-type', 'link']);
 
 const IS_ERROR = Buffer.from('"isError"');
 const STRUCTURED = Buffer.from('"structuredContent"');
@@ -118,7 +122,8 @@ export async function storeUnshown(
 }
 
 /**
- * What replaces small blocks whose bytes the host would not show, and texts longer than it shows.
+ * What replaces small blocks whose bytes the host would not show, and texts longer than it shows; and what is said of links
+ * that it does not show.
  * @throws GatewayError `too_many_files`, or the error of storing one
  */
 export async function unshownBlocks(
@@ -134,7 +139,7 @@ export async function unshownBlocks(
   const found = unshownIn({ message, cuts, images }, context);
   if (found.length === 0) return [];
   const { limits } = context;
-  const actual = found.filter(({ what }) => what.kind !== 'other-type').length;
+  const actual = found.filter(({ what }) => !WITHOUT_FILE.has(what.kind)).length;
   if (actual > limits.files) {
     const facts = { limit: 'limits.files', allowed: limits.files, actual };
     throw new GatewayError('too_many_files', facts);
@@ -169,6 +174,7 @@ function unshownIn(
     [...cuts.cuts, ...texts].flatMap((cut) => (cut.inline ? [[pointer(cut.value.path), cut.inline] as const] : [])),
   );
   const stored = new Set(cuts.cuts.flatMap((cut) => (cut.inline ? [] : [pointer(cut.value.path.slice(0, -1))])));
+  const links = tellsLinks(client.host) ? new LinkWords(context) : undefined;
   // by place: a server may write the key many times, of which the last counts
   const contents = new Map<string, WatchRange>();
   for (const range of message.ranges) if (range.name === RANGE.content) contents.set(pointer(range.path), range);
@@ -183,15 +189,15 @@ function unshownIn(
       if (!isObject(block) || stored.has(pointer(path)) || context.refused?.holdsAt(path)) return [];
       return [{ path, block: whole(block, path, inline) }];
     });
-    const limit = textLimit(client.host, isError);
+    const given = textLimit(client.host, isError);
+    const limit = given && limitOfTool(given, context.longestText(range.path));
+    const texts = blocks.flatMap(({ block }) => textOfBlock(block) ?? []);
+    const words = links?.of(blocks, texts, limit);
     const room =
-      limit &&
-      new TextRoom(
-        limitOfTool(limit, context.longestText(range.path)),
-        blocks.flatMap(({ block }) => textOfBlock(block) ?? []),
-        mostImages(content, client.host, isError),
-      );
+      limit && new TextRoom(limit, [...texts, ...(words?.values() ?? [])], mostImages(content, client.host, isError));
     return blocks.flatMap(({ path, block }): FoundBlock[] => {
+      const told = words?.get(block);
+      if (told !== undefined) return [{ path, block, what: { kind: 'link', text: told } }];
       const isBeyond = images.isBeyond(path);
       const what = unshownBytes(block, client.host, { isError, isBeyond }) ?? unshownText(block, room);
       return what ? [{ path, block, what }] : [];
@@ -230,7 +236,12 @@ async function replaced(
   files: OutgoingFiles,
   context: TranslateContext,
   deps: UnshownDeps,
-): Promise<Pick<Replacement, 'blocks' | 'file' | 'resource'>> {
+): Promise<Pick<Replacement, 'blocks' | 'file' | 'keeps' | 'resource'>> {
+  if (what.kind === 'link') {
+    const { annotations } = block;
+    const about = { type: 'text', text: what.text, ...(annotations !== undefined && { annotations }) };
+    return { blocks: [about], keeps: true };
+  }
   if (what.kind === 'text-resource') {
     if (what.isAlone) return { blocks: [{ type: 'text', text: what.text, ...extrasOf(block) }] };
     const { blob: _, ...resource } = block.resource as JsonObject;

@@ -17,6 +17,8 @@ export type Unshown =
   | { kind: 'other-type'; mimeType: string }
   /** A text spelled as bytes. `isAlone`: nothing but texts is shown. */
   | { kind: 'text-resource'; text: string; isAlone: boolean }
+  /** A link of the server's: what is said of it. */
+  | { kind: 'link'; text: string }
   /** A text longer than the host shows. */
   | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
 

@@ -1,0 +1,185 @@
+import { isMediaType } from '../../../files/names/media-type.js';
+import { isObject } from '../../../json/value.js';
+import { sizeText } from '../../../policy/amounts.js';
+import { fileLine, handleLine } from '../../../policy/file-words.js';
+import { inPlainSight, isPlain } from '../../../policy/plain-sight.js';
+import type { HandleUses } from '../../../ports/dialect.js';
+import type { Host, ShownText } from '../../../ports/host.js';
+import type { JsonObject, JsonPath, JsonValue } from '../../../ports/json.js';
+import { pointer } from '../../../wire/json/pointer.js';
+import type { TranslateContext } from '../translate-context.js';
+import { linesOf } from './shortened-text.js';
+
+/** Characters of an address that a model can copy. */
+const MAX_URI = 2048;
+
+/** Bytes that the words for all links of one result may have. */
+const MOST = 32 * 1024;
+
+/** The part of what a host shows of a result that they may take: the rest is for the server's own words. */
+const SHARE = 0.5;
+
+/**
+ * Characters of a message that are searched for addresses: a server decides how many links and how much text it has, and each
+ * link is looked for in all texts of its result. What is not looked for is said twice.
+ */
+const MOST_SEARCHED = 4 * 1024 * 1024;
+
+/** What a block of text has around its words. */
+const ROOM_OF_BLOCK = 100;
+
+/** A block of a result. */
+interface Block {
+  path: JsonPath;
+  block: JsonObject;
+}
+
+type LinkContext = Pick<TranslateContext, 'links' | 'uses' | 'limits' | 'room'>;
+
+/** True for a host whose model is not shown the links of servers. */
+export function tellsLinks(host: Host | undefined): boolean {
+  return host?.resourceLinks === 'with-text';
+}
+
+/** True for a link to a resource. */
+export function isLink(block: JsonValue | undefined): block is JsonObject {
+  return isObject(block) && block.type === 'resource_link';
+}
+
+/** What is said of the links of a message to a model that is not shown them. */
+export class LinkWords {
+  readonly #context: LinkContext;
+  /** By the places of the links. */
+  readonly #handles: ReadonlyMap<string, string>;
+  #toldCount = 0;
+  #searched = 0;
+
+  constructor(context: LinkContext) {
+    this.#context = context;
+    this.#handles = new Map(
+      context.links.map(({ about, result, index }) => [pointer([...result, 'content', index]), String(about.uri)]),
+    );
+  }
+
+  /**
+   * The words for the links of one result. A link that a text of the result names already, or the words for another link, has
+   * none. What would make the message too long is left out.
+   * @param texts all texts of the result
+   * @param limit how much text the host shows of it
+   */
+  of(
+    blocks: readonly Block[],
+    texts: readonly string[],
+    limit: ShownText | undefined,
+  ): ReadonlyMap<JsonObject, string> {
+    const { limits, uses, room } = this.#context;
+    const words = new Map<JsonObject, string>();
+    const shown = new WordRoom(limit);
+    const all = linksIn(blocks);
+    for (const [index, { path, block }] of all.entries()) {
+      if (this.#areIn(texts, marksOf(block))) continue;
+      const text = wordsOf(block, this.#handles.get(pointer(path)), uses);
+      const isTold = this.#toldCount < limits.files && shown.take(text);
+      const told = isTold ? text : moreText(all.length - index);
+      if (!room.take(lengthOf(told) + ROOM_OF_BLOCK + lengthOf(block.annotations))) break;
+      words.set(block, told);
+      if (!isTold) break;
+      this.#toldCount += 1;
+    }
+    return words;
+  }
+
+  #areIn(texts: readonly string[], marks: readonly string[]): boolean {
+    const length = marks.length * texts.reduce((sum, text) => sum + text.length, 0);
+    if (this.#searched + length > MOST_SEARCHED) return false;
+    this.#searched += length;
+    return texts.some((text) => marks.some((mark) => text.includes(mark)));
+  }
+}
+
+function lengthOf(value: JsonValue | undefined): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+/** The links of a result, each address once. */
+function linksIn(blocks: readonly Block[]): Block[] {
+  const known = new Set<unknown>();
+  return blocks.filter(({ block }) => {
+    const { uri } = block;
+    if (!isLink(block) || known.has(uri)) return false;
+    // several long ones are out of the message, and empty here
+    if (uri !== '') known.add(uri);
+    return true;
+  });
+}
+
+/** What a text that names the link has in it. */
+function marksOf(block: JsonObject): string[] {
+  return [block.uri, anotherLine(block)].filter((mark) => typeof mark === 'string' && mark !== '') as string[];
+}
+
+/** What another Wharf says of its link, whose address may be another one in its text. */
+function anotherLine({ name, mimeType, size }: JsonObject): string | undefined {
+  if (typeof name !== 'string' || typeof mimeType !== 'string' || typeof size !== 'number') return undefined;
+  return fileLine({ name, mimeType, size });
+}
+
+/** What the words of one result may take. */
+class WordRoom {
+  #bytes = MOST;
+  #lines = Number.POSITIVE_INFINITY;
+
+  constructor(limit: ShownText | undefined) {
+    if (limit?.per !== 'result') return;
+    this.#bytes = Math.min(MOST, Math.floor(limit.most * SHARE));
+    if (limit.lines !== undefined) this.#lines = Math.floor(limit.lines * SHARE);
+  }
+
+  take(text: string): boolean {
+    this.#bytes -= Buffer.byteLength(text);
+    this.#lines -= linesOf(text);
+    return this.#bytes >= 0 && this.#lines >= 0;
+  }
+}
+
+/** One fact a line, and the address alone on its line, so that it can be copied whole. */
+function wordsOf(
+  { name, title, description, mimeType, size, uri }: JsonObject,
+  handle: string | undefined,
+  uses: HandleUses | undefined,
+): string {
+  const [called, named, about] = [title, name, description].map((text) =>
+    typeof text === 'string' ? inPlainSight(text) : '',
+  );
+  const facts = [
+    called,
+    named === called ? '' : named,
+    typeof mimeType === 'string' && isMediaType(mimeType) ? inPlainSight(mimeType) : '',
+    Number.isSafeInteger(size) && Number(size) >= 0 ? sizeText(Number(size)) : '',
+  ].filter((fact) => fact !== '');
+  return [
+    ['Link to a resource', facts.join(' · ')].filter((part) => part !== '').join(': '),
+    ...(about === '' ? [] : [about]),
+    addressLine(uri),
+    ...(handle === undefined ? [] : [handleLine(handle, usesOf(uses))]),
+  ].join('\n');
+}
+
+function addressLine(uri: JsonValue | undefined): string {
+  const isShown =
+    typeof uri === 'string' && uri !== '' && uri.length <= MAX_URI && !/^data:/i.test(uri) && isPlain(uri);
+  return isShown
+    ? uri
+    : 'Its address is not shown here: it is too long, or has its content or hidden characters in it.';
+}
+
+function usesOf({ isTaken, linkTool }: HandleUses = { isTaken: false }): string[] {
+  return [
+    ...(isTaken ? ['pass it to a tool that takes a file'] : []),
+    ...(linkTool === undefined ? [] : [`${linkTool} gives a link to its content`]),
+  ];
+}
+
+function moreText(count: number): string {
+  return `${count === 1 ? 'One more link' : `${count} more links`} of this result ${count === 1 ? 'has' : 'have'} no room here.`;
+}
