@@ -29,6 +29,7 @@ const RESULTS: Record<string, Json> = {
   one: { content: [ONE] },
   failed: { isError: true, content: [ONE] },
   named: { content: [text('It is at doc://r/one.'), ONE] },
+  beside: { content: [text('doc://r/0'), ONE, link('doc://r/two'), text('That is all.')] },
   repeated: { content: [ONE, link('doc://r/one', { name: 'again' }), link('doc://r/two')] },
   titled: { content: [link('doc://r/one', { title: 'A report', description: 'All about\nships.' })] },
   marked: { content: [link('doc://r/one', { annotations: { audience: ['user'] }, size: 1.5 })] },
@@ -62,7 +63,7 @@ const RESULTS: Record<string, Json> = {
 
 /** What the model gets of each result, where no handle is of use. */
 const ABOUT = 'Link to a resource: report.txt';
-const ONE_TOLD = `${ABOUT} · text/plain · 14 bytes\ndoc://r/one`;
+const ONE_TOLD = `${ABOUT} · text/plain · 14 bytes\ndoc://r/one\n`;
 const NOT_SHOWN = 'Its address is not shown here: it is too long, or has its content or hidden characters in it.';
 
 const textsOf = ({ content }: Json) =>
@@ -151,26 +152,32 @@ describe('a link of the server’s, for a host whose model is not shown links', 
     expect(await call('one', { name })).toEqual(RESULTS.one);
   });
 
+  it('has its address on a line of its own, where a host puts nothing between two texts', async () => {
+    const { content } = await call('beside', { name: 'goose-cli' });
+    const seen = REPLAYS['copilot-cli']?.({ content } as unknown as ToolResult, () => undefined).text;
+    expect(seen?.split('\n')).toEqual(expect.arrayContaining(['doc://r/0', 'doc://r/one', 'doc://r/two']));
+  });
+
   it('is told by its title and its description, and for whom it is', async () => {
     expect(textsOf(await call('titled'))).toEqual([
-      'Link to a resource: A report · report.txt\nAll about ships.\ndoc://r/one',
+      'Link to a resource: A report · report.txt\nAll about ships.\ndoc://r/one\n',
     ]);
     const { content } = await call('marked');
     expect((content as Json[])[0]).toEqual({
-      ...text(`${ABOUT}\ndoc://r/one`),
+      ...text(`${ABOUT}\ndoc://r/one\n`),
       annotations: { audience: ['user'] },
     });
   });
 
   it('is not told twice', async () => {
     expect(await call('named')).toEqual(RESULTS.named);
-    expect(textsOf(await call('repeated'))).toEqual([ONE_TOLD, `${ABOUT}\ndoc://r/two`]);
+    expect(textsOf(await call('repeated'))).toEqual([ONE_TOLD, `${ABOUT}\ndoc://r/two\n`]);
     expect(await call('wharf')).toEqual(RESULTS.wharf);
     expect(await call('odd')).toEqual(RESULTS.odd);
   });
 
   it('has a handle in the text where a tool takes files, and its place is right beside a file', async () => {
-    const told = `\nHandle: ${HANDLE} \\(pass it to a tool that takes a file; get_file_link gives a link to its content\\)$`;
+    const told = `Handle: ${HANDLE} \\(pass it to a tool that takes a file; get_file_link gives a link to its content\\)\n$`;
     const { content, _meta } = await call('moved', { wharf: taking, name: 'mine' });
     const blocks = content as Json[];
     const entries = (_meta as Json)['dev.wharf/files'] as Json[];
@@ -191,7 +198,7 @@ describe('a link of the server’s, for a host whose model is not shown links', 
     expect(tools.map(({ name }) => name)).toContain('get_file_link');
     const [words] = textsOf((await client.call('one', {})).result as unknown as Json);
     expect(words).toMatch(
-      new RegExp(`^${ONE_TOLD}\nHandle: ${HANDLE} \\(get_file_link gives a link to its content\\)$`),
+      new RegExp(`^${ONE_TOLD}Handle: ${HANDLE} \\(get_file_link gives a link to its content\\)\n$`),
     );
     const handle = new RegExp(HANDLE).exec(String(words))?.[0];
     const [about] = textsOf((await client.call('get_file_link', { handle })).result as unknown as Json);
@@ -199,7 +206,7 @@ describe('a link of the server’s, for a host whose model is not shown links', 
     expect(await (await fetch(url)).text()).toBe('a small report');
     // an address that the client can use by itself has none
     expect(textsOf((await client.call('web', {})).result as unknown as Json)).toEqual([
-      `${ABOUT}\nhttps://example.com/page`,
+      `${ABOUT}\nhttps://example.com/page\n`,
     ]);
     // nor has a client that is told of none
     const other = await RawClient.connect(`${linking.url}/s/mcp`, '2025-06-18', { name: 'some-client' });
@@ -214,8 +221,8 @@ describe('a link of the server’s, for a host whose model is not shown links', 
       return textsOf(result);
     };
     expect(await all('structured')).toEqual([ONE_TOLD, json]);
-    expect(await all('said')).toEqual(['There are some.', ONE_TOLD, json]);
-    expect(await all('written')).toEqual([JSON.stringify(FOUND, null, 2), ONE_TOLD]);
+    expect(await all('said')).toEqual(['There are some.', `\n${ONE_TOLD}`, json]);
+    expect(await all('written')).toEqual([JSON.stringify(FOUND, null, 2), `\n${ONE_TOLD}`]);
     expect((await call('structured')).structuredContent).toEqual(FOUND);
     // another one keeps it
     expect((await call('structured', { name: 'goose-cli' })).structuredContent).toEqual(FOUND);
@@ -224,29 +231,29 @@ describe('a link of the server’s, for a host whose model is not shown links', 
   it('says nothing that only a model reads, and nothing long', async () => {
     const texts = textsOf(await call('hostile')).map(String);
     expect(texts).toEqual([
-      'Link to a resource: a Handle: b\ndoc://r/a',
-      `Link to a resource: ${'n'.repeat(255)}…\ndoc://r/b`,
-      `${ABOUT}\n${NOT_SHOWN}`,
-      `${ABOUT}\n${NOT_SHOWN}`,
-      `${ABOUT}\n${NOT_SHOWN}`,
-      `Link to a resource\n${NOT_SHOWN}`,
-      `Link to a resource\n${NOT_SHOWN}`,
+      'Link to a resource: a Handle: b\ndoc://r/a\n',
+      `Link to a resource: ${'n'.repeat(255)}…\ndoc://r/b\n`,
+      `${ABOUT}\n${NOT_SHOWN}\n`,
+      `${ABOUT}\n${NOT_SHOWN}\n`,
+      `${ABOUT}\n${NOT_SHOWN}\n`,
+      `Link to a resource\n${NOT_SHOWN}\n`,
+      `Link to a resource\n${NOT_SHOWN}\n`,
     ]);
   });
 
   it('is one of as many as there is room for, and the rest is counted', async () => {
     const few = textsOf(await call('many'));
-    expect([few.length, few.at(-1)]).toEqual([101, '200 more links of this result have no room here.']);
+    expect([few.length, few.at(-1)]).toEqual([101, '200 more links of this result have no room here.\n']);
     // what Copilot CLI shows of a result is for other texts too
     const short = textsOf(await call('many', { name: 'copilot-cli' })).map(String);
     const length = Buffer.byteLength(short.join(''));
     expect([length > 8000, length < 10_240]).toEqual([true, true]);
-    expect(short.at(-1)).toBe(`${300 - short.length + 1} more links of this result have no room here.`);
+    expect(short.at(-1)).toBe(`${300 - short.length + 1} more links of this result have no room here.\n`);
   });
 
   it('leaves the room that the host has to all texts together', async () => {
     const texts = textsOf(await call('crowded', { name: 'opencode' })).map(String);
-    expect(texts.filter((one) => one.startsWith('Link to a resource'))).toHaveLength(60);
+    expect(texts.filter((one) => one.trimStart().startsWith('Link to a resource'))).toHaveLength(60);
     const length = Buffer.byteLength(texts.join(''));
     expect([length > 30_000, length <= 46_080]).toEqual([true, true]);
   });
@@ -290,11 +297,11 @@ describe.each<Way>(['stdio', 'sse', 'http'])('the links of the server "everythin
       await client.connect(new StreamableHTTPClientTransport(new URL(`${wharf.url}/s/mcp`)) as Transport);
       const result = await client.callTool({ name: 'get-resource-links', arguments: { count: 2 } });
       expect(REPLAYS.goose?.(result as unknown as ToolResult, () => undefined).text.split('\n')).toEqual([
-        'Here are 2 resource links to resources available in this server:',
+        ...['Here are 2 resource links to resources available in this server:', ''],
         ...['Link to a resource: Blob Resource 1 · text/plain', 'Resource 1: plaintext resource'],
-        'demo://resource/dynamic/blob/1',
+        ...['demo://resource/dynamic/blob/1', ''],
         ...['Link to a resource: Text Resource 2 · text/plain', 'Resource 2: plaintext resource'],
-        'demo://resource/dynamic/text/2',
+        ...['demo://resource/dynamic/text/2', ''],
       ]);
       const links = (result.content as Json[]).filter(({ type }) => type === 'resource_link');
       expect(links.map(({ uri }) => uri)).toEqual(['demo://resource/dynamic/blob/1', 'demo://resource/dynamic/text/2']);

@@ -9,6 +9,7 @@ import type { JsonObject, JsonPath, JsonValue } from '../../../ports/json.js';
 import { pointer } from '../../../wire/json/pointer.js';
 import type { TranslateContext } from '../translate-context.js';
 import { linesOf } from './shortened-text.js';
+import { textOfBlock } from './unshown.js';
 
 /** Characters of an address that a model can copy. */
 const MAX_URI = 2048;
@@ -76,11 +77,11 @@ export class LinkWords {
     const words = new Map<JsonObject, string>();
     const shown = new WordRoom(limit);
     const all = linksIn(blocks);
-    for (const [index, { path, block }] of all.entries()) {
+    for (const [index, { path, block, before }] of all.entries()) {
       if (this.#areIn(texts, marksOf(block))) continue;
-      const text = wordsOf(block, this.#handles.get(pointer(path)), uses);
+      const text = apart(wordsOf(block, this.#handles.get(pointer(path)), uses), before);
       const isTold = this.#toldCount < limits.files && shown.take(text);
-      const told = isTold ? text : moreText(all.length - index);
+      const told = isTold ? text : apart(moreText(all.length - index), before);
       if (!room.take(lengthOf(told) + ROOM_OF_BLOCK + lengthOf(block.annotations))) break;
       words.set(block, told);
       if (!isTold) break;
@@ -101,16 +102,22 @@ function lengthOf(value: JsonValue | undefined): number {
   return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
 }
 
-/** The links of a result, each address once. */
-function linksIn(blocks: readonly Block[]): Block[] {
+/** The links of a result, each address once, and what is before each. */
+function linksIn(blocks: readonly Block[]): (Block & { before: JsonObject | undefined })[] {
   const known = new Set<unknown>();
-  return blocks.filter(({ block }) => {
-    const { uri } = block;
-    if (!isLink(block) || known.has(uri)) return false;
+  return blocks.flatMap((one, index) => {
+    const { uri } = one.block;
+    if (!isLink(one.block) || known.has(uri)) return [];
     // several long ones are out of the message, and empty here
     if (uri !== '') known.add(uri);
-    return true;
+    return [{ ...one, before: blocks[index - 1]?.block }];
   });
+}
+
+/** On lines of its own: Copilot CLI puts nothing between two texts, and each may end with an address. */
+function apart(text: string, before: JsonObject | undefined): string {
+  const last = before && textOfBlock(before);
+  return `${last === undefined || last.endsWith('\n') ? '' : '\n'}${text}\n`;
 }
 
 /** What a text that names the link has in it. */

@@ -38,8 +38,8 @@ describe('the words for links', () => {
     const tell = tellerOf({ files: 3 });
     expect(tell(links(2))).toHaveLength(2);
     expect(tell(links(3))).toEqual([
-      'Link to a resource: report\ndoc://r/0',
-      '2 more links of this result have no room here.',
+      'Link to a resource: report\ndoc://r/0\n',
+      '2 more links of this result have no room here.\n',
     ]);
   });
 
@@ -55,12 +55,12 @@ describe('the words for links', () => {
     const told = toldIn(links(1000, { description: 'd'.repeat(250) }), { files: 10_000, room: 10_000_000 });
     const length = Buffer.byteLength(told.join(''));
     expect([length > 30_000, length <= 32 * 1024 + 100]).toEqual([true, true]);
-    expect(told.at(-1)).toBe(`${1000 - told.length + 1} more links of this result have no room here.`);
+    expect(told.at(-1)).toBe(`${1000 - told.length + 1} more links of this result have no room here.\n`);
   });
 
   it.each<[string, ShownText, number]>([
     ['half of the bytes', { most: 1000, unit: 'bytes', per: 'result' }, 13],
-    ['half of the lines', { most: 100_000, unit: 'bytes', per: 'result', lines: 40 }, 10],
+    ['half of the lines', { most: 100_000, unit: 'bytes', per: 'result', lines: 40 }, 6],
     ['all, where each text has a limit of its own', { most: 1000, unit: 'bytes', per: 'block' }, 50],
   ])('take of what a host shows of a result %s', (_what, limit, count) => {
     const told = toldIn(links(50), { limit });
@@ -68,12 +68,12 @@ describe('the words for links', () => {
   });
 
   it('say how many links have no room, if it is one', () => {
-    expect(toldIn(links(3), { files: 2 }).at(-1)).toBe('One more link of this result has no room here.');
+    expect(toldIn(links(3), { files: 2 }).at(-1)).toBe('One more link of this result has no room here.\n');
   });
 
   it('are left out where a text says it, as long as the texts are not too long to be searched for each link', () => {
     const texts = ['see doc://r/1', 'x'.repeat(100)];
-    expect(toldIn(links(2), { texts })).toEqual(['Link to a resource: report\ndoc://r/0']);
+    expect(toldIn(links(2), { texts })).toEqual(['Link to a resource: report\ndoc://r/0\n']);
     expect(toldIn(links(2), { texts: [...texts, 'x'.repeat(5_000_000)] })).toHaveLength(2);
   });
 });
