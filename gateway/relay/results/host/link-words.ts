@@ -76,17 +76,26 @@ export class LinkWords {
     const { limits, uses, room } = this.#context;
     const words = new Map<JsonObject, string>();
     const shown = new WordRoom(limit);
-    const all = linksIn(blocks);
-    for (const [index, { path, block, before }] of all.entries()) {
-      if (this.#areIn(texts, marksOf(block))) continue;
+    const known = new Set<JsonValue | undefined>();
+    /** Links without words, and the first of them. */
+    let left: { block: JsonObject; before: JsonObject | undefined; count: number } | undefined;
+    for (const [index, { path, block }] of blocks.entries()) {
+      if (!isLink(block) || known.has(block.uri)) continue;
+      // several long addresses are out of the message, and empty here
+      if (block.uri !== '') known.add(block.uri);
+      if (left) left.count += 1;
+      if (left || this.#areIn(texts, marksOf(block))) continue;
+      const before = blocks[index - 1]?.block;
       const text = apart(wordsOf(block, this.#handles.get(pointer(path)), uses), before);
-      const isTold = this.#toldCount < limits.files && shown.take(text);
-      const told = isTold ? text : apart(moreText(all.length - index), before);
-      if (!room.take(lengthOf(told) + ROOM_OF_BLOCK + lengthOf(block.annotations))) break;
-      words.set(block, told);
-      if (!isTold) break;
-      this.#toldCount += 1;
+      const isTold = this.#toldCount < limits.files && shown.take(text) && room.take(sizeOf(block, text));
+      if (!isTold) left = { block, before, count: 1 };
+      else {
+        words.set(block, text);
+        this.#toldCount += 1;
+      }
     }
+    const more = left && apart(moreText(left.count), left.before);
+    if (left && more !== undefined && room.take(sizeOf(left.block, more))) words.set(left.block, more);
     return words;
   }
 
@@ -98,20 +107,10 @@ export class LinkWords {
   }
 }
 
-function lengthOf(value: JsonValue | undefined): number {
-  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
-}
-
-/** The links of a result, each address once, and what is before each. */
-function linksIn(blocks: readonly Block[]): (Block & { before: JsonObject | undefined })[] {
-  const known = new Set<unknown>();
-  return blocks.flatMap((one, index) => {
-    const { uri } = one.block;
-    if (!isLink(one.block) || known.has(uri)) return [];
-    // several long ones are out of the message, and empty here
-    if (uri !== '') known.add(uri);
-    return [{ ...one, before: blocks[index - 1]?.block }];
-  });
+/** Bytes that the words for a link add to the message. */
+function sizeOf({ annotations }: JsonObject, text: string): number {
+  const about = annotations === undefined ? '' : JSON.stringify(annotations);
+  return ROOM_OF_BLOCK + Buffer.byteLength(JSON.stringify(text)) + Buffer.byteLength(about);
 }
 
 /** On lines of its own: Copilot CLI puts nothing between two texts, and each may end with an address. */
