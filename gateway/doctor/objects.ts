@@ -21,14 +21,38 @@ const CHECK_OBJECTS =
 /** The first check of a store says why, and what to do about it: the advice of a later one would lead elsewhere. */
 const UNSTORED: Finding = { state: 'skipped', text: 'not tried, because no file can be stored' };
 
+/** What the checks that need a stored file share. */
+interface Tried {
+  store: ObjectStore;
+  signal: AbortSignal;
+  /** What stands in the place of an error that came before a file was stored, if the first check has failed as well. */
+  unstored: (error: unknown) => Promise<Finding>;
+}
+
 /** @param origins of web pages that may call Wharf, and follow its links */
 export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]): Check[] {
+  let first: Promise<Finding> | undefined;
+  const basics = (signal: AbortSignal) => {
+    first ??= open().then((store) => storedAndRead(store, signal));
+    return first;
+  };
+  const on = (check: (tried: Tried) => Promise<Finding>) => async (signal: AbortSignal) => {
+    const unstored = async (error: unknown) => {
+      const isWell = await basics(signal).then(
+        () => true,
+        () => false,
+      );
+      if (isWell) throw error;
+      return UNSTORED;
+    };
+    return check({ store: await open(), signal, unstored });
+  };
   return [
     {
       group: 'objects',
       title: 'store, read and remove',
       todo: CHECK_OBJECTS,
-      run: async (signal) => storedAndRead(await open(), signal),
+      run: basics,
     },
     {
       group: 'objects',
@@ -37,7 +61,7 @@ export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]
         'Let Wharf list the bucket and its unfinished uploads, and abort them (s3:ListBucket, ' +
         's3:ListBucketMultipartUploads, s3:AbortMultipartUpload), or the user write in the folder: otherwise what broke ' +
         'off, and what has expired while Wharf was away, stays for good.',
-      run: async (signal) => clearedUp(await open(), signal),
+      run: on(clearedUp),
     },
     {
       group: 'objects',
@@ -45,19 +69,19 @@ export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]
       todo:
         'Let Wharf list the parts of an upload (s3:ListMultipartUploadParts). Otherwise uploads that come in several requests, ' +
         'as the upload page sends large files, fail, and only those of one request are stored.',
-      run: async (signal) => goneOn(await open(), signal),
+      run: on(goneOn),
     },
     {
       group: 'objects',
       title: 'presigned links',
       todo: 'Check objects.publicEndpoint: clients fetch from it. links.style: gateway needs no such links.',
-      run: async (signal) => presigned(await open(), signal),
+      run: on(presigned),
     },
     {
       group: 'objects',
       title: 'links in web pages',
       todo: "Let the bucket's CORS rules allow GET and HEAD for allowedOrigins, or set links.style: gateway.",
-      run: async (signal) => inPages(await open(), origins, signal),
+      run: on((tried) => inPages(tried, origins)),
     },
   ];
 }
@@ -91,8 +115,8 @@ async function named<T>(what: string, step: () => Promise<T>): Promise<T> {
 }
 
 /** What the sweep does, without removing what belongs to others. */
-function clearedUp(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
-  return withObject<Finding>(store, { bytes: 'doctor', signal, unstored: UNSTORED }, async (key) => {
+function clearedUp({ store, signal, unstored }: Tried): Promise<Finding> {
+  return withObject<Finding>(store, { bytes: 'doctor', signal, unstored }, async (key) => {
     const before = key.slice(0, -1);
     // a list in the order in which they were stored would have it last
     const list = () => store.keysAfter(before, before.slice(0, -1), 2);
@@ -110,10 +134,10 @@ function clearedUp(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
 }
 
 /** What a large upload of several requests does, each of which may reach another replica. */
-async function goneOn(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
+async function goneOn({ store, signal, unstored }: Tried): Promise<Finding> {
   const { name, partSize, resumable } = store;
   if (!resumable) return { state: 'skipped', text: `${name}: each upload is one request` };
-  return withObject<Finding>(store, { bytes: 'doctor', signal, unstored: UNSTORED }, async (stored) => {
+  return withObject<Finding>(store, { bytes: 'doctor', signal, unstored }, async (stored) => {
     const key = `${stored}-c`;
     const writer = await resumable.begin(key, signal);
     let place: string | undefined;
@@ -132,10 +156,10 @@ async function goneOn(store: ObjectStore, signal: AbortSignal): Promise<Finding>
 }
 
 /** Web pages that call Wharf read files by script, which the store must allow. Uploads never go to the store. */
-async function inPages(store: ObjectStore, origins: readonly string[], signal: AbortSignal): Promise<Finding> {
+async function inPages({ store, signal, unstored }: Tried, origins: readonly string[]): Promise<Finding> {
   if (!store.presign) return { state: 'skipped', text: `${store.name} has no links of its own` };
   if (origins.length === 0) return { state: 'skipped', text: 'no page may call Wharf (allowedOrigins)' };
-  return withObject<Finding>(store, { bytes: 'doctor', signal, unstored: UNSTORED }, async (key) => {
+  return withObject<Finding>(store, { bytes: 'doctor', signal, unstored }, async (key) => {
     const link = (await store.presign?.(key, { ttlSeconds: 60, ...AS_TEXT })) as string;
     for (const origin of origins) {
       const answer = await fetch(link, { headers: { origin }, signal });
@@ -149,10 +173,10 @@ async function inPages(store: ObjectStore, origins: readonly string[], signal: A
 }
 
 /** Fetches a presigned link as a client does, altered, and after its end. */
-async function presigned(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
+async function presigned({ store, signal, unstored }: Tried): Promise<Finding> {
   if (!store.presign) return { state: 'skipped', text: `${store.name} has none; clients fetch files from Wharf` };
   const bytes = randomBytes(100).toString('hex');
-  return withObject<Finding>(store, { bytes, signal, unstored: UNSTORED }, async (key) => {
+  return withObject<Finding>(store, { bytes, signal, unstored }, async (key) => {
     const [link, short] = await Promise.all(
       [60, 1].map((ttlSeconds) => store.presign?.(key, { ttlSeconds, ...AS_TEXT }) as Promise<string>),
     );
@@ -197,7 +221,7 @@ function skewOf(date: string | null, host: string): Finding {
 
 /**
  * @param key by default one among the files, where the sweep of a gateway removes it if this process is killed
- * @param unstored what results where no file can be stored; left out, its error
+ * @param unstored makes the result where no file can be stored; left out, the error is thrown
  */
 async function withObject<T>(
   store: ObjectStore,
@@ -206,7 +230,7 @@ async function withObject<T>(
     bytes,
     signal,
     unstored,
-  }: { key?: string; bytes: string; signal: AbortSignal; unstored?: T },
+  }: { key?: string; bytes: string; signal: AbortSignal; unstored?: (error: unknown) => Promise<T> },
   use: (key: string) => Promise<T>,
 ): Promise<T> {
   let writer: ObjectWriter | undefined;
@@ -215,8 +239,8 @@ async function withObject<T>(
       await store.prepare();
       writer = await named('no file can be stored', () => stored(store, { key, bytes, signal }));
     } catch (error) {
-      if (unstored === undefined) throw error;
-      return unstored;
+      if (!unstored) throw error;
+      return await unstored(error);
     }
     return await use(key);
   } finally {

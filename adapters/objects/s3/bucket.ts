@@ -2,7 +2,7 @@ import type { BucketLocationConstraint, LifecycleRule } from '@aws-sdk/client-s3
 import { AdvisedError, adviceOnCertificate, adviceOnPlain } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Connection } from './connection.js';
-import { isCode, isMissing, statusOf } from './errors.js';
+import { isMissing, statusOf } from './errors.js';
 
 interface BucketSettings {
   bucket: string;
@@ -96,8 +96,12 @@ async function createBucket(s3: Connection, settings: BucketSettings, abortSigna
   try {
     await client.send(new sdk.CreateBucketCommand({ Bucket: bucket, ...constraint }), { abortSignal });
   } catch (error) {
-    // Another replica was faster.
-    if (!isCode(error, 'BucketAlreadyOwnedByYou')) throw error;
+    // Another replica was faster. Stores say so by several codes, one of which also means a bucket of another account: a look tells.
+    const isThere = await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }), { abortSignal }).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) throw error;
   }
 }
 

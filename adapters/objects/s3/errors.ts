@@ -90,14 +90,21 @@ function regionOf(error: object): string | undefined {
   return typeof region === 'string' && /^[a-z\d-]{1,64}$/.test(region) ? region : undefined;
 }
 
-/** The SDK calls an answer without a text "UnknownError", as each to a HEAD is: its status says more. */
+/** Codes of a request that a store does not know. */
+const UNKNOWN_REQUEST = /^(?:NotImplemented|MethodNotAllowed)$/;
+
+/**
+ * The SDK calls an answer without a text "UnknownError", as each to a HEAD is: its status says more. A store that does not know a
+ * request does not name it.
+ */
 function messageOf(error: { message?: unknown }): string {
-  const { status } = factsOf(error);
+  const { name, status } = factsOf(error);
   const { message } = error;
   const page = pageStatus(error);
   if (page !== undefined) return `HTTP ${page}, with a text that is not one of S3.`;
   if (message === 'UnknownError' && status > 0) return `HTTP ${status}${toRequest(error)}`;
-  return typeof message === 'string' ? message : '';
+  const text = typeof message === 'string' ? message : '';
+  return UNKNOWN_REQUEST.test(name) ? `HTTP ${status}${toRequest(error)}. ${text}`.trimEnd() : text;
 }
 
 /**

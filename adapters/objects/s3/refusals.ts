@@ -18,6 +18,9 @@ const FAILS = 'The store, or something before it, answers with an error of its o
 const NOT_S3 =
   'What answers at objects.endpoint is not S3: name the port of its API. The console of MinIO, for example, has another one.';
 
+const LACKS_A_REQUEST =
+  'This store does not know a request that Wharf needs: take a store that knows it. STORAGE.md says what does not work without it.';
+
 /** What to do about a refusal that goes on until an operator acts, by S3's code for it. */
 const ON_REFUSAL: ReadonlyMap<string, string> = new Map([
   ['InvalidAccessKeyId', `The store does not know the access key: correct ${KEYS}.`],
@@ -32,6 +35,8 @@ const ON_REFUSAL: ReadonlyMap<string, string> = new Map([
   ['InvalidToken', NEW_TOKEN],
   ['RequestTimeTooSkewed', 'The clocks of Wharf and of the store differ by more than 15 minutes: set both by NTP.'],
   ['NoSuchBucket', 'The bucket is gone, or objects.bucket names another one: create it.'],
+  ['NotImplemented', LACKS_A_REQUEST],
+  ['MethodNotAllowed', LACKS_A_REQUEST],
   ['NotFound', 'There is no bucket of this name: it is gone, or what answers at objects.endpoint is not S3.'],
 ]);
 

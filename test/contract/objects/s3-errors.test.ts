@@ -53,6 +53,18 @@ describe('s3 errors', () => {
     expect(toStoreError(error, 30_000).cause).toMatchObject({ message: 'HTTP 403 to ListParts' });
   });
 
+  it('name the request that a store does not know, because its own words do not', async () => {
+    const client = new S3Client({ region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+    nameRequests(client);
+    const unknown = sdkError('NotImplemented', 501, { message: 'A parameter implies what is not implemented.' });
+    client.middlewareStack.add(() => () => Promise.reject(unknown), { step: 'build' });
+    const command = new ListPartsCommand({ Bucket: 'b', Key: 'k', UploadId: 'u' });
+    const error = await client.send(command).catch((thrown: unknown) => thrown);
+    expect(toStoreError(error, 30_000).cause).toMatchObject({
+      message: 'HTTP 501 to ListParts. A parameter implies what is not implemented.',
+    });
+  });
+
   it('have the status as their cause where the store said nothing else, as to a HEAD', () => {
     const silent = sdkError('Unknown', 403, { message: 'UnknownError' });
     expect(toStoreError(silent, 30_000).cause).toMatchObject({ message: 'HTTP 403' });
@@ -91,6 +103,8 @@ describe('an s3 error says to clients whether time helps, and to operators what 
     ['RequestTimeTooSkewed', 403, true, /clocks/],
     ['NoSuchBucket', 404, true, /bucket is gone/],
     ['NotFound', 404, true, /no bucket/],
+    ['NotImplemented', 501, true, /does not know a request/],
+    ['MethodNotAllowed', 405, true, /does not know a request/],
     ['Unknown', 403, true, undefined],
     ['SlowDown', 503, undefined, /an error of its own/],
     ['RequestTimeout', 400, undefined, undefined],

@@ -66,6 +66,23 @@ describe('an S3 that answers otherwise than it should', () => {
     await expect(objects.prepare()).rejects.toThrow(/ cannot be reached: .*text\/html.*\. /);
   });
 
+  it.each([
+    ['BucketAlreadyExists', 200, true],
+    ['OperationAborted', 200, true],
+    ['BucketAlreadyExists', 403, false],
+  ])(
+    'that a bucket cannot be made (%s), and to a look with %i: it is there for a second replica, unless it is of another account',
+    async (code, status, isOurs) => {
+      const statuses = [404, 409, status];
+      answer = (response) => {
+        const now = statuses.shift();
+        response.writeHead(now ?? 500).end(now === 409 ? `<Error><Code>${code}</Code></Error>` : undefined);
+      };
+      if (isOurs) await objects.prepare();
+      else await expect(objects.prepare()).rejects.toThrow(`cannot be created: ${code}, HTTP 409`);
+    },
+  );
+
   it('with the type of a page and no body to the look at the bucket, as stores on some frameworks do: the store is well', async () => {
     answer = (response) => response.writeHead(200, { 'content-type': 'text/html', 'content-length': 0 }).end();
     await objects.check();

@@ -46,6 +46,26 @@ describe('an upload of several requests', () => {
   });
 });
 
+describe('a file that cannot be stored', () => {
+  const broken = new Error('The bucket cannot be created.');
+
+  it('by one check alone is a fault of that check', async () => {
+    let isFirst = true;
+    const prepare = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      throw broken;
+    };
+    await expect(found({ prepare }, 'list and clear up')).rejects.toBe(broken);
+  });
+
+  it('by the first check either is a fault of that one alone', async () => {
+    const prepare = () => Promise.reject(broken);
+    await expect(found({ prepare }, 'store, read and remove')).rejects.toBe(broken);
+    await expect(found({ prepare }, 'list and clear up')).resolves.toMatchObject({ state: 'skipped' });
+  });
+});
+
 describe('presigned links', () => {
   /** A store that gives good links what they ask for, or no names and types. */
   const server = createServer(async ({ url = '' }, answer) => {
