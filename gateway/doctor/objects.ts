@@ -116,13 +116,14 @@ async function named<T>(what: string, step: () => Promise<T>): Promise<T> {
 
 /** What the sweep does, without removing what belongs to others. */
 function clearedUp({ store, signal, unstored }: Tried): Promise<Finding> {
-  return withObject<Finding>(store, { bytes: 'doctor', signal, unstored }, async (key) => {
-    const before = key.slice(0, -1);
-    // a list in the order in which they were stored would have it last
-    const list = () => store.keysAfter(before, before.slice(0, -1), 2);
-    const found = await withObject(store, { key: before, bytes: 'doctor', signal }, list);
+  const stem = newKey();
+  // in the order of S3, B is before a: not so in that of words, nor in the one in which the two are stored
+  const [first, second] = [`${stem}B`, `${stem}a`] as const;
+  return withObject<Finding>(store, { key: second, bytes: 'doctor', signal, unstored }, async (key) => {
+    const list = () => store.keysAfter(stem, stem, 2);
+    const found = await withObject(store, { key: first, bytes: 'doctor', signal }, list);
     if (found.length !== 2) throw new Error('what was stored is not in its list');
-    if (found[0] !== before || found[1] !== key)
+    if (found[0] !== first || found[1] !== second)
       throw new Error('it lists files in another order than that of their names');
     // nothing was begun before the Unix epoch
     await store.removeUnfinished(0, signal);
@@ -189,11 +190,11 @@ async function presigned({ store, signal, unstored }: Tried): Promise<Finding> {
       { signal },
     );
     await forged.body?.cancel();
-    if (forged.ok) throw new Error(`${host} accepts a link with a wrong signature`);
+    if (forged.ok) return unguarded(`${host} accepts a link with a wrong signature`);
     await sleep(EXPIRY_MS, undefined, { signal });
     const late = await fetch(short as string, { signal });
     await late.body?.cancel();
-    if (late.ok) throw new Error(`${host} accepts a link that has expired`);
+    if (late.ok) return unguarded(`${host} accepts a link that has expired`);
     const skewed = skewOf(answer.headers.get('date'), host);
     return skewed.state === 'ok' && !isDressed(answer) ? undressed(host) : skewed;
   });
@@ -203,6 +204,14 @@ async function presigned({ store, signal, unstored }: Tried): Promise<Finding> {
 function isDressed({ headers }: Response): boolean {
   const isOfType = headers.get('content-type')?.startsWith(AS_TEXT.contentType) === true;
   return isOfType && headers.get('content-disposition') === AS_TEXT.contentDisposition;
+}
+
+/** A store for tests, for example, which checks nothing. */
+function unguarded(text: string): Finding {
+  const todo =
+    'A client that knows one link can read files there without a right to: let no client reach it and set links.style: gateway, or take ' +
+    'a store that checks links.';
+  return { state: 'failed', text, todo };
 }
 
 function undressed(host: string): Finding {
@@ -219,14 +228,18 @@ function skewOf(date: string | null, host: string): Finding {
   return { state: 'warning', text: `the clock of ${host} differs by ${timeText(skew)}`, todo };
 }
 
+/** One among the files, where the sweep of a gateway removes it if this process is killed. */
+function newKey(): string {
+  return `f/doctor-${randomBytes(12).toString('hex')}`;
+}
+
 /**
- * @param key by default one among the files, where the sweep of a gateway removes it if this process is killed
  * @param unstored makes the result where no file can be stored; left out, the error is thrown
  */
 async function withObject<T>(
   store: ObjectStore,
   {
-    key = `f/doctor-${randomBytes(12).toString('hex')}`,
+    key = newKey(),
     bytes,
     signal,
     unstored,

@@ -1,4 +1,5 @@
 import type { _Object as ListedObject, ListMultipartUploadsCommandOutput } from '@aws-sdk/client-s3';
+import { AdvisedError } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Connection } from './connection.js';
 import { isCode } from './errors.js';
@@ -11,6 +12,10 @@ const PAGE_UPLOADS = 100;
 
 /** A store may leave pages empty where keys were removed. One that does it for ever would be asked for ever. */
 const MOST_EMPTY_PAGES = 200;
+
+const IN_ORDER =
+  'Take a store that lists keys in the order of their bytes, as S3 does but for directory buckets: without it nothing is swept, and ' +
+  'wharf files lists nothing.';
 
 interface KeysToList {
   /** What the keys begin with. */
@@ -45,7 +50,7 @@ export async function* listObjects(
     const { Contents = [] } = page;
     for (const { Key = '', ...about } of Contents) {
       expectPrefix(Key, prefix);
-      if (!isBehind(Key, last)) throw wrong('lists keys again, or in no order');
+      if (!isBehind(Key, last)) throw wrong('lists keys again, or in another order than that of their bytes', IN_ORDER);
       last = Key;
       yield { Key, ...about };
     }
@@ -140,6 +145,7 @@ function isBehind(key: string, before: string): boolean {
   return key > before || Buffer.compare(Buffer.from(key), Buffer.from(before)) > 0;
 }
 
-function wrong(what: string): GatewayError {
-  return new GatewayError('store_unavailable', {}, new Error(`The store ${what}.`));
+function wrong(what: string, todo?: string): GatewayError {
+  const text = `The store ${what}.`;
+  return new GatewayError('store_unavailable', {}, todo === undefined ? new Error(text) : new AdvisedError(text, todo));
 }
