@@ -10,10 +10,8 @@ const KEEPS = 'noeviction';
 export function aboutRedis(info: string, [seconds = 0, micros = 0]: readonly (number | string)[]): AboutStore {
   const facts = factsOf(info);
   const policy = facts.get('maxmemory_policy');
-  const product = facts.has('valkey_version') ? 'Valkey' : 'Redis';
-  const version = facts.get('valkey_version') ?? facts.get('redis_version') ?? 'of unknown version';
   return {
-    version: `${product} ${version}`,
+    version: versionOf(facts),
     evicts: policy === KEEPS ? undefined : (policy ?? 'an unknown policy'),
     maxMemory: Number(facts.get('maxmemory') ?? 0) || undefined,
     isLasting: facts.get('aof_enabled') === '1',
@@ -46,9 +44,17 @@ export function evictedIn(info: string): { server: string; keys: number } | unde
   return server === undefined || Number.isNaN(keys) ? undefined : { server, keys };
 }
 
-/** Whether it leads to others that have keys, and has none itself. */
+/** Whether it leads to others that have keys, and has none itself. Valkey 8 and Redict call the mode by names of their own. */
 export function isSentinel(info: string): boolean {
-  return factsOf(info).get('redis_mode') === 'sentinel';
+  const facts = factsOf(info);
+  return ['redis_mode', 'server_mode', 'redict_mode'].some((name) => facts.get(name) === 'sentinel');
+}
+
+/** Beside its own, a fork of Redis tells the version of Redis that it stands in for. */
+function versionOf(facts: ReadonlyMap<string, string>): string {
+  const names = { valkey_version: 'Valkey', redict_version: 'Redict', redis_version: 'Redis' };
+  const [name, product] = Object.entries(names).find(([one]) => facts.has(one)) ?? [];
+  return name === undefined ? 'Redis of unknown version' : `${product} ${facts.get(name)}`;
 }
 
 function factsOf(info: string): ReadonlyMap<string, string> {

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.js';
 import { Patience } from '../../gateway/budget/patience.js';
-import { NotWritten } from '../../gateway/errors/system.js';
+import { AdvisedError, NotWritten } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { aboutRedis, isSentinel } from './redis-about.js';
@@ -207,7 +207,8 @@ export async function create(
     async about() {
       // INFO of all sections takes Redis 0.1 ms; one section at a time needs Redis 7
       const info = await run(() => client.info(), ANSWER.text);
-      if (isSentinel(info)) throw new Error('This is a Sentinel, which has no keys: name what leads to the primary.');
+      if (isSentinel(info))
+        throw new AdvisedError('This is a Sentinel, which has no keys.', 'Let state.url lead to the primary.');
       return aboutRedis(info, await run(() => client.time(), ANSWER.time));
     },
 

@@ -246,10 +246,22 @@ describe('redis state store behind a Redis that', () => {
     await expect(store.check()).rejects.toMatchObject({ ...UNAVAILABLE, cause });
   });
 
-  it('is a Sentinel: what it says of itself names that', async () => {
-    const info = 'redis_version:7.0.15\r\nredis_mode:sentinel\r\n';
+  it.each([
+    ['Redis', 'redis_version:7.0.15\r\nredis_mode:sentinel\r\n'],
+    ['Valkey', 'redis_version:7.2.4\r\nvalkey_version:8.1.1\r\nserver_mode:sentinel\r\n'],
+    ['Redict', 'redict_version:7.3.6\r\nredict_mode:sentinel\r\nredis_version:7.2.4\r\n'],
+  ])('is a Sentinel of %s: what it says of itself names that', async (_, info) => {
     scripted.rules = [{ command: /^info/, answer: `$${info.length}\r\n${info}\r\n` }];
     await expect(store.about?.()).rejects.toThrow(/Sentinel/);
+  });
+
+  it.each([
+    ['Redis 7.2.4', 'redis_version:7.2.4\r\n'],
+    ['Valkey 8.1.1', 'redis_version:7.2.4\r\nvalkey_version:8.1.1\r\n'],
+    ['Redict 7.3.6', 'redict_version:7.3.6\r\nredis_version:7.2.4\r\n'],
+  ])('is called what it is: %s', async (version, info) => {
+    scripted.rules = [{ command: /^info/, answer: `$${info.length}\r\n${info}\r\n` }];
+    expect(await store.about?.()).toMatchObject({ version });
   });
 
   it('holds a value of another type under a key: it is known as not written by Wharf, and the rest goes on', async () => {
