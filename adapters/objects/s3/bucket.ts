@@ -62,7 +62,7 @@ export async function prepareBucket(s3: Connection, settings: BucketSettings): P
   if (settings.lifecycle) {
     await attempt(
       'does not take a lifecycle rule',
-      'Give the credentials s3:GetLifecycleConfiguration and s3:PutLifecycleConfiguration, or set objects.lifecycle to false and add the rule yourself.',
+      'Give the credentials s3:GetLifecycleConfiguration and s3:PutLifecycleConfiguration, or set objects.lifecycle to false and, if the store knows such rules, add this one yourself.',
       (abortSignal) => putLifecycle(s3, settings, abortSignal),
     );
   }

@@ -26,7 +26,8 @@ const ON_REFUSAL: ReadonlyMap<string, string> = new Map([
   ['InvalidAccessKeyId', `The store does not know the access key: correct ${KEYS}.`],
   [
     'SignatureDoesNotMatch',
-    'The access key is known, and its secret is another one: correct objects.secretAccessKey. Or a proxy before the store ' +
+    'The secret is not that of the access key, or, where the store is Swift, the access key is unknown: correct objects.accessKeyId ' +
+      'and objects.secretAccessKey. Or a proxy before the store ' +
       'changes what is signed: let it pass on the Host header and the path as they come (nginx: proxy_set_header Host $http_host, ' +
       'and no path in proxy_pass).',
   ],
