@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { FairLine, type FairPlace, Line, type Place } from '../budget/line.js';
 import { Patience } from '../budget/patience.js';
@@ -36,6 +37,8 @@ interface Connection {
   readonly socket: Socket;
   /** Requests with unfinished answers. */
   running: number;
+  /** The last one was answered before all of its body had come. */
+  hasRest: boolean;
   /** While nothing runs on it: its place in the order of idleness, longest first. */
   idle: Place<Connection> | undefined;
   idleSince: number;
@@ -110,6 +113,7 @@ export class Connections implements Reading {
     const connection: Connection = {
       socket,
       running: 0,
+      hasRest: false,
       idle: undefined,
       idleSince: 0,
       paused: undefined,
@@ -130,9 +134,10 @@ export class Connections implements Reading {
     return (this.#open.get(socket)?.running ?? 0) >= MOST_PIPELINED;
   }
 
-  /** True while the answer to one of its requests is unfinished. */
+  /** True while the answer to one of its requests is unfinished, or the client may still send the body of one. */
   isBusy(socket: Socket): boolean {
-    return (this.#open.get(socket)?.running ?? 0) > 0;
+    const connection = this.#open.get(socket);
+    return connection !== undefined && (connection.running > 0 || connection.hasRest);
   }
 
   /** True while several of its requests have no answer yet. */
@@ -150,6 +155,7 @@ export class Connections implements Reading {
     const connection = this.#open.get(socket);
     if (!connection) return true;
     connection.running += 1;
+    connection.hasRest = false;
     this.#stir(connection);
     return !connection.isBeyond;
   }
@@ -167,10 +173,11 @@ export class Connections implements Reading {
    * @param untaken bytes of it that `leave` has counted
    * @param caller who was answered, if that is known
    */
-  end(socket: Socket, untaken: number, caller?: string): void {
+  end({ socket, complete }: Pick<IncomingMessage, 'socket' | 'complete'>, untaken: number, caller?: string): void {
     const connection = this.#open.get(socket);
     if (!connection) return;
     connection.running -= 1;
+    connection.hasRest = !complete;
     if (caller !== undefined) connection.caller = caller;
     if (untaken > 0) this.#take(connection, untaken);
     this.#rest(connection);

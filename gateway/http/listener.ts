@@ -168,7 +168,7 @@ function requestHandler(
   const handle = lateApp(options);
   // one function for all answers: each of its own would be kept as long as a stream is open
   const ended = function (this: SafeResponse) {
-    connections.end(this.req.socket, this.untaken ?? 0, this.caller);
+    connections.end(this.req, this.untaken ?? 0, this.caller);
   };
   const serve = (request: IncomingMessage, response: SafeResponse, hasRoom: boolean) => {
     try {
@@ -232,7 +232,7 @@ function refuseSoon(
   { connections, refused }: { connections: Connections; refused: ListenerOptions['refused'] },
 ): void {
   const { code = '' } = error;
-  // the route logs a client that leaves in the midst of a body
+  // the route logs a client that leaves in the midst of a body, or has refused the body already
   const isLeaving = code === BROKEN_OFF && socket instanceof Socket && connections.isBusy(socket);
   const refuseNow = () => refuseBytes(code, socket, { isLeaving, refused });
   const turn = breathe();

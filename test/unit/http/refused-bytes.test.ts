@@ -87,4 +87,19 @@ describe('connections that send what is not a request at the same time', () => {
     await until(() => all.every(({ answer }) => answer.isOver));
     expect(codes).toHaveLength(12);
   });
+
+  it('in a head that breaks off are told of, and in the rest of a body whose request was answered already are not', async () => {
+    const [client] = await clients(
+      1,
+      `POST / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-length: 99\r\n\r\nits beginning`,
+    );
+    await until(() => client?.answer.text.startsWith('HTTP/1.1 200') === true);
+    client?.socket.end();
+    await until(() => client?.answer.isOver === true);
+    expect(codes).toEqual([]);
+    const [other] = await clients(1, 'POST / HTTP/1.1\r\nhost');
+    other?.socket.end();
+    await until(() => other?.answer.isOver === true);
+    expect(codes).toEqual(['http_malformed']);
+  });
 });

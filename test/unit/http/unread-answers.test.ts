@@ -16,7 +16,7 @@ it('closes the connection that has left an answer unread longest, by the limit o
   limits.held = 70;
   connections.leave(sockets[2], 1, 'a');
   expect(closed()).toEqual([true, false, false]);
-  connections.end(sockets[1], 30);
+  connections.end({ socket: sockets[1], complete: true }, 30);
   limits.held = 40;
   connections.leave(sockets[2], 1, 'a');
   expect(closed()).toEqual([true, false, false]);
@@ -48,7 +48,7 @@ describe('unread answers of several callers', () => {
     // those of the other that were left longest have made room
     expect(hostile.map(({ destroyed }) => destroyed)).toEqual(hostile.map((_, at) => at < 42));
     // and the reader comes to its end
-    connections.end(honest, 2 * MIB);
+    connections.end({ socket: honest, complete: true }, 2 * MIB);
     expect(honest.destroyed).toBe(false);
   });
 
@@ -68,7 +68,7 @@ describe('unread answers of several callers', () => {
     const { connections, begun } = open(10 * MIB);
     const taken = begun();
     connections.leave(taken, 9 * MIB, 'a');
-    connections.end(taken, 9 * MIB);
+    connections.end({ socket: taken, complete: true }, 9 * MIB);
     connections.begin(taken);
     connections.leave(taken, MIB, 'a');
     const others = [begun(), begun()] as const;
