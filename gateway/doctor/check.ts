@@ -22,6 +22,8 @@ export interface Check {
   run(signal: AbortSignal): Promise<Finding>;
   /** What to do when it throws, but for a certificate that was refused. */
   todo: string;
+  /** What it finds wrong is a warning: the config leads few clients there, or none. */
+  isMinor?: boolean;
   /** Milliseconds that the check pauses on purpose. They do not count as waiting for an answer. */
   waitsMs?: number;
 }
@@ -57,7 +59,8 @@ async function runOne(check: Check, signal: AbortSignal): Promise<Found> {
     (error: unknown): Finding => failed(error, todo),
   );
   const text = redactText(found.text);
-  return { group, title, ...found, text, ms: Math.round(performance.now() - startedAt) };
+  const state = found.state === 'failed' && check.isMinor ? 'warning' : found.state;
+  return { group, title, ...found, state, text, ms: Math.round(performance.now() - startedAt) };
 }
 
 /** Errors of which the check's own advice says nothing: every part of the config is right, or the part that is not is known. */

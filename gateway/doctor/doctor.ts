@@ -66,7 +66,10 @@ export async function doctor(options: DoctorOptions): Promise<Found[]> {
   const checks: Check[] = [
     ...configChecks(config, adapters),
     ...machineChecks(config, fits),
-    ...objectChecks(part(adapters.objects, config.objects), config.allowedOrigins),
+    ...objectChecks(part(adapters.objects, config.objects), {
+      origins: config.allowedOrigins,
+      style: config.links.style,
+    }),
     ...stateChecks(part(adapters.state, config.state), countsCallers(config)),
     ...antivirusChecks(part(adapters.antivirus, config.antivirus)),
     ...reachChecks(

@@ -29,8 +29,15 @@ interface Tried {
   unstored: (error: unknown) => Promise<Finding>;
 }
 
-/** @param origins of web pages that may call Wharf, and follow its links */
-export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]): Check[] {
+/**
+ * @param origins of web pages that may call Wharf, and follow its links
+ * @param style `links.style`: with `gateway` only clients that ask for the address of a file themselves get one of the store
+ */
+export function objectChecks(
+  open: Open<ObjectStore>,
+  { origins, style }: { origins: readonly string[]; style: 'presigned' | 'gateway' },
+): Check[] {
+  const isMinor = style === 'gateway';
   let first: Promise<Finding> | undefined;
   const basics = (signal: AbortSignal) => {
     first ??= open().then((store) => storedAndRead(store, signal));
@@ -75,12 +82,14 @@ export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]
       group: 'objects',
       title: 'presigned links',
       todo: 'Check objects.publicEndpoint: clients fetch from it. links.style: gateway needs no such links.',
+      isMinor,
       run: on(presigned),
     },
     {
       group: 'objects',
       title: 'links in web pages',
       todo: "Let the bucket's CORS rules allow GET and HEAD for allowedOrigins, or set links.style: gateway.",
+      isMinor,
       run: on((tried) => inPages(tried, origins)),
     },
   ];

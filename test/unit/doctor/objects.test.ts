@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/objects/memory.js';
+import { runAll } from '../../../gateway/doctor/check.js';
 import { objectChecks } from '../../../gateway/doctor/objects.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import { close, listen } from '../../helpers/loopback.js';
@@ -11,7 +12,7 @@ const inMemory = create(settings.parse({}), { clock });
 const signal = new AbortController().signal;
 
 const found = (store: Partial<ObjectStore>, title: string) =>
-  objectChecks(async () => ({ ...inMemory, ...store }), [])
+  objectChecks(async () => ({ ...inMemory, ...store }), { origins: [], style: 'presigned' })
     .find((check) => check.title === title)
     ?.run(signal);
 
@@ -120,6 +121,17 @@ describe('presigned links', () => {
       text: `127.0.0.1:${port} ${text}`,
       todo: expect.stringContaining('links.style: gateway'),
     });
+  });
+
+  it('that clients seldom get, because links lead to Wharf, are worth a warning', async () => {
+    const store = { ...inMemory, ...linked('&unsigned') };
+    const state = async (style: 'presigned' | 'gateway') => {
+      const checks = objectChecks(async () => store, { origins: ['https://app.example'], style });
+      const links = checks.filter(({ title }) => title.includes('links'));
+      return (await runAll(links, signal)).map((found) => found.state);
+    };
+    expect(await state('presigned')).toEqual(['failed', 'failed']);
+    expect(await state('gateway')).toEqual(['warning', 'warning']);
   });
 
   it('of a store that follows both are good', async () => {
