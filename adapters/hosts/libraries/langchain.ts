@@ -11,7 +11,10 @@ export const profiles: readonly HostProfile[] = [
     // in Python it sends the default name of the SDK, as many others do: an operator says where it is (`like: langchain`)
     match: { names: ['@langchain/mcp-adapters'] },
     behaviour: {
-      structured: { is: 'content', source: `${SOURCE}: the JSON goes into the artifact, which no model gets; into the content too beside a single text` },
+      structured: {
+        is: 'content',
+        source: `${SOURCE}: the JSON goes into the artifact, which no model gets; into the content too beside a single text`,
+      },
       images: {
         is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
         source: `${SOURCE}; the types that every model service takes`,
