@@ -20,10 +20,15 @@ export interface PendingRequest extends ClientRequest {
   edits?: readonly AnswerEdit[];
 }
 
+/** File names in the arguments of a call; a list if it concerns several files. */
+export type FileNames = string | string[];
+
 /** A request whose tool is known even if it names only a task. */
 export interface TracedRequest extends PendingRequest {
   /** For a request of a task's result: the tool that the task runs. */
   readonly taskTool?: string | undefined;
+  /** The file names in the call that has become the task. */
+  readonly taskNames?: FileNames | undefined;
 }
 
 /** The recipient of a message, and the requests that it answers. */

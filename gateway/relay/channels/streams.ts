@@ -5,7 +5,7 @@ import { metaOf } from '../../mcp/request.js';
 import { answersIn, knownId } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { PendingRequest } from '../pending-request.js';
-import { toolThatMayBecomeTask } from '../results/tool/tool-of-task.js';
+import { callThatMayBecomeTask, type TaskCall } from '../results/tool/tool-of-task.js';
 import { AbandonedCalls, type AbandonedOptions, type LostCall } from './calls/abandoned-calls.js';
 import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';
@@ -82,8 +82,8 @@ export class ChannelStreams {
     for (const id of ids) if (this.#byId.get(id) === stream) this.#byId.delete(id);
     for (const token of tokens) if (this.#byProgress.get(token) === stream) this.#byProgress.delete(token);
     if (left.length === 0) return;
-    const tools = new Map(left.flatMap((id) => toolIn(stream, id).map((tool) => [id, tool] as const)));
-    this.#abandoned.add({ ids: left, tokens, files: stream.files, ...(tools.size > 0 && { tools }) });
+    const tasks = new Map(left.flatMap((id) => taskIn(stream, id).map((task) => [id, task] as const)));
+    this.#abandoned.add({ ids: left, tokens, files: stream.files, ...(tasks.size > 0 && { tasks }) });
   }
 
   /** True when a request with this id is unanswered. */
@@ -104,7 +104,7 @@ export class ChannelStreams {
   /** What is known of the call of an unanswered request whose client does not get its answer. */
   lost(id: string): LostCall | undefined {
     const stream = this.#byId.get(id);
-    return stream ? { files: stream.files, tool: toolIn(stream, id)[0] } : this.#abandoned.callOf(id);
+    return stream ? { files: stream.files, task: taskIn(stream, id)[0] } : this.#abandoned.callOf(id);
   }
 
   /** The request is answered, or its answer is no longer wanted. */
@@ -177,9 +177,9 @@ export class ChannelStreams {
   }
 }
 
-/** The tool of an unanswered request that may become a task. */
-function toolIn({ pending }: PostStream, id: string): string[] {
+/** What an unanswered request runs that may become a task. */
+function taskIn({ pending }: PostStream, id: string): TaskCall[] {
   const request = pending.get(id);
-  const tool = request && toolThatMayBecomeTask(request);
-  return tool === undefined ? [] : [tool];
+  const task = request && callThatMayBecomeTask(request);
+  return task ? [task] : [];
 }

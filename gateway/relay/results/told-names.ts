@@ -5,7 +5,7 @@ import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { PendingRequest } from '../pending-request.js';
+import type { FileNames, PendingRequest, TracedRequest } from '../pending-request.js';
 
 /**
  * Arguments that may name a call's file, most certain first: outputs, then inputs. Compared without case, dots, dashes
@@ -54,9 +54,9 @@ export class ToldNames {
   readonly #message: HeldMessage;
   /** True when the message's texts are searched. */
   readonly #isRead: boolean;
-  readonly #requestAt: (path: JsonPath) => PendingRequest | undefined;
+  readonly #requestAt: (path: JsonPath) => TracedRequest | undefined;
   #body: JsonValue | undefined;
-  readonly #ofCalls = new Map<PendingRequest, string[] | string | undefined>();
+  readonly #ofCalls = new Map<PendingRequest, FileNames | undefined>();
   /** How often each name has been used. */
   readonly #given = new Map<string, number>();
   /** Results with a file that has been named. */
@@ -65,7 +65,7 @@ export class ToldNames {
   /** @param requestAt the request answered by the part of the message at this path */
   constructor(
     message: HeldMessage,
-    requestAt: (path: JsonPath) => PendingRequest | undefined,
+    requestAt: (path: JsonPath) => TracedRequest | undefined,
     { values }: Pick<Limits, 'values'>,
   ) {
     this.#isRead = message.size <= MAX_MESSAGE && message.values <= values;
@@ -94,10 +94,10 @@ export class ToldNames {
     return numbered(name, count);
   }
 
-  #ofCall(request: PendingRequest): string[] | string | undefined {
+  #ofCall(request: TracedRequest): FileNames | undefined {
     if (!this.#ofCalls.has(request)) {
       const { arguments: args } = request.params;
-      this.#ofCalls.set(request, isObject(args) ? toldBy(args) : undefined);
+      this.#ofCalls.set(request, isObject(args) ? toldBy(args) : request.taskNames);
     }
     return this.#ofCalls.get(request);
   }
@@ -123,7 +123,7 @@ function takeFirst(list: string[], fits: (one: string) => boolean): string | und
 }
 
 /** The name in the arguments of a call, or a list of names if it concerns several files. */
-export function toldBy(args: JsonObject): string[] | string | undefined {
+export function toldBy(args: JsonObject): FileNames | undefined {
   let best: Told | undefined;
   let list: string[] | undefined;
   let looks = 0;

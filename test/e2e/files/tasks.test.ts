@@ -24,6 +24,12 @@ const RESULT = {
   content: [{ type: 'image', mimeType: 'image/png', data: PICTURE.toString('base64') }],
   structuredContent: { scans: [{ data: SCAN.toString('base64') }] },
 };
+/** Each call that names files has a task of its own. */
+const taskOf = ({ path, files }: Json) => (files ? 'task-of-two' : path ? 'task-of-one' : 'task-1');
+/** Of a tool that is given two paths. */
+const OF_TWO = {
+  content: [PICTURE, image()].map((data) => ({ type: 'image', mimeType: 'image/png', data: data.toString('base64') })),
+};
 const EXTENSION = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
 describe.each(STORES)('a call that runs as a task (%s)', (stores) => {
@@ -34,10 +40,16 @@ describe.each(STORES)('a call that runs as a task (%s)', (stores) => {
     upstream = await RecordingUpstream.start({
       tools: [{ name: 'ocr', inputSchema: { type: 'object', properties: { image: TEXT, name: TEXT } } }],
       methods: {
-        'tools/call': ({ task, _meta }) => (task ? { task: TASK } : _meta ? { resultType: 'task', ...TASK } : RESULT),
+        'tools/call': ({ task, _meta, arguments: args }) => {
+          const begun = { ...TASK, taskId: taskOf(args as Json) };
+          if (task) return { task: begun };
+          return _meta ? { resultType: 'task', ...begun } : RESULT;
+        },
         'tasks/result': () => ({ ...RESULT, _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'task-1' } } }),
-        'tasks/get': ({ _meta }) =>
-          _meta ? { resultType: 'complete', ...TASK, status: 'completed', result: RESULT } : { ...TASK },
+        'tasks/get': ({ taskId, _meta }) => {
+          const result = taskId === 'task-of-two' ? OF_TWO : RESULT;
+          return _meta ? { resultType: 'complete', ...TASK, taskId, status: 'completed', result } : { ...TASK };
+        },
       },
     });
     const ocr = {
@@ -118,6 +130,22 @@ describe.each(STORES)('a call that runs as a task (%s)', (stores) => {
     for await (const told of stream) said.push(told.type === 'error' ? told.error.message : told.type);
     expect(said).toEqual([expect.stringMatching(/^MCP error -32602: Argument 'image' is not the handle .*\/u\//s)]);
     await client.close();
+  });
+
+  it('2025-11-25: the files of its result are named after the arguments of the call', async () => {
+    const client = await RawClient.connect(wharf.mcp, '2025-11-25');
+    await client.request('tools/call', { name: 'ocr', arguments: { path: '/scans/harbour.png' }, task: {} });
+    expect(announced((await client.request('tasks/result', { taskId: 'task-of-one' })).result).name).toBe(
+      'harbour.png',
+    );
+  });
+
+  it('2026-07-28: the same, where each of several files has its own name', async () => {
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28', { capabilities: EXTENSION });
+    await client.call('ocr', { files: ['/scans/first.png', '/scans/second.png'] });
+    const { result } = await client.request('tasks/get', { taskId: 'task-of-two' });
+    const { _meta } = (result?.result ?? {}) as { _meta?: { 'dev.wharf/files': { name: string }[] } };
+    expect(_meta?.['dev.wharf/files'].map(({ name }) => name)).toEqual(['first.png', 'second.png']);
   });
 
   it('a task that Wharf has not seen begin has its files cut all the same', async () => {

@@ -1,4 +1,5 @@
 import type { Stopwatch } from '../../../ports/clock.js';
+import type { TaskCall } from '../../results/tool/tool-of-task.js';
 import type { CallFiles } from './call-files.js';
 
 /** What is kept of a call that the server still works on after its client has gone. */
@@ -9,22 +10,22 @@ interface AbandonedCall {
   tokens?: readonly string[];
   /** What exists only for it. */
   files: CallFiles | undefined;
-  /** By its requests' ids, the tools of those that may become tasks. */
-  tools?: ReadonlyMap<string, string>;
+  /** By its requests' ids, what those run that may become tasks. */
+  tasks?: ReadonlyMap<string, TaskCall>;
 }
 
 /** What an answer may concern that its client does not get. */
 export interface LostCall {
   files: CallFiles | undefined;
-  /** Its tool, if it may become a task. */
-  tool: string | undefined;
+  /** What it runs, if it may become a task. */
+  task: TaskCall | undefined;
 }
 
 interface Kept {
   ids: Set<string>;
   tokens: readonly string[];
   files: CallFiles | undefined;
-  tools: ReadonlyMap<string, string> | undefined;
+  tasks: ReadonlyMap<string, TaskCall> | undefined;
   since: number;
 }
 
@@ -40,9 +41,9 @@ export interface AbandonedOptions {
 
 /**
  * The calls of one channel whose clients have gone without cancelling them. A server may still finish such a call, so
- * it is left alone until there are too many or it takes too long. Of its messages at most the name of a tool is kept:
- * otherwise a server that never answers would make Wharf hold everything it was sent. Calls that have become tasks are kept in the same way: the
- * server still works on them, and their ids are those of the tasks.
+ * it is left alone until there are too many or it takes too long. Of its messages at most the names of a tool and of
+ * files are kept: otherwise a server that never answers would make Wharf hold everything it was sent. Calls that have
+ * become tasks are kept in the same way: the server still works on them, and their ids are those of the tasks.
  */
 export class AbandonedCalls {
   readonly #options: AbandonedOptions;
@@ -67,7 +68,7 @@ export class AbandonedCalls {
   /** What is known of the call of a request, if it is one of them. */
   callOf(id: string): LostCall | undefined {
     const kept = this.#byId.get(id);
-    return kept && { files: kept.files, tool: kept.tools?.get(id) };
+    return kept && { files: kept.files, task: kept.tasks?.get(id) };
   }
 
   /** True when progress with this token belongs to one of them. */
@@ -75,10 +76,10 @@ export class AbandonedCalls {
     return this.#tokens.has(token);
   }
 
-  add({ ids, tokens = [], files, tools }: AbandonedCall): void {
+  add({ ids, tokens = [], files, tasks }: AbandonedCall): void {
     // "Task IDs MUST be unique among all tasks controlled by the receiver": it is another task, and the one before is over
     for (const id of ids) void this.settle(id);
-    const kept: Kept = { ids: new Set(ids), tokens, files, tools, since: this.#options.clock.ticks() };
+    const kept: Kept = { ids: new Set(ids), tokens, files, tasks, since: this.#options.clock.ticks() };
     this.#calls.add(kept);
     for (const id of kept.ids) this.#byId.set(id, kept);
     for (const token of tokens) this.#tokens.set(token, kept);

@@ -89,13 +89,13 @@ export class CallTasks {
   async missed(
     message: HeldMessage,
     base: JsonPath,
-    { files, tool, principal }: LostCall & { principal: string },
+    { files, task: call, principal }: LostCall & { principal: string },
   ): Promise<void> {
     const { limits, taskTools, server } = this.#deps;
-    const task = files || tool !== undefined ? taskBegunIn(message, base, limits) : undefined;
+    const task = files || call ? taskBegunIn(message, base, limits) : undefined;
     if (task === undefined) return;
     if (files && !task.isOver) this.#began(keyOf(principal, task.id), files);
-    if (tool !== undefined) await taskTools.remember(task.id, tool, { principal, server });
+    if (call) await taskTools.remember(task.id, call, { principal, server });
   }
 
   /** What a server says by itself: a task that is over needs its files no longer, though no client asks about it. */

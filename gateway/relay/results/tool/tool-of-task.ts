@@ -7,8 +7,10 @@ import type { Limits } from '../../../policy/limits.js';
 import type { JsonValue } from '../../../ports/json.js';
 import type { Log } from '../../../ports/log.js';
 import type { StateStore } from '../../../ports/state-store.js';
+import { parseJson } from '../../../wire/json/parse.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
-import type { PendingRequest, TracedRequest } from '../../pending-request.js';
+import type { FileNames, PendingRequest, TracedRequest } from '../../pending-request.js';
+import { toldBy } from '../told-names.js';
 
 /** Methods that return a task's result. */
 export const RESULT_METHODS: ReadonlySet<string> = new Set(['tasks/result', 'tasks/get']);
@@ -18,6 +20,9 @@ const EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** Longer names are not stored: tools have none, and a name is kept as long as the task. */
 const MAX_SUBJECT = 1024;
+
+/** The names of a call's files are stored up to this length, as JSON: one path, or a short list of them. */
+const MAX_NAMES = 1024;
 
 /** Statuses of a task that is over: it "MUST NOT transition to any other status". */
 export const TERMINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
@@ -39,9 +44,17 @@ interface TaskOwner {
   server: string;
 }
 
+/** What a task runs, as far as its result depends on it. */
+export interface TaskCall {
+  /** By the server's own name. */
+  tool: string;
+  /** The file names in the arguments of the call. */
+  names?: FileNames | undefined;
+}
+
 /**
- * Remembers which tool a task runs: the operator's and the tool's own declarations about results apply to the task's
- * too, and a request for its result names only the task.
+ * Remembers which tool a task runs, and the file names in its call: the operator's and the tool's own declarations about
+ * results apply to the task's too, files are named after the call, and a request for the result names only the task.
  */
 export class TaskTools {
   readonly #deps: TaskToolsDeps;
@@ -62,18 +75,18 @@ export class TaskTools {
     owner: TaskOwner,
     limits: Pick<Limits, 'values'>,
   ): Promise<void> {
-    const tool = toolThatMayBecomeTask(request);
-    const task = tool === undefined ? undefined : taskBegunIn(message, base, limits);
-    if (tool === undefined || task === undefined) return;
+    const call = callThatMayBecomeTask(request);
+    const task = call && taskBegunIn(message, base, limits);
+    if (!call || !task) return;
     if (!task.isOver) request.becameTask?.(task.id);
-    await this.remember(task.id, tool, owner);
+    await this.remember(task.id, call, owner);
   }
 
-  /** @param tool as of `toolThatMayBecomeTask`. Never rejects */
-  async remember(taskId: string, tool: string, owner: TaskOwner): Promise<void> {
+  /** @param call as of `callThatMayBecomeTask`. Never rejects */
+  async remember(taskId: string, call: TaskCall, owner: TaskOwner): Promise<void> {
     const { state, keys, keptMs, log } = this.#deps;
     try {
-      await state.create(keys.of('task', named(taskId, owner)), tool, keptMs, owner);
+      await state.create(keys.of('task', named(taskId, owner)), JSON.stringify(call), keptMs, owner);
     } catch (error) {
       log.warn({ err: error }, 'the tool of a task could not be remembered');
     }
@@ -87,20 +100,26 @@ export class TaskTools {
     return Promise.all(
       answers.map(async (answer) => {
         const { request } = answer;
-        return request ? { ...answer, request: { ...request, taskTool: await this.#find(request, owner) } } : answer;
+        if (!request) return answer;
+        const call = await this.#find(request, owner);
+        return { ...answer, request: { ...request, taskTool: call?.tool, taskNames: call?.names } };
       }),
     );
   }
 
-  async #find({ method, subject }: PendingRequest, owner: TaskOwner): Promise<string | undefined> {
-    return RESULT_METHODS.has(method) && subject !== undefined ? this.toolOf(subject, owner) : undefined;
+  async #find({ method, subject }: PendingRequest, owner: TaskOwner): Promise<TaskCall | undefined> {
+    return RESULT_METHODS.has(method) && subject !== undefined ? this.#callOf(subject, owner) : undefined;
   }
 
   /** The tool that a task runs, by the server's own name; undefined where its call was not seen. @throws GatewayError `state_unavailable` */
   async toolOf(taskId: string, owner: TaskOwner): Promise<string | undefined> {
+    return (await this.#callOf(taskId, owner))?.tool;
+  }
+
+  async #callOf(taskId: string, owner: TaskOwner): Promise<TaskCall | undefined> {
     for (const key of this.#deps.keys.all('task', named(taskId, owner))) {
-      const tool = await this.#deps.state.read(key);
-      if (tool !== undefined) return tool;
+      const call = await this.#deps.state.read(key);
+      if (call !== undefined) return parseJson(call) as unknown as TaskCall;
     }
     return undefined;
   }
@@ -119,10 +138,14 @@ export function mayBecomeTask({ method, params }: PendingRequest): boolean {
   return isObject(extensions) && extensions[EXTENSION] !== undefined;
 }
 
-/** The tool that a call runs whose client has declared that it may be answered with a task; undefined for any other. */
-export function toolThatMayBecomeTask(request: PendingRequest): string | undefined {
-  const { subject } = request;
-  return subject !== undefined && subject.length <= MAX_SUBJECT && mayBecomeTask(request) ? subject : undefined;
+/** What a call runs whose client has declared that it may be answered with a task; undefined for any other. */
+export function callThatMayBecomeTask(request: PendingRequest): TaskCall | undefined {
+  const { subject, params } = request;
+  if (subject === undefined || subject.length > MAX_SUBJECT || !mayBecomeTask(request)) return undefined;
+  const names = isObject(params.arguments) ? toldBy(params.arguments) : undefined;
+  return names !== undefined && JSON.stringify(names).length <= MAX_NAMES
+    ? { tool: subject, names }
+    : { tool: subject };
 }
 
 /** A cheap test of an answer. */
