@@ -50,7 +50,7 @@ const EXAMPLES = ['examples', 'example', 'default'];
  */
 export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPatch[] {
   return slots.flatMap((shown) => {
-    const { slot, at, schema, maxSize, uploadTool } = shown;
+    const { slot, at, schema } = shown;
     const patches = [...showCompanions(tool, shown), ...withoutAround(tool, at)];
     const { type } = schema;
     const isString = type === 'string' || (Array.isArray(type) && type.includes('string'));
@@ -63,7 +63,7 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPat
     for (const patch of takesText(slot) ? [] : withoutExamples(tool, at, slot)) patches.push(patch);
     const described = typeof schema.description === 'string' ? withoutHowTo(schema.description) : '';
     const said = described === '' ? [] : [sentence(described)];
-    const text = [...said, ...(slot.purpose ? [sentence(slot.purpose)] : []), howTo(slot, maxSize, uploadTool)];
+    const text = [...said, ...(slot.purpose ? [sentence(slot.purpose)] : []), howTo(shown)];
     patches.push({ path: [...at, 'description'], value: text.join(' ') });
     return patches;
   });
@@ -134,16 +134,18 @@ function showCompanions(tool: JsonObject, { slot, at }: ShownSlot): JsonPatch[] 
   });
 }
 
-function howTo(slot: FileSlot, maxSize: number, uploadTool: string | undefined): string {
+/** A client that does not upload reads the smaller size in the keyword, so each size is given with what it is for. */
+function howTo({ slot, maxSize, maxInline, uploadTool }: ShownSlot): string {
   const from = uploadTool === undefined ? "another tool's result" : `${uploadTool} or from another tool's result`;
   const kinds = slot.accept === undefined ? '' : ` of type ${slot.accept.join(', ')}`;
-  const inline = takesInline(slot) ? `${DATA_URI} ` : '';
+  const most = maxInline < maxSize ? `${DATA_URI}, up to ${mostText(maxInline)}. ` : `${DATA_URI}. `;
+  const inline = takesInline(slot) ? most : '';
   return `${A_FILE}${kinds}, at most ${mostText(maxSize)}. ${PASS_HANDLE} ${from}. ${inline}${NO_BASE64}`;
 }
 
 const A_FILE = 'A file';
 const PASS_HANDLE = 'Pass a file handle (mcp-file://…) from';
-const DATA_URI = 'A short data: URI also works.';
+const DATA_URI = 'A short data: URI also works';
 const NO_BASE64 = 'Do not type base64 yourself.';
 
 /** Without what another Wharf has said of its argument, if that is the server: the limits and tools of this one count. */

@@ -109,8 +109,11 @@ describe('the size of files that a client is told', () => {
     expect((await client.call('base64', { file: file(INLINE) })).result).not.toHaveProperty('isError');
     const { result } = await client.call('base64', { file: file(INLINE + 1) });
     expect(result?._meta).toMatchObject({ 'dev.wharf/fileError': { reason: 'maxSizeExceeded', maxSize: INLINE } });
-    // with a handle it may be larger, and the model is told so
-    expect((await shown(client, 'base64')).description).toContain('at most 195.8 kB');
+    // with a handle it may be larger, and the model is told both sizes
+    const { description } = await shown(client, 'base64');
+    expect(description).toContain('at most 195.8 kB');
+    expect(description).toContain('A short data: URI also works, up to 131 kB.');
+    expect((await shown(client, 'bytes')).description).toContain('A short data: URI also works. ');
   });
 
   it('where only uploads are taken, what may stand in a call is no limit (2356-08)', async () => {
