@@ -160,16 +160,13 @@ export class Links {
   async #shortLink({ id, principal, server }: FileRecord, as: FileLabel | undefined, now: number): Promise<ShortLink> {
     const { tickets, settings } = this.#deps;
     const { ttlMs, lastingMs, endWithProcess } = settings.links;
+    // a link without a life of its own may end long before the process
+    const end = { ...(lastingMs !== undefined && endWithProcess && { endsWithProcess: endWithProcess }) };
     if (lastingMs !== undefined && !as) {
-      const life = {
-        ...lifeOf(now, lastingMs),
-        lasts: true,
-        ...(endWithProcess && { endsWithProcess: endWithProcess }),
-      };
-      return { url: this.#linkOf(tickets.lasting(id)), ...life };
+      return { url: this.#linkOf(tickets.lasting(id)), ...lifeOf(now, lastingMs), lasts: true, ...end };
     }
     const { ticket } = await tickets.mintDownload(id, lastingMs ?? ttlMs, { principal, server }, as);
-    return { url: this.#linkOf(ticket), ...lifeOf(now, lastingMs ?? ttlMs), lasts: false };
+    return { url: this.#linkOf(ticket), ...lifeOf(now, lastingMs ?? ttlMs), lasts: false, ...end };
   }
 
   #linkOf(ticket: string): string {

@@ -95,6 +95,19 @@ describe('wharf stdio', () => {
     for (const line of face.err.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   });
 
+  it('says of every link how long it works, also where the same bytes come under another name', async () => {
+    await start('--', ...stdioServer());
+    await face.initialize();
+    const life = 'The user can open the link while this server runs and keeps the file. Save it to have it longer.';
+    for (const [index, path] of ['/a/one.wav', '/a/two.wav'].entries()) {
+      face.request(index + 1, 'tools/call', { name: 'blob', arguments: { size: 600_000, type: 'audio', path } });
+      const { result } = await face.answer(index + 1);
+      const lines = String(result?.content?.[0]?.text).split('\n');
+      expect(lines[0]).toMatch(path.slice('/a/'.length));
+      expect(lines).toContain(life);
+    }
+  });
+
   it('answers each request under way before it ends with its input', async () => {
     await start('--', ...stdioServer());
     face.request(0, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} });
