@@ -105,14 +105,18 @@ function resultOf(message: HeldMessage, { values }: Pick<Limits, 'values'>): Jso
   return isObject(result) ? result : undefined;
 }
 
-/** Length of a value's JSON, counted at most to one beyond `limit`. */
+/** Bytes of a value's JSON without blanks; of one that is longer than `limit`, only a part is counted. */
 function sizeUpTo(value: JsonValue | undefined, limit: number): number {
   let size = 0;
   const open: Iterator<JsonValue>[] = [];
   const take = (one: JsonValue): void => {
-    if (Array.isArray(one)) open.push(one.values());
-    else if (isObject(one)) open.push(members(one));
-    size += typeof one === 'string' ? one.length + 2 : typeof one === 'object' && one !== null ? 2 : String(one).length;
+    if (typeof one !== 'object' || one === null) {
+      size += sizeOfPlain(one, limit);
+      return;
+    }
+    open.push(Array.isArray(one) ? one.values() : members(one));
+    // each value inside counts the separator behind it, of which the last has none
+    size += Object.keys(one).length > 0 ? 1 : 2;
   };
   if (value !== undefined) take(value);
   for (let top = open.at(-1); top && size <= limit; top = open.at(-1)) {
@@ -124,6 +128,12 @@ function sizeUpTo(value: JsonValue | undefined, limit: number): number {
     }
   }
   return size;
+}
+
+function sizeOfPlain(value: string | number | boolean | null, limit: number): number {
+  // a text that is too long as it is need not be written again
+  if (typeof value === 'string' && value.length > limit) return value.length + 2;
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 function* members(object: JsonObject): Generator<JsonValue> {

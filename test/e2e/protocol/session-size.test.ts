@@ -41,6 +41,19 @@ describe('a session', () => {
     expect(fake.requests).toEqual([]);
   });
 
+  it.each([
+    ['of one text', ['x'.repeat(16_300)]],
+    ['of texts beyond ASCII', ['é'.repeat(8150)]],
+    ['of texts with escapes', ['"'.repeat(8150)]],
+    ['of many values', Array.from({ length: 5440 }, () => 10)],
+  ])('is opened for capabilities as large as may be, and not for one byte more: %s', async (_what, files) => {
+    const capabilities = (more: string) => ({ files, x: more });
+    const room = 16_384 - Buffer.byteLength(JSON.stringify(capabilities('')));
+    expect((await initialize({ capabilities: capabilities('y'.repeat(room)) })).status).toBe(200);
+    const answer = await initialize({ capabilities: capabilities('y'.repeat(room + 1)) });
+    expect(answer.messages[0]?.error?.data).toMatchObject({ code: 'capabilities_too_large', actual: 16_385 });
+  });
+
   it('is opened for a client with a long name, of which it keeps the beginning', async () => {
     const answer = await initialize({ clientInfo: { name: 'n'.repeat(1_000_000), version: '1' } });
     expect(answer.status).toBe(200);
