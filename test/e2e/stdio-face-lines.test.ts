@@ -9,6 +9,7 @@ import { recordDigest } from '../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
 import { blobDigest } from '../helpers/fake-upstream-blob.js';
 import { isRunning } from '../helpers/is-running.js';
+import { RecordingUpstream } from '../helpers/recording-upstream.js';
 import { until } from '../helpers/wait.js';
 import { FaceProcess } from './stdio-face-process.js';
 
@@ -95,16 +96,23 @@ describe('wharf stdio', () => {
     for (const line of face.err.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   });
 
-  it('says of every link how long it works, also where the same bytes come under another name', async () => {
-    await start('--', ...stdioServer());
-    await face.initialize();
-    const life = 'The user can open the link while this server runs and keeps the file. Save it to have it longer.';
-    for (const [index, path] of ['/a/one.wav', '/a/two.wav'].entries()) {
-      face.request(index + 1, 'tools/call', { name: 'blob', arguments: { size: 600_000, type: 'audio', path } });
-      const { result } = await face.answer(index + 1);
-      const lines = String(result?.content?.[0]?.text).split('\n');
-      expect(lines[0]).toMatch(path.slice('/a/'.length));
-      expect(lines).toContain(life);
+  it('says of each link that it ends with the process, also where the same bytes have a second name', async () => {
+    const blob = Buffer.alloc(100_000, 1).toString('base64');
+    const content = ['one.bin', 'two.bin'].map((name) => ({
+      type: 'resource',
+      resource: { uri: `docs://shelf/${name}`, blob },
+    }));
+    const upstream = await RecordingUpstream.start({ tools: [], methods: { 'tools/call': () => ({ content }) } });
+    try {
+      await start('--upstream', upstream.url);
+      await face.initialize();
+      face.request(1, 'tools/call', { name: 'give', arguments: {} });
+      const { result } = await face.answer(1);
+      const texts = (result?.content ?? []).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+      expect(texts.map((text) => text.split(' · ')[0])).toEqual(['one.bin', 'two.bin']);
+      for (const text of texts) expect(text).toContain('while this server runs and keeps the file');
+    } finally {
+      await upstream.stop();
     }
   });
 
