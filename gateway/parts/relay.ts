@@ -24,7 +24,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
     files: { library, previewOf: previews.of, audit },
     taskTools: parts.taskTools,
     remoteMethods,
-    methods: new LocalMethods({ dialects, library, uploads, server: name }),
+    methods: new LocalMethods({ dialects, library, uploads, server: name, fileLimit: limits.file }),
     resources: new OwnResources({ library, previewOf: previews.of, limits }),
     checkTool: checkTool && ((identity, tool) => checkTool(identity, name, tool)),
     isAccepted,

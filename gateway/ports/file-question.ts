@@ -26,6 +26,9 @@ export interface FileQuestion {
   transferModes?: readonly TransferMode[];
 }
 
+/** Which files are taken. */
+export type FileBounds = Pick<FileQuestion, 'maxSize' | 'accept'>;
+
 /** What an answer holds. */
 type FileAnswer =
   /** The files themselves, as `data:` URIs. */
@@ -105,6 +108,8 @@ export interface FileAsking {
   readonly isCallersUpload: boolean;
   /** True for a client whose answer may name a file that it has uploaded to Wharf, which no server could read. */
   mayNameUploads?(client: ClientFacts): boolean;
+  /** Of the files that are wanted, those that the client can give, where it says so. */
+  narrow?(wanted: FileBounds, client: ClientFacts): FileBounds;
   /** The request's parameters; undefined for a client that does not speak the dialect, or would give no such file. */
   question(question: FileQuestion, client: ClientFacts): JsonObject | undefined;
   /** @param name of the field; `id` of the upload */

@@ -1,30 +1,33 @@
 import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import type { FileAsking, UploadedFile } from '../../../gateway/ports/file-question.js';
+import type { FileAsking, FileBounds, UploadedFile } from '../../../gateway/ports/file-question.js';
 import { fromServer } from './from-server.js';
 
 const ANY = '*/*';
 
-/** Each is compared with every type that a tool takes: a client that names more has the others left out. */
+/**
+ * Each is compared with every type that a tool takes, and the upload keeps what both name: a client that names more has the
+ * others left out.
+ */
 const MOST_TYPES = 100;
 
 /** Elicitation in `binary` mode: the client uploads the file, and answers then. */
 export const asks: FileAsking = {
   means: 'binary',
   isCallersUpload: true,
-  question: ({ name, title, description, message, accept, maxSize, several, upload }, client) => {
-    const binary = binaryOf(client);
-    const types = binary && common(accept ?? [ANY], supportedBy(binary));
-    if (!binary || !types) return undefined;
-    const most = mostOf(binary, maxSize);
+  narrow: (wanted, client) => narrowed(wanted, client) ?? wanted,
+  question: ({ name, title, description, message, several, upload, ...wanted }, client) => {
+    const takes = narrowed(wanted, client);
+    if (!takes) return undefined;
+    const { maxSize, accept } = takes;
     const field: JsonObject = {
       type: 'file',
       title: title ?? name,
       description: description ?? message,
-      maxSize: most,
+      maxSize,
       ...(several && { multiple: true }),
-      ...(!types.includes(ANY) && { accept: types }),
+      ...(accept && { accept: [...accept] }),
     };
     return {
       mode: 'binary',
@@ -63,6 +66,14 @@ function binaryOf({ capabilities, elicitation: configured }: ClientFacts): JsonO
   return configured?.includes('binary') ? {} : undefined;
 }
 
+/** Of the files that are wanted, those that the client says it can give; undefined where there are none. */
+function narrowed({ maxSize, accept }: FileBounds, client: ClientFacts): FileBounds | undefined {
+  const binary = binaryOf(client);
+  const types = binary && common(accept ?? [ANY], supportedBy(binary));
+  if (!binary || !types) return undefined;
+  return { maxSize: mostOf(binary, maxSize), ...(!types.includes(ANY) && { accept: types }) };
+}
+
 function mostOf({ maxFileSize }: JsonObject, maxSize: number): number {
   return typeof maxFileSize === 'number' && maxFileSize > 0 ? Math.min(maxSize, maxFileSize) : maxSize;
 }
@@ -77,7 +88,7 @@ function common(accept: readonly string[], supported: readonly string[]): string
   const both = accept.flatMap((wanted) =>
     supported.flatMap((known) => (includes(known, wanted) ? [wanted] : includes(wanted, known) ? [known] : [])),
   );
-  return both.length === 0 ? undefined : [...new Set(both)];
+  return both.length === 0 ? undefined : [...new Set(both)].slice(0, MOST_TYPES);
 }
 
 /** Whether every file of type `inner` is one of type `outer`. */

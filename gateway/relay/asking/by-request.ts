@@ -190,7 +190,7 @@ export class AskingByRequest {
     const { params } = request;
     const call = { principal, call: name, session, params, reply, signal: AbortSignal.any([signal, ended]) };
     const { name: field } = fieldOf(lacking, 0);
-    const message = (besides: Besides) => questionText(lacking, server, way.means, besides);
+    const message = (besides: Besides) => questionText({ ...lacking, ...way.takes }, server, way.means, besides);
     const { waited, problem } = await askUntilGiven({ field, way, offered, message }, call, this.#deps);
     metrics.count('wharf_questions_total', { outcome: waited });
     const { tool, argument } = lacking;

@@ -259,7 +259,7 @@ export class AskingByResult {
       const way = wayFor(fieldOf(file, mostInAnswer(limits)), asked.client, { order: [means], dialects });
       // it has declared less than before
       if (!way) return refuse(new GatewayError('file_missing', factsOfLack(file)), asked);
-      const message = questionText(file, server, means, { problem, code });
+      const message = questionText({ ...file, ...way.takes }, server, means, { problem, code });
       const params = way.params(message, { url, id: form?.uploadId ?? fileId });
       questions.push([file.key, { method: 'elicitation/create', params }]);
     }

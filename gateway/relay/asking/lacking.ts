@@ -1,6 +1,6 @@
 import { type ErrorFacts, GatewayError } from '../../errors.js';
 import { severalIn } from '../../files/bundles/several.js';
-import { sizeByIn, type UploadIntent } from '../../files/upload-intent.js';
+import { type SizeBy, sizeByIn, type UploadIntent } from '../../files/upload-intent.js';
 import { JsonDocument } from '../../json/document.js';
 import { Edits } from '../../json/edit.js';
 import { invalid } from '../../mcp/read-message.js';
@@ -72,18 +72,21 @@ export function mostInAnswer({ message, inlineArgument }: Pick<Limits, 'message'
   return Math.max(1, Math.min(inlineArgument, Math.floor((message * 3) / 4) - 1024));
 }
 
+/** What limits the size of a file to less than the tool takes. */
+export const BY_CLIENT: SizeBy = { limit: "maxFileSize of the client's elicitation" };
+
 /** The upload that such a file needs. */
 export function uploadFor(
   lacking: Lacking,
   { principal, server }: { principal: string; server: string },
-  { form }: Pick<Way, 'form'>,
+  { form, takes }: Pick<Way, 'form' | 'takes'>,
 ): UploadIntent {
-  const { tool, argument, maxSize, maxSizeBy, accept, several } = lacking;
+  const { tool, argument, maxSize, maxSizeBy, several } = lacking;
+  const by = takes.maxSize < maxSize ? BY_CLIENT : maxSizeBy;
   return {
     principal,
-    maxSize,
-    ...(maxSizeBy && { maxSizeBy }),
-    ...(accept && { accept }),
+    ...takes,
+    ...(by && { maxSizeBy: by }),
     ...(several && { several }),
     ...(form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
     purpose: { server, tool, argument, question: askedText(lacking, server).slice(0, MAX_QUESTION) },

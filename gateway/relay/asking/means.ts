@@ -3,7 +3,7 @@ import { eraOf } from '../../mcp/era.js';
 import type { Means } from '../../policy/means.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
-import type { FileAsking, FileQuestion } from '../../ports/file-question.js';
+import type { FileAsking, FileBounds, FileQuestion } from '../../ports/file-question.js';
 import type { JsonObject } from '../../ports/json.js';
 
 /** What a client declares to ask its person with. */
@@ -23,6 +23,8 @@ export interface Way {
   means: Means;
   /** The dialect's name and its form; undefined for the page. */
   form: { dialect: string; asks: FileAsking } | undefined;
+  /** Which files may come: those that are wanted, within what the client declares. */
+  takes: FileBounds;
   /** Parameters of `elicitation/create`. */
   params: (message: string, upload: FileQuestion['upload']) => JsonObject;
 }
@@ -39,11 +41,12 @@ export function wayFor(
   client: ClientFacts,
   { order, dialects }: MeansDeps,
 ): Way | undefined {
+  const wanted: FileBounds = { maxSize: file.maxSize, ...(file.accept && { accept: file.accept }) };
   // what the operator says of the client counts, within what is allowed for all
   for (const means of client.elicitation?.filter((one) => order.includes(one)) ?? order) {
     if (means === 'url') {
       if (opensPages(client))
-        return { means, form: undefined, params: (message, upload) => page(message, upload, client) };
+        return { means, form: undefined, takes: wanted, params: (message, upload) => page(message, upload, client) };
       continue;
     }
     for (const { name: dialect, asks } of dialects) {
@@ -51,7 +54,8 @@ export function wayFor(
       const params = (message: string, upload: FileQuestion['upload']) =>
         asks.question({ ...file, message, upload }, client);
       if (!params('', { url: '', id: '' })) continue;
-      return { means, form: { dialect, asks }, params: (message, upload) => params(message, upload) ?? {} };
+      const takes = asks.narrow?.(wanted, client) ?? wanted;
+      return { means, form: { dialect, asks }, takes, params: (message, upload) => params(message, upload) ?? {} };
     }
   }
   return undefined;

@@ -13,6 +13,8 @@ export interface LocalMethodDeps {
   uploads: Uploads;
   library: Library;
   server: string;
+  /** `limits.file` of that server, for this caller. */
+  fileLimit: number;
 }
 
 /** The caller, and how to read what its server has. */
@@ -61,11 +63,18 @@ export class LocalMethods {
   }
 
   async #perform(operation: FileOperation, caller: MethodCaller): Promise<FileOutcome> {
-    const { uploads, library, server } = this.#deps;
+    const { uploads, library, server, fileLimit } = this.#deps;
     const { principal } = caller;
     if (operation.kind === 'authorizeUpload') {
       const { kind: _, ...wanted } = operation;
-      const { uri, url, expiresAt } = await uploads.authorize({ principal, ...wanted, purpose: { server } });
+      const intent = {
+        principal,
+        ...wanted,
+        maxSize: fileLimit,
+        maxSizeBy: { limit: 'limits.file' },
+        purpose: { server },
+      };
+      const { uri, url, expiresAt } = await uploads.authorize(intent);
       return { kind: 'upload', file: { uri, ...wanted }, upload: { url, expiresAt } };
     }
     const { kind, uri } = operation;

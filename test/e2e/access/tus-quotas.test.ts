@@ -124,6 +124,18 @@ describe.each(STORES)('A file that comes in several requests, over %s', (stores)
     }
   });
 
+  it('is given no link for more than that, where its size is known before', async () => {
+    const wharf = await limited({ callers: [{ limits: { file: 1_000_000 } }] });
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const { error } = await client.request('files/authorizeUpload', { size: 1_000_001 });
+      expect(error).toMatchObject({ code: -32602, data: { reason: 'maxSizeExceeded', maxSize: 1_000_000 } });
+      expect((await client.request('files/authorizeUpload', { size: 1_000_000 })).error).toBeUndefined();
+    } finally {
+      await wharf.stop();
+    }
+  });
+
   it.each([
     ['is ended', (_: string, place: URL) => fetch(place, { method: 'DELETE', headers: TUS })],
     ['is begun anew', (url: string) => begin(url, SIZE)],

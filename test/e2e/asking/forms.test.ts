@@ -243,6 +243,17 @@ describe('a client that uploads what its user has chosen', () => {
     await answer(id, { action: 'cancel' });
     await call.result();
   });
+
+  it('cannot upload more than it has declared, and is asked for no more (1306-03, 1306-10, 1306-37)', async () => {
+    const most = PNG.length - 1;
+    const { call, answer, question } = await ask({ elicitation: { binary: { maxFileSize: most } } });
+    const { id, params } = await question();
+    expect(params?.message).toContain(`of at most ${most} bytes`);
+    const refused = await send(endpointOf(params));
+    expect([refused.status, await refused.json()]).toMatchObject([413, { error: { maxSize: most } }]);
+    await answer(id, { action: 'cancel' });
+    await call.result();
+  });
 });
 
 it('a link of a client that uploads does not exist for another caller, whatever has become of it (1306-19)', async () => {

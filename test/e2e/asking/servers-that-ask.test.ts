@@ -120,6 +120,21 @@ describe('a server that asks in binary mode', () => {
     await call.result();
   });
 
+  it('gets nothing that its client has said it cannot give (1306-03, 1306-04, 1306-37, 1306-38)', async () => {
+    await start(binary({ field: { accept: ['image/*'] } }));
+    for (const [declared, status] of [
+      [{ maxFileSize: PNG.length - 1 }, 413],
+      [{ supportedMimeTypes: ['image/webp'] }, 415],
+      [{ maxFileSize: PNG.length, supportedMimeTypes: ['image/png'] }, 201],
+    ] as const) {
+      const { call, question, answer } = await ask({ elicitation: { form: {}, binary: declared } });
+      const { id, params } = await question();
+      expect((await send(params)).status).toBe(status);
+      await answer(id, { action: 'cancel' });
+      await call.result();
+    }
+  });
+
   it.each(['decline', 'cancel'])('hears %s as it is, and the link ends (1306-34)', async (action) => {
     await start(binary());
     const { call, question, answer } = await ask(BINARY);
@@ -231,7 +246,7 @@ describe('a server that asks in binary mode', () => {
     };
     const limits = { held: '1MiB', message: '600KiB', inlineArgument: '600KiB', response: '900KiB' };
     await start(form, {}, { limits });
-    const { call, question, answer } = await ask(BINARY);
+    const { call, question, answer } = await ask({ elicitation: { binary: {} } });
     const { id, params } = await question();
     const { uploadId } = await send(params, Buffer.alloc(300_000, 1));
     await answer(id, { action: 'accept', content: { scan: { uploadId } } });

@@ -4,7 +4,7 @@ import type { UploadIntent } from '../../../files/upload-intent.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { ServerFile } from '../../../ports/file-question.js';
 import type { AskingDeps } from '../deps.js';
-import { MAX_QUESTION, mostInAnswer } from '../lacking.js';
+import { BY_CLIENT, MAX_QUESTION, mostInAnswer } from '../lacking.js';
 import { type Way, wayFor } from '../means.js';
 import { serverAskedText } from '../texts.js';
 
@@ -36,17 +36,17 @@ interface WantedByServer {
 /** The upload that such a file needs. */
 export function uploadForServer(
   { wanted, message, tool, principal }: WantedByServer,
-  { form }: Pick<Way, 'form'>,
+  { form, takes }: Pick<Way, 'form' | 'takes'>,
   deps: Pick<AskingDeps, 'server' | 'limits' | 'accepts'>,
 ): UploadIntent {
   const { server } = deps;
-  const { name, accept } = wanted;
+  const { name } = wanted;
   const question = serverAskedText(message, server, wanted).slice(0, MAX_QUESTION);
   const several = severalFor(wanted, deps);
   return {
     principal,
-    maxSize: largestFor(wanted, deps),
-    ...(accept && { accept }),
+    ...takes,
+    ...(takes.maxSize < largestFor(wanted, deps) && { maxSizeBy: BY_CLIENT }),
     ...(several && { several }),
     ...(form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
     purpose: { server, argument: name, question, ...(tool !== undefined && { tool }) },
