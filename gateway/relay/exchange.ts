@@ -115,11 +115,12 @@ export function noteNoAnswer(facts: ExchangeFacts): void {
 export function noteError(facts: ExchangeFacts, error: GatewayError): void {
   const { code, facts: about } = error;
   facts.thrown = error;
-  const { limit, source, allowed, actual, tool } = about;
+  const { limit, source, allowed, actual, tool, rule } = about;
   if (typeof tool === 'string') noteCall(facts, tool);
   facts.error = code;
   facts.limit = limit === undefined ? undefined : String(limit);
   facts.source = source === undefined ? undefined : String(source);
+  if (typeof rule === 'string') facts.rule = rule;
   facts.allowed = typeof allowed === 'number' ? allowed : undefined;
   facts.actual = typeof actual === 'number' ? actual : undefined;
 }

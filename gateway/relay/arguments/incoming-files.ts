@@ -109,6 +109,7 @@ export class IncomingFiles {
       throw refused(rules, 'mimeTypeNotAccepted', `is ${file.mimeType}; accepted are: ${accept.join(', ')}`, {
         accept,
         actualType: file.mimeType,
+        limit: 'accept of the argument',
       });
     }
     this.#checkType(file, rules);

@@ -13,7 +13,8 @@ import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 const KEY = 'ada-0123456789';
-const READ = { name: 'read', inputSchema: { type: 'object', properties: { image: { type: 'string' } } } };
+const PLACES = { image: { type: 'string' }, photo: { type: 'string' } };
+const READ = { name: 'read', inputSchema: { type: 'object', properties: PLACES } };
 
 let folder: string;
 let path: string;
@@ -38,7 +39,9 @@ beforeAll(async () => {
       'resources/read': ({ uri }) => ({ contents: [{ uri, mimeType: 'text/plain', text: 'the report' }] }),
     },
   });
-  const tools = { read: { files: { image: { encoding: 'base64' } } } };
+  const tools = {
+    read: { files: { image: { encoding: 'base64' }, photo: { encoding: 'base64', accept: ['image/png'] } } },
+  };
   wharf = await startWharf({
     servers: {
       camera: { url: camera.url },
@@ -102,6 +105,23 @@ describe('the audit log of one file', () => {
     const digests = about.flatMap(({ files = [] }) => files.map(({ digest }) => digest));
     expect(new Set(digests).size).toBe(1);
     expect(digests).toHaveLength(4);
+  });
+
+  it('says of a call that was refused for a file which rule or limit did so', async () => {
+    const before = (await lines()).length;
+    const args = { name: 'blob', arguments: { size: 700_000, type: 'image' } };
+    const result = await (await connect('camera')).callTool(args);
+    const [made] = (result._meta as Record<string, { uri: string }[]>)['dev.wharf/files'] ?? [];
+    const web = await connect('web');
+    await web.callTool({ name: 'read', arguments: { image: made?.uri } });
+    await web.callTool({ name: 'read', arguments: { photo: 'data:text/plain;base64,SGVsbG8=' } });
+    const refused = async () =>
+      (await lines()).slice(before).filter(({ what, allowed }) => what === 'call' && allowed === false);
+    await until(async () => (await refused()).length >= 2);
+    expect(await refused()).toMatchObject([
+      { tool: 'read', code: 'file_refused', rule: 'handoff[0]' },
+      { tool: 'read', code: 'file_refused', rule: 'accept of the argument' },
+    ]);
   });
 
   it('says that a file is kept which a server had only named, once it is read', async () => {
