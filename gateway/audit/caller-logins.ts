@@ -5,6 +5,9 @@ import { claimedLogin } from '../identity/token-login.js';
 import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Authenticate, CredentialRequest, Identity } from '../ports/identity.js';
 
+/** The place in the config of the scopes that a token must have. */
+export const SCOPES_RULE = 'auth.jwt.scopes';
+
 /** Errors that refuse a credential. */
 const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'credentials_invalid', 'insufficient_scope']);
 
@@ -67,7 +70,7 @@ function whyRefused(
   const reason = facts.reason ?? (isAbsent ? 'there is no credential' : 'it is not a credential that is known here');
   const known = cause instanceof RefusedCaller ? cause.identity : undefined;
   return {
-    rule: code === 'insufficient_scope' ? 'auth.jwt.scopes' : isAboutToken ? 'auth.jwt' : 'auth',
+    rule: code === 'insufficient_scope' ? SCOPES_RULE : isAboutToken ? 'auth.jwt' : 'auth',
     reason: String(reason),
     ...(known && { principal: known.principal, token: known.login }),
     ...(isAboutToken && !known && { token: claimedLogin(bearer) }),

@@ -1,3 +1,4 @@
+import { SCOPES_RULE } from '../audit/caller-logins.js';
 import type { ClientMessages } from '../mcp/request.js';
 import type { RelayDeps } from './deps.js';
 import { type Exchange, noteCall } from './exchange.js';
@@ -18,6 +19,7 @@ export function checkScopes(
       checkTool(identity, offered.ownName(subject) ?? subject);
     } catch (error) {
       noteCall(facts, subject);
+      facts.rule = SCOPES_RULE;
       throw error;
     }
   }

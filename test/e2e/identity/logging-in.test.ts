@@ -194,6 +194,7 @@ describe('the scopes of a token', () => {
     expect(answer.headers.get('www-authenticate')).toContain('scope="mcp hr:read hr:files"');
     expect(answer.messages[0]).toMatchObject({ id: 9, error: { data: { code: 'insufficient_scope' } } });
     expect(fake.requests.length).toBe(before);
+    await until(() => wharf.logged().includes('auth.jwt.scopes'));
     expect((await client.post({ jsonrpc: '2.0', id: 10, method: 'tools/list' })).status).toBe(200);
   });
 
