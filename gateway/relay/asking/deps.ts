@@ -36,7 +36,7 @@ interface Upload {
 export interface AskingDeps
   extends Pick<
     CommonDeps,
-    'server' | 'accepts' | 'dialects' | 'limits' | 'timeouts' | 'clock' | 'log' | 'fewLines' | 'metrics'
+    'server' | 'accepts' | 'dialects' | 'limits' | 'timeouts' | 'clock' | 'log' | 'fewLines' | 'metrics' | 'audit'
   > {
   /** `elicitation.order` */
   order: readonly Means[];

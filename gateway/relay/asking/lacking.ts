@@ -73,7 +73,7 @@ export function mostInAnswer({ message, inlineArgument }: Pick<Limits, 'message'
 }
 
 /** What limits the size of a file to less than the tool takes. */
-export const BY_CLIENT: SizeBy = { limit: "maxFileSize of the client's elicitation" };
+export const BY_CLIENT: SizeBy = { limit: 'what the client declares' };
 
 /** The upload that such a file needs. */
 export function uploadFor(

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../errors.js';
 import type { FileRecord } from '../../../files/file.js';
 import type { Inquire } from '../../../mcp/inquire.js';
+import type { AuditEntry } from '../../../ports/audit.js';
 import type { FileAsking, GivenFile, ServerFile } from '../../../ports/file-question.js';
 import type { Identity } from '../../../ports/identity.js';
 import type { JsonValue } from '../../../ports/json.js';
@@ -20,7 +21,7 @@ interface Handed {
 
 /** What is needed to hand over files. */
 export interface HandOver {
-  deps: Pick<AskingDeps, 'deliver' | 'upload' | 'library' | 'log' | 'flow' | 'server' | 'limits' | 'accepts'>;
+  deps: Pick<AskingDeps, 'deliver' | 'upload' | 'library' | 'log' | 'flow' | 'audit' | 'server' | 'limits' | 'accepts'>;
   principal: string;
   identity: Identity;
   /** Asks the server in the session in which it asks. */
@@ -39,6 +40,10 @@ export async function handOver(
   const { deps, principal, signal } = context;
   const { endpoint, name: argument } = wanted;
   for (const record of records) await refuseKept(record, argument, context);
+  // a server gets a file only if that is recorded
+  if (deps.audit.isOn) {
+    for (const record of records) await deps.audit.record({ ...entryOf(record, context), allowed: true });
+  }
   if (endpoint) await deps.deliver({ files: records, endpoint, sent }, signal);
   const isUploaded = wantsUploaded(wanted, records, deps);
   const given: GivenFile[] = [];
@@ -59,12 +64,23 @@ export async function handOver(
 }
 
 /** A rule may keep these bytes from the server, wherever they have come from before. @throws GatewayError */
-async function refuseKept(record: FileRecord, argument: string, { deps, identity: who }: HandOver): Promise<void> {
-  const { flow, server: to } = deps;
+async function refuseKept(record: FileRecord, argument: string, context: HandOver): Promise<void> {
+  const { deps, identity: who } = context;
+  const { flow, audit, server: to } = deps;
   const answer = await flow?.decide({ who, from: record.server, to, file: record });
   if (!answer || answer.kind === 'allowed') return;
-  const text = `The file for '${argument}' may not be given to the server "${to}": ${answer.rule.place} keeps it from there.`;
-  throw new GatewayError('file_refused', { reason: 'handoffDenied', argument, text, rule: answer.rule.place });
+  const code = 'file_refused';
+  const { place: rule } = answer.rule;
+  audit.note({ ...entryOf(record, context), from: answer.origins[0], allowed: false, rule, code });
+  const text = `The file for '${argument}' may not be given to the server "${to}": ${rule} keeps it from there.`;
+  throw new GatewayError(code, { reason: 'handoffDenied', argument, text, rule });
+}
+
+/** What the audit log says of a file on its way to the server. */
+function entryOf(record: FileRecord, { deps, principal, identity }: HandOver): Omit<AuditEntry, 'allowed'> {
+  const { server } = deps;
+  const { actor } = identity;
+  return { what: 'handoff', principal, actor, server, from: record.server, to: server, files: [record] };
 }
 
 /** Small: it goes into a message. */

@@ -9,6 +9,8 @@ import { wayForServer } from './wanted-file.js';
 const MAX_ACCEPT = 100;
 const MAX_TYPE = 255;
 
+const UNRULED = 'the client knows no fields for files, so that rules about files (flow) could not be kept';
+
 /** A question of a server's that Wharf answers. */
 export interface FoundQuestion {
   dialect: Dialect;
@@ -19,7 +21,7 @@ export interface FoundQuestion {
 export function readQuestion(
   params: JsonObject,
   client: ClientFacts,
-  deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts'>,
+  deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts' | 'flow' | 'audit'>,
 ): FoundQuestion | undefined {
   for (const dialect of deps.dialects) {
     const question = dialect.asks?.fromServer(params);
@@ -27,10 +29,12 @@ export function readQuestion(
     if ('problem' in question) return { dialect, question };
     // the client answers a form itself where it fills such fields with bytes, or can be asked in no other way
     const isInForm = question.files.every(({ endpoint }) => !endpoint);
-    if (isInForm && givesBytes(dialect, question, client)) return undefined;
+    // what passes unread passes every rule, and is in no log
+    const isSeen = deps.flow !== undefined || deps.audit.isOn;
+    if (isInForm && !isSeen && givesBytes(dialect, question, client)) return undefined;
     const problem = tooMuchIn(question, deps.limits.files);
     if (problem !== undefined) return { dialect, question: { problem } };
-    if (isInForm && !canAskFor(question, client, deps)) return undefined;
+    if (isInForm && !canAskFor(question, client, deps)) return deps.flow && { dialect, question: { problem: UNRULED } };
     return { dialect, question };
   }
   return undefined;
