@@ -106,7 +106,7 @@ async function reloadFrom(
         );
         if (result.loginsOver.length > 0)
           log.warn({ servers: result.loginsOver }, "People's own logins at these servers are not used any longer.");
-        return;
+        break;
       case 'same':
         log.info({ file, why }, 'The config says what it said before.');
     }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Config } from '../../../gateway/config/config.js';
+import type { Reload } from '../../../gateway/reload/present-config.js';
 import { lookAt, watchForReloads } from '../../../gateway/reload/watch.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { until } from '../../helpers/wait.js';
@@ -18,6 +19,8 @@ describe('a config file that is watched', () => {
   let refusals: string[];
   /** What each load says of the file. */
   let isServed: boolean;
+  /** What becomes of a config that was read. */
+  let reloaded: Reload;
   const count = () => {
     changes += 1;
   };
@@ -36,6 +39,7 @@ describe('a config file that is watched', () => {
     changes = 0;
     refusals = [];
     isServed = false;
+    reloaded = { kind: 'same' };
     await watch();
     watchFile(file, count);
     // what the watcher compares with is looked up in the background, before these
@@ -51,7 +55,7 @@ describe('a config file that is watched', () => {
         loads += 1;
         return { ok: true, config: {} as Config, isServed };
       },
-      reload: async () => ({ kind: 'same' }),
+      reload: async () => reloaded,
       refused: (why) => refusals.push(why),
       log: silentLog,
     });
@@ -103,5 +107,25 @@ describe('a config file that is watched', () => {
     await write('of a server again');
     await until(() => refusals.length === 2);
     expect(loads).toBe(3);
+  });
+
+  it('is not read by itself once a config is in force by whose servers it may be changed', async () => {
+    isServed = true;
+    reloaded = { kind: 'done', keys: [], changed: ['files'], loginsOver: [] };
+    process.emit('SIGHUP');
+    await until(() => loads === 1);
+    await write('of a server');
+    await until(() => refusals.length === 1 || loads > 1);
+    expect([loads, refusals]).toEqual([1, ['a server may change the file']]);
+  });
+
+  it('is read by itself as before after a config that was not put in force', async () => {
+    isServed = true;
+    reloaded = { kind: 'restart', keys: ['listen'] };
+    process.emit('SIGHUP');
+    await until(() => loads === 1);
+    await write('of the operator');
+    await until(() => loads === 2 || refusals.length > 1);
+    expect(loads).toBe(2);
   });
 });
