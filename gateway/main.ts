@@ -15,7 +15,7 @@ import { configJsonSchema } from './config/reference/reference.js';
 import { createLog, takePrinted, takeUncaught } from './log.js';
 import { print, printError } from './print.js';
 import { goOnAfterHangUp } from './reload/hang-up.js';
-import { logWarnings, problemsText, startedText, startFailureText, summaryText } from './report.js';
+import { logWarnings, portOption, problemsText, startedText, startFailureText, summaryText } from './report.js';
 
 const { version } = JSON.parse(readFileSync(packageFile(import.meta.dirname), 'utf8')) as { version: string };
 
@@ -139,7 +139,7 @@ async function run(
     (takesStdout ? printError : print)(startedText(version, started, config, adapters));
     return 0;
   } catch (error) {
-    printError(startFailureText(error));
+    printError(startFailureText(error, portOption(error, config)));
     // Parts that did start would keep the process alive.
     process.exit(1);
   }

@@ -80,18 +80,24 @@ export function startedText(version: string, started: Started, config: Config, a
   ].join('\n');
 }
 
+/** The option that chooses the port which a start was refused. */
+export function portOption(error: unknown, { listen, adminListen }: Pick<Config, 'listen' | 'adminListen'>): string {
+  const { port } = Object(error) as { port?: unknown };
+  return port === adminListen?.port && port !== listen.port ? '--admin-listen' : '--listen';
+}
+
 /**
  * Why a start failed, in one or two lines.
- * @param options of the command that choose a port
+ * @param option of the command that chooses the port
  */
-export function startFailureText(error: unknown, options = '--listen or --admin-listen'): string {
+export function startFailureText(error: unknown, option = '--listen'): string {
   const facts = error as { code?: unknown; address?: unknown; port?: unknown };
   const where =
     typeof facts.address === 'string'
       ? formatAddress({ host: facts.address, port: Number(facts.port) })
       : 'The address';
   if (facts.code === 'EADDRINUSE') {
-    return `${where} is already in use. Choose another port with ${options}.\n`;
+    return `${where} is already in use. Choose another port with ${option}.\n`;
   }
   if (facts.code === 'EACCES' && facts.address !== undefined)
     return `${where} may not be listened on: permission denied. Choose one above 1023, or run Wharf where this one is allowed.\n`;

@@ -63,7 +63,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
     await gateway.drain();
     process.exit(end === 'session lost' ? 1 : 0);
   } catch (error) {
-    printError(startFailureText(error, '--listen'));
+    printError(startFailureText(error));
     process.exit(1);
   }
 }

@@ -142,17 +142,18 @@ describe('a start', () => {
     );
   });
 
-  it('fails with one plain line when the port is taken', async () => {
+  it.each([
+    ['--listen', '--admin-listen'],
+    ['--admin-listen', '--listen'],
+  ])('fails with one plain line that names the option when the port of %s is taken', async (option, other) => {
     const taken: Server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as { port: number };
-    const args = ['--upstream', fake.url, '--listen', `127.0.0.1:${port}`, '--admin-listen', '127.0.0.1:0'];
+    const args = ['--upstream', fake.url, option, `127.0.0.1:${port}`, other, '127.0.0.1:0'];
     const { code, out, err } = await start(args, { cwd: folder }).ended;
     taken.close();
     expect([code, out]).toEqual([1, '']);
-    expect(err).toContain(
-      `127.0.0.1:${port} is already in use. Choose another port with --listen or --admin-listen.\n`,
-    );
+    expect(err).toContain(`127.0.0.1:${port} is already in use. Choose another port with ${option}.\n`);
     expect(err).not.toContain('    at ');
   });
 });

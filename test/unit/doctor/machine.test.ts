@@ -16,11 +16,11 @@ describe('what a person is told to do', () => {
   });
 
   it.each([
-    [undefined, '--listen or --admin-listen'],
+    [undefined, '--listen'],
     ['--http', '--http'],
-  ])('about a port in use names the options of its own command: %s', (options, said) => {
+  ])('about a port in use names the option of its own command: %s', (option, said) => {
     const error = Object.assign(new Error('listen'), { code: 'EADDRINUSE', address: '127.0.0.1', port: 8090 });
-    expect(startFailureText(error, options)).toBe(
+    expect(startFailureText(error, option)).toBe(
       `127.0.0.1:8090 is already in use. Choose another port with ${said}.\n`,
     );
   });
