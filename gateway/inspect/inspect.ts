@@ -1,5 +1,6 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
+import { causesOf, linesOf } from '../errors/causes.js';
 import { GatewayError } from '../errors.js';
 import { INHERITED_WORDS } from '../inherited-env.js';
 import { countText } from '../policy/amounts.js';
@@ -89,10 +90,6 @@ function adviceOn(error: unknown, { transport }: ServerConfig): string {
 
 /** The error and its causes, in one line. */
 function textOf(error: unknown): string {
-  const texts: string[] = [];
-  for (let cause = error; cause instanceof Error && texts.length < 4; cause = cause.cause) {
-    const text = cause instanceof GatewayError ? cause.forOperator : cause.message;
-    texts.push(commentText(redactText(text)));
-  }
+  const texts = linesOf(causesOf(error)).map((text) => commentText(redactText(text)));
   return texts.join(' Because: ') || 'unknown error';
 }

@@ -35,6 +35,14 @@ describe('wharf inspect', () => {
     expect(checked).toMatchObject({ code: 0, err: '' });
   });
 
+  it('shows the last words of a server that ends, and leads to no log', async () => {
+    const command = [process.execPath, '-e', 'console.error("API_KEY is missing"); process.exit(3)'];
+    const { code, err } = await wharf('inspect', '--', ...command);
+    expect(code).toBe(1);
+    expect(err).toContain('its last words: API_KEY is missing');
+    expect(err).not.toContain('log of Wharf');
+  });
+
   it("asks a server with Wharf's own token for it, and says where one shows its tools to people alone", async () => {
     let answer: object = { access_token: 'for-the-server', token_type: 'Bearer', expires_in: 300 };
     const tokens = createServer((request, response) => {
