@@ -7,8 +7,11 @@ import type { ProbeAction } from './probe-command.js';
 export async function runProbe({ port }: ProbeAction): Promise<number> {
   const reported = (row: string) => printError(`${row}\n`);
   try {
-    if (port === undefined) await probeStdio(reported);
-    else print(probeText(await probeHttp(port, reported)));
+    if (port === undefined) {
+      // to a person who has run it in a terminal, where it would only wait
+      printError(`A host starts this as a stdio server, and speaks MCP with it. ${ASK} Ctrl-C ends.\n`);
+      await probeStdio(reported);
+    } else print(probeText(await probeHttp(port, reported)));
     return 0;
   } catch (error) {
     printError(startFailureText(error, '--http'));
@@ -16,9 +19,9 @@ export async function runProbe({ port }: ProbeAction): Promise<number> {
   }
 }
 
+const ASK = `Then ask its model: Call every tool of this server whose name begins with probe_, and then probe_report.
+The host's row is printed here.`;
+
 function probeText(url: string): string {
-  return `Give this URL to the host: ${url}
-Then ask its model: Call every tool of this server whose name begins with probe_, and then probe_report.
-The host's row is printed here. Ctrl-C ends.
-`;
+  return `Give this URL to the host: ${url}\n${ASK} Ctrl-C ends.\n`;
 }

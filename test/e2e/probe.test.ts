@@ -63,6 +63,13 @@ describe('wharf probe, asked by', () => {
     await client.close();
   });
 
+  it('a person in a terminal, says what it waits for', async () => {
+    running = start(['probe']);
+    const { code, out, err } = await running.ended;
+    expect([code, out]).toEqual([0, '']);
+    expect(err).toMatch(/^A host starts this as a stdio server, .*\bask its model\b/);
+  });
+
   it("the newer SDK's client over stdio, too", async () => {
     const client = new NewClient(INFO);
     await client.connect(new NewStdio({ ...COMMAND, stderr: 'ignore' }));
