@@ -19,9 +19,9 @@ export function adviceOnWords(words: readonly string[], known: readonly string[]
   return `Put -- before a server's command: ${command} -- ${words.join(' ')}`;
 }
 
-/** For a command that lacks its `--config`: the word that stands in its place. */
+/** For a command that lacks its `--config`: what stands in its place, if anything does. */
 export function adviceOnConfig([command, word]: readonly string[]): string {
-  if (word === undefined) return '';
+  if (word === undefined) return `Name the file: wharf ${command} --config wharf.yaml\n`;
   if (!word.startsWith('-')) return `Put --config before the file: wharf ${command} --config ${word}\n`;
   return word !== '--config' && nearest(word, ['--config']) !== undefined ? '(Did you mean --config?)\n' : '';
 }

@@ -21,7 +21,10 @@ export const settings = z
   .strictObject({
     bucket: z
       .string()
-      .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be a bucket name')
+      .regex(
+        /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+        'must be the name of a bucket: 3 to 63 small letters, digits, dots and dashes',
+      )
       // it lists its objects in no order, and takes no signature but that of a session
       .refine(
         (name) => !name.endsWith('--x-s3'),

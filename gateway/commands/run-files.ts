@@ -24,7 +24,9 @@ export async function runFilesCommand({ from, ...asked }: FilesAction, adapters:
     (isDone ? print : printError)(text);
     return isDone ? 0 : 1;
   } catch (error) {
-    printError(`The admin port at ${base} cannot be reached: ${whyUnreachable(error)}\n`);
+    printError(
+      `The admin port at ${base} cannot be reached: ${whyUnreachable(error)}. Is the gateway running, and is this its adminListen?\n`,
+    );
     return 1;
   }
 }

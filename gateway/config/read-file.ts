@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Composer, CST, type Document, Parser, parseDocument } from 'yaml';
@@ -39,7 +40,7 @@ export async function readConfigFile(file: string): Promise<FileRead> {
       await handle.close();
     }
   } catch (error) {
-    return refuse(reasonOf(error));
+    return refuse(reasonOf(error, file));
   }
   return parseConfigText(bytes, file);
 }
@@ -52,8 +53,10 @@ const REASONS: Record<string, string> = {
   ELOOP: 'cannot be read: too many symbolic links',
 };
 
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, file: string): string {
   const code = String((error as { code?: unknown } | null)?.code ?? 'unknown error');
+  // most often Wharf was started in another folder
+  if (code === 'ENOENT' && !isAbsolute(file)) return `${REASONS.ENOENT} in ${process.cwd()}`;
   return REASONS[code] ?? `cannot be read: ${code}`;
 }
 
@@ -90,7 +93,8 @@ async function parseConfigText(bytes: Uint8Array, file: string): Promise<FileRea
       return { ok: false, problems: problems.filter((one, at) => !isDeepStrictEqual(one, problems[at - 1])) };
     }
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-    if (value === null || value === undefined) return refuse('is empty');
+    if (value === null || value === undefined)
+      return refuse('is empty; it needs servers: { NAME: { url: … } } at least');
     if (typeof value !== 'object' || Array.isArray(value)) return refuse('must hold a map of settings');
     return { ok: true, value };
   } catch {

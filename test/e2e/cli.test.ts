@@ -69,7 +69,10 @@ describe('wharf', () => {
 
   it('files says why an admin port does not answer', async () => {
     const { code, err } = await wharf('files', 'list', '--admin', 'http://127.0.0.1:1111');
-    expect([code, err]).toEqual([1, expect.stringMatching(/^The admin port at \S+ cannot be reached: .*ECONNREFUSED/)]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^The admin port at \S+ cannot be reached: .*ECONNREFUSED.*is this its adminListen\?\n$/),
+    ]);
   });
 
   it('--version prints the version of the package', async () => {
@@ -139,7 +142,7 @@ describe('wharf', () => {
     [['--upstream'], /argument missing/],
     [['--upstream', 'http://x/', '--config', 'y'], /only one of/],
     [['--upstream', 'http://x/', '--', 'node'], /only one of/],
-    [['check'], /--config <file>' not specified/],
+    [['check'], /--config <file>' not specified\nName the file: wharf check --config wharf\.yaml\n$/],
     [['check', '--config', 'a', 'b'], /too many arguments/],
     [['schema', '--format', 'xml'], /json, markdown/],
     [['--'], /wharf --upstream/],

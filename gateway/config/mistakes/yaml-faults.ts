@@ -12,6 +12,7 @@ const LONGEST_KEY = 64;
 
 /** Texts that follow the place. They quote nothing of the file but a key: the rest may hold secrets. */
 const TEXTS: Partial<Record<ErrorCode, string>> = {
+  TAB_AS_INDENT: 'has tabs as indentation; YAML takes blanks only',
   MULTIPLE_DOCS: 'holds multiple documents; a config is one, without a line "---" in it',
   BAD_DQ_ESCAPE: 'has a "\\" that means nothing in this place; write "\\\\" for each, or "/" in the path of a file',
   BLOCK_AS_IMPLICIT_KEY:

@@ -18,13 +18,18 @@ const SECRET = 'hunter2-very-secret';
 const HASH = `sha256:${'0123456789ABCDEF'.repeat(4)}`;
 
 const FILES: Bad[] = [
-  { name: 'an empty file', text: '', path: FILE, message: /is empty/ },
+  { name: 'an empty file', text: '', path: FILE, message: /is empty; it needs servers: / },
   { name: 'a file of comments', text: '# nothing\n', path: FILE, message: /is empty/ },
   { name: 'a list', text: '- a\n', path: FILE, message: /map of settings/ },
   { name: 'a single word', text: 'wharf\n', path: FILE, message: /map of settings/ },
   { name: 'a NUL', text: withServer('gatewayId: "a\0b"\n'), path: FILE, message: /NUL/ },
   { name: 'what is not UTF-8', text: bytes(SERVER, 'gatewayId: ', [0xff, 0xfe]), path: FILE, message: /UTF-8/ },
-  { name: 'a tab for indentation', text: 'servers:\n\ta: 1\n', path: `${FILE}:2:1`, message: /[Tt]abs/ },
+  {
+    name: 'a tab for indentation',
+    text: 'servers:\n\ta: 1\n',
+    path: `${FILE}:2:1`,
+    message: /has tabs .* blanks only/,
+  },
   {
     name: 'a key twice',
     text: `${SERVER}${SERVER}`,

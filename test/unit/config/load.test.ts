@@ -264,6 +264,12 @@ describe('a file that cannot be read', () => {
     expect(result).toEqual({ ok: false, problems: [{ path: '/nowhere/wharf.yaml', message: 'does not exist' }] });
   });
 
+  it('is told with the folder in which it was looked for, where its path is not whole', async () => {
+    const result = await loadConfig({ file: 'nowhere.yaml' }, adapters, {});
+    const message = `does not exist in ${process.cwd()}`;
+    expect(result).toEqual({ ok: false, problems: [{ path: 'nowhere.yaml', message }] });
+  });
+
   it('is told when it is a directory', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'wharf-config-'));
     const result = await loadConfig({ file: folder }, adapters, {});
