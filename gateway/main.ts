@@ -127,10 +127,15 @@ async function run(
     if (file !== undefined) {
       const { watchForReloads } = await import('./reload/watch.js');
       const { noteRefusedConfig: refused } = started;
+      let present = config;
       const reload = async (next: Config) => {
         const result = await started.reload(next);
         // before the log says so: a line about it at the level that it brings is seen
-        if (result.kind === 'done') log.setLevel(next.logLevel);
+        if (result.kind === 'done') {
+          log.setLevel(next.logLevel);
+          logWarnings(next, adapters, log, present);
+          present = next;
+        }
         return result;
       };
       watchForReloads({ file, seen, isServed, load, reload, refused, log });

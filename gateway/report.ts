@@ -60,9 +60,20 @@ function warningLine({ path, message }: ConfigProblem): string {
   return `warning: ${path} ${message}.`;
 }
 
-/** Logs warnings, because operators read the log once Wharf runs. */
-export function logWarnings(config: Config, adapters: AdapterList, log: Pick<Log, 'warn'>): void {
-  for (const { path, ...found } of warningsOf(config, adapters)) log.warn({ path }, `${path} ${withValue(found)}.`);
+/**
+ * Logs warnings, because operators read the log once Wharf runs.
+ * @param before the config that this one replaces, of which the log has told
+ */
+export function logWarnings(config: Config, adapters: AdapterList, log: Pick<Log, 'warn'>, before?: Config): void {
+  const known = new Set(before && warningsOf(before, adapters).map(warningText));
+  for (const found of warningsOf(config, adapters)) {
+    const text = warningText(found);
+    if (!known.has(text)) log.warn({ path: found.path }, text);
+  }
+}
+
+function warningText({ path, ...found }: ConfigProblem): string {
+  return `${path} ${withValue(found)}.`;
 }
 
 /** The output of a start: the URLs to paste, where files go and what to do next. */

@@ -100,6 +100,22 @@ describe('a config that takes the place of another', () => {
     await expect(connect('/b/mcp')).rejects.toThrow('No server is called');
   });
 
+  it('warns of what is new in it, and not again of what was there before', async () => {
+    // a folder that a server is given must not have files or an audit log in it
+    const elsewhere = { objects: { use: 'memory' }, audit: { use: 'none' } };
+    const missing = (name: string) => ({ command: [name] });
+    const warning = (name: string) => `is not found in PATH (it is \\"${name}\\").`;
+    await begin({ ...elsewhere, servers: { a: missing('no-such-first') } });
+    await until(() => gateway.logged().includes(warning('no-such-first')));
+    const servers = { a: missing('no-such-first'), b: missing('no-such-second') };
+    const told = await reload({ ...elsewhere, servers }, DONE);
+    expect(told).toContain(warning('no-such-second'));
+    expect(told).not.toContain(warning('no-such-first'));
+    const place = { command: [process.execPath, '-e', '', folder] };
+    const served = { ...elsewhere, servers: { ...servers, c: place } };
+    expect(await reload(served, DONE)).toContain('a change is read only on SIGHUP');
+  });
+
   it('lets a running call finish at the server that it was made to, while new ones go to the other', async () => {
     await begin({ servers: { a: { url: one.url } } });
     const before = await connect('/a/mcp');

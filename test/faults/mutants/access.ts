@@ -11,6 +11,14 @@ export const ACCESS: readonly Mutant[] = [
     suites: ['unit/policy/access', 'property/access'],
   },
   {
+    name: 'config-of-a-new-server',
+    fault: 'A server that a reload has added changes the config, and with it which programs Wharf runs.',
+    file: 'gateway/reload/watch.ts',
+    find: "        break;\n      case 'same':",
+    replace: "        return;\n      case 'same':",
+    suites: ['unit/reload/watch'],
+  },
+  {
     name: 'hidden-tool-listed',
     fault: 'A caller sees tools that it may not use.',
     file: 'gateway/relay/tools/tool-list.ts',
