@@ -139,7 +139,7 @@ export class Library {
     return id === undefined ? undefined : this.find(id);
   }
 
-  /** Makes a handle for a file that its owner has yet to upload. */
+  /** Makes a handle for a file that its owner has yet to upload. @param until when, in milliseconds since the Unix epoch */
   async expect(id: string, principal: string, until: number): Promise<string> {
     await this.#handles.expect(id, principal, until);
     return handleOf(this.#deps.settings.gatewayId, id);
@@ -154,6 +154,7 @@ export class Library {
   /**
    * Records an awaited upload. Of several attempts, on any replica, exactly one succeeds: a handle means one sequence
    * of bytes for ever.
+   * @param expectedUntil as `until` of `expect`
    * @returns false when another attempt was first
    * @throws GatewayError `storage_full`; `state_unavailable`: the record may still have been made, so the object must stay
    */
@@ -238,6 +239,7 @@ export class Library {
     this.discard(record.key, record);
   }
 
+  /** A file's record, of any caller: `resolve` is for requests of one. Undefined for one that is gone or revoked. */
   async find(id: string): Promise<FileRecord | undefined> {
     const record = recordIn(await this.#deps.state.read(recordKey(id)));
     return record?.revokedAt === undefined ? record : undefined;

@@ -59,6 +59,7 @@ export interface Authorization {
 export interface Admission {
   fileId: string;
   intent: UploadIntent;
+  /** Milliseconds since the Unix epoch. */
   expiresAt: number;
   /** Most bytes that are accepted, and the name of the setting behind it. */
   largest: UploadBound;
@@ -96,7 +97,10 @@ export class Uploads {
     this.#deps = deps;
   }
 
-  /** @throws GatewayError `upload_invalid`, `upload_too_large`, or the state store's error */
+  /**
+   * Makes a link for one upload, and the handle under which it will be found.
+   * @throws GatewayError `upload_invalid`, `upload_too_large`, or the state store's error
+   */
   async authorize(intent: UploadIntent): Promise<Authorization> {
     const { tickets, codes, clock, settings } = this.#deps;
     checkIntent(intent, settings.fileLimit());
@@ -149,6 +153,7 @@ export class Uploads {
     return this.#deps.tickets.noteOpened(ticket);
   }
 
+  /** A link with all that is known of it: more reads of the state store than `link`. Undefined once it is forgotten. */
   async find(ticket: string): Promise<FoundUpload | undefined> {
     const { tickets, codes, settings } = this.#deps;
     const found = await tickets.findUpload(ticket);
@@ -175,7 +180,10 @@ export class Uploads {
     return stateOf(await this.find(ticket));
   }
 
-  /** @throws GatewayError `link_unknown`, `link_expired`, `upload_done`, `upload_cancelled`, `upload_locked` */
+  /**
+   * Lets an upload begin; the page that may be waiting for its user then counts as opened.
+   * @throws GatewayError `link_unknown`, `link_expired`, `upload_done`, `upload_cancelled`, `upload_locked`
+   */
   async admit(ticket: string): Promise<Admission> {
     const found = await this.find(ticket);
     const state = stateOf(found);

@@ -44,9 +44,12 @@ export interface ExchangeFacts {
   method: string | undefined;
   /** Tool, prompt or resource. */
   name: string | undefined;
+  /** Of MCP: that of the session, or the one that a request names. */
   version: string | undefined;
+  /** Files in its answer, and their bytes. */
   files: number;
   fileBytes: number;
+  /** Bytes of its answer, as they were sent. */
   bytesOut: number;
   /** Code of the error that the client got, if any, or of what it got instead of an answer. */
   error: string | undefined;

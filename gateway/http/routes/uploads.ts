@@ -120,6 +120,7 @@ async function unlock(
   const { principal, purpose } = intent;
   const tell = (outcome: string) =>
     log.info({ file: fileId, principal, server: purpose?.server, ...callerOf(incoming), outcome }, 'upload code');
+  // one short form is read and nothing is stored: there is nothing to end for a client that has gone
   const { signal } = new AbortController();
   const code = await receivedUpload(deps, admission, { incoming, outgoing, until: signal }, (bytes) =>
     codeInForm(bytes),
