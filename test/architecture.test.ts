@@ -294,7 +294,9 @@ describe('the rooms of the gateway', () => {
     ...readdirSync(join(ROOT, 'gateway/relay'))
       .filter((name) => !name.endsWith('.ts'))
       .map((room) => `gateway/relay/${room}`),
-    ...['budget', 'config', 'files', 'http', 'mcp', 'parts', 'ports'].map((room) => `gateway/${room}`),
+    ...['budget', 'config', 'files', 'http', 'mcp', 'parts', 'ports', 'reload', 'stdio'].map(
+      (room) => `gateway/${room}`,
+    ),
   ])('%s has a page that names each of its files and folders, and no other', (room) => {
     const page = readFileSync(join(ROOT, room, 'README.md'), 'utf8');
     const named = [...page.matchAll(/`([a-z-]+(?:\.ts|\/))`/g)].map(([, name]) => name);

@@ -23,7 +23,7 @@ export interface LineDeps {
   identity: Identity;
   /** What every link of Wharf's begins with. */
   publicBase: () => string;
-  /** Counts the running messages. */
+  /** Counts the bytes of running messages. */
   held: HeldBudget;
   timeouts: Timeouts;
   clock: Stopwatch;

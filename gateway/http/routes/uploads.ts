@@ -121,8 +121,8 @@ async function unlock(
   const tell = (outcome: string) =>
     log.info({ file: fileId, principal, server: purpose?.server, ...callerOf(incoming), outcome }, 'upload code');
   // one short form is read and nothing is stored: there is nothing to end for a client that has gone
-  const { signal } = new AbortController();
-  const code = await receivedUpload(deps, admission, { incoming, outgoing, until: signal }, (bytes) =>
+  const { signal: never } = new AbortController();
+  const code = await receivedUpload(deps, admission, { incoming, outgoing, until: never }, (bytes) =>
     codeInForm(bytes),
   );
   try {
