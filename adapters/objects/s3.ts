@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
 import { askForBucket, prepareBucket } from './s3/bucket.js';
 import { connect, connectionLimits, makeClient } from './s3/connection.js';
+import { RenewedCredentials } from './s3/credentials.js';
 import { abortUploads, listObjects } from './s3/list.js';
 import { readObject, readWhole, statObject } from './s3/read.js';
 import { s3Resumable } from './s3/resumable.js';
@@ -160,7 +161,8 @@ export async function create(
   const limits = connectionLimits(timeoutMs);
   const signed = new SignedRequests(modules, client, bucket, limits);
   const links = signer === client ? signed : new SignedRequests(modules, signer, bucket, limits);
-  const s3 = connect({ sdk, client, signed, bucket, signsPayload: signPayload, timeoutMs });
+  const renewed = new RenewedCredentials([client.config.credentials, signer.config.credentials]);
+  const s3 = connect({ sdk, client, signed, bucket, signsPayload: signPayload, timeoutMs }, renewed);
   const target = (key: string) => ({ Bucket: config.bucket, Key: config.prefix + key });
 
   const store: ObjectStore = {

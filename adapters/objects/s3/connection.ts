@@ -1,6 +1,6 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { boundAnswers, passOverLongPauses } from './answers.js';
-import { inTime } from './credentials.js';
+import { inTime, type RenewedCredentials } from './credentials.js';
 import { nameRequests, statusOf, storeTimeout, toStoreError } from './errors.js';
 import type { ConnectionLimits } from './requests.js';
 import type { SignedRequests } from './signed.js';
@@ -91,8 +91,8 @@ export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: nu
   if (accessKeyId !== undefined && secretAccessKey !== undefined) {
     config.credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
   } else {
-    // each client has a chain of its own, which searches only when it is asked
-    const asked = { ...config };
+    // each client has a chain of its own, which searches only when it is asked, and reads a file of credentials as it is then
+    const asked = { ...config, ignoreCache: true };
     const chain = () => new sdk.S3Client(asked).config.credentials;
     config.credentials = inTime(chain, timeoutMs / CREDENTIALS_PART);
   }
@@ -123,7 +123,7 @@ function leavePayloadUnsigned(client: S3Client): void {
 }
 
 /** Adds `run`, which ends a step of the SDK in time and gives each failure its code. */
-export function connect(parts: Omit<Connection, 'run'>): Connection {
+export function connect(parts: Omit<Connection, 'run'>, renewed: RenewedCredentials): Connection {
   const { timeoutMs } = parts;
   return {
     ...parts,
@@ -138,7 +138,8 @@ export function connect(parts: Omit<Connection, 'run'>): Connection {
         controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
       });
       try {
-        return await Promise.race([afterClock(parts.client, () => step(controller.signal)), aborted]);
+        const tried = renewed.around(() => afterClock(parts.client, () => step(controller.signal)));
+        return await Promise.race([tried, aborted]);
       } catch (error) {
         if (controller.signal.aborted) throw controller.signal.reason;
         throw toStoreError(error, timeoutMs);

@@ -4,7 +4,9 @@ import { CredentialsTimeout, CredentialsUnread } from './credentials.js';
 const KEYS =
   'objects.accessKeyId and objects.secretAccessKey, or without them what the AWS SDK finds in the environment';
 
-const NEW_TOKEN = `The credentials have expired: renew ${KEYS}, and start Wharf again.`;
+const NEW_TOKEN =
+  'The credentials have expired: renew objects.accessKeyId and objects.secretAccessKey and start Wharf again, or without them ' +
+  'renew what the AWS SDK finds, which is read again by itself, except from variables of the environment.';
 
 const LOOK_AT_CREDENTIALS =
   'Look at what the AWS SDK asks for credentials (such as AWS_CONTAINER_CREDENTIALS_FULL_URI, the metadata service of the machine, ' +

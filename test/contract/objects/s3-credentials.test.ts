@@ -1,6 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { CredentialsTimeout, inTime } from '../../../adapters/objects/s3/credentials.js';
+import { CredentialsTimeout, inTime, RenewedCredentials } from '../../../adapters/objects/s3/credentials.js';
 import { toStoreError } from '../../../adapters/objects/s3/errors.js';
 import { create, settings } from '../../../adapters/objects/s3.js';
 import { adviceIn } from '../../../gateway/errors/causes.js';
@@ -79,6 +82,23 @@ describe('credentials of the SDK', () => {
     expect(asked).toBe(1);
   });
 
+  it('are searched for anew where those before are refused, as long as few searches hang', async () => {
+    let made = 0;
+    const chain = () => {
+      made += 1;
+      const accessKeyId = `key ${made}`;
+      return made < 3 ? async () => ({ ...KEYS, accessKeyId }) : never;
+    };
+    const provider = inTime(chain, 1, () => 0);
+    expect((await provider()).accessKeyId).toBe('key 1');
+    expect((await provider({ forceRefresh: true })).accessKeyId).toBe('key 2');
+    expect((await provider()).accessKeyId).toBe('key 2');
+    for (let at = 0; at < 20; at += 1) {
+      await expect(provider({ forceRefresh: true })).rejects.toThrow(CredentialsTimeout);
+    }
+    expect(made).toBe(2 + 16);
+  });
+
   it.each<[string, () => Promise<typeof KEYS>]>([
     ['do not come', never],
     ['are a page', async () => JSON.parse('<html>') as typeof KEYS],
@@ -108,6 +128,110 @@ describe('credentials of the SDK', () => {
     } finally {
       process.env = before;
       await Promise.all([store.close(), fixed.close(), close(server)]);
+    }
+  });
+});
+
+describe('credentials that the store refuses', () => {
+  const refused = Object.assign(new Error('refused'), { name: 'ExpiredToken' });
+
+  /** What the SDK keeps of the keys that may be found, and a step that takes only the newest. */
+  function lab(code = refused) {
+    const seen = { newest: 0, searches: 0, steps: 0 };
+    let kept = 0;
+    const provider = async (asked?: { forceRefresh?: boolean }) => {
+      if (asked?.forceRefresh) {
+        seen.searches += 1;
+        kept = seen.newest;
+      }
+      return { ...KEYS, sessionToken: `token ${kept}` };
+    };
+    const step = async () => {
+      seen.steps += 1;
+      const { sessionToken } = await provider();
+      if (sessionToken !== `token ${seen.newest}`) throw code;
+      return sessionToken;
+    };
+    return { seen, provider, step };
+  }
+
+  it('are replaced by those that are found now, and the step is made again', async () => {
+    const { seen, provider, step } = lab();
+    const renewed = new RenewedCredentials([provider], () => 0);
+    expect(await renewed.around(step)).toBe('token 0');
+    seen.newest = 1;
+    expect([await renewed.around(step), seen.searches, seen.steps]).toEqual(['token 1', 1, 3]);
+  });
+
+  it('are searched for once by all steps that are refused together', async () => {
+    const { seen, provider, step } = lab();
+    const renewed = new RenewedCredentials([provider], () => 0);
+    seen.newest = 1;
+    const all = await Promise.all([1, 2, 3].map(() => renewed.around(step)));
+    expect([...all, seen.searches]).toEqual(['token 1', 'token 1', 'token 1', 1]);
+  });
+
+  it('are searched for once in ten seconds while only they are found', async () => {
+    let now = 0;
+    const { seen, provider } = lab();
+    const renewed = new RenewedCredentials([provider], () => now);
+    const step = () => Promise.reject(refused);
+    for (let at = 0; at < 5; at += 1) await expect(renewed.around(step)).rejects.toBe(refused);
+    expect(seen.searches).toBe(1);
+    now = 10_000;
+    await expect(renewed.around(step)).rejects.toBe(refused);
+    expect(seen.searches).toBe(2);
+  });
+
+  it('are not searched for where the store refuses something else', async () => {
+    const { seen, provider, step } = lab(Object.assign(new Error('denied'), { name: 'AccessDenied' }));
+    seen.newest = 1;
+    await expect(new RenewedCredentials([provider], () => 0).around(step)).rejects.toThrow('denied');
+    expect([seen.searches, seen.steps]).toEqual([0, 1]);
+  });
+
+  it('are told as refused where nothing gives others', async () => {
+    const search = (asked?: { forceRefresh?: boolean }) =>
+      asked?.forceRefresh ? Promise.reject(new Error('none')) : Promise.resolve(KEYS);
+    const step = () => Promise.reject(refused);
+    await expect(new RenewedCredentials([search], () => 0).around(step)).rejects.toBe(refused);
+  });
+
+  it('are read again from the file of a profile that was written anew, for requests and for links', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'wharf-profile-'));
+    const file = join(folder, 'credentials');
+    const write = (name: string) =>
+      writeFile(file, `[default]\naws_access_key_id=${name}\naws_secret_access_key=secret\n`);
+    let known = 'KEY1';
+    const server = createServer((request, response) => {
+      const isKnown = request.headers.authorization?.includes(`Credential=${known}/`);
+      const refusal = '<Error><Code>InvalidAccessKeyId</Code><Message>It is not known.</Message></Error>';
+      if (isKnown) response.writeHead(204).end();
+      else response.writeHead(403, { 'content-type': 'application/xml' }).end(refusal);
+    });
+    const before = process.env;
+    const alone = {
+      AWS_SHARED_CREDENTIALS_FILE: file,
+      AWS_CONFIG_FILE: '/nonexistent',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    };
+    process.env = { PATH: before.PATH, HOME: '/nonexistent', ...alone };
+    await write('KEY1');
+    const endpoint = `http://127.0.0.1:${await listen(server)}`;
+    const given = settings.parse({ bucket: 'any', endpoint, publicEndpoint: 'http://files.example.com' });
+    const store = await create(given, { timeouts: { store: 30_000 } });
+    const link = () =>
+      store.presign?.('f/a', { contentType: 'text/plain', contentDisposition: 'inline', ttlSeconds: 60 });
+    try {
+      await store.remove('f/a');
+      expect(await link()).toContain('Credential=KEY1');
+      await write('KEY2');
+      known = 'KEY2';
+      await store.remove('f/a');
+      expect(await link()).toContain('Credential=KEY2');
+    } finally {
+      process.env = before;
+      await Promise.all([store.close(), close(server), rm(folder, { recursive: true })]);
     }
   });
 });
