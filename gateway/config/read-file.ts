@@ -1,6 +1,7 @@
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Composer, CST, type Document, Parser, parseDocument } from 'yaml';
 import { faultText, isLast, isToml, withoutComments } from './mistakes/yaml-faults.js';
@@ -12,28 +13,32 @@ type FileRead = { ok: true; value: object } | { ok: false; problems: ConfigProbl
 const MAX_BYTES = 1024 * 1024;
 /** Most repetitions of an anchor, including those inside it: stops the "billion laughs" document. */
 const MAX_ALIASES = 200;
+/** How long a pipe may give nothing: behind `--config <(sops -d wharf.yaml)` a person may be asked for a password. */
+const PIPE_MS = 60_000;
+const LOOK_MS = 20;
 /** The deepest value of any setting is at depth 4. */
 const MAX_DEPTH = 100;
 
-/** Reads a config file as plain values. YAML 1.2 core schema, which includes JSON. Does not expand variables. */
-export async function readConfigFile(file: string): Promise<FileRead> {
+/**
+ * Reads a config file as plain values. YAML 1.2 core schema, which includes JSON. Does not expand variables. A pipe to which
+ * nothing is written would keep a thread for ever, and with it every later reload and the end of the process, so it is opened
+ * without waiting.
+ * @param pipeMs how long a pipe may give nothing
+ */
+export async function readConfigFile(file: string, pipeMs = PIPE_MS): Promise<FileRead> {
   const refuse = (message: string): FileRead => ({ ok: false, problems: [{ path: file, message }] });
   if (file === '') return { ok: false, problems: [{ path: '--config', message: 'must name a file' }] };
   let bytes: Buffer;
   try {
-    const handle = await open(file, 'r');
+    const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stat = await handle.stat();
       if (stat.isDirectory()) return refuse('is a directory; name the file');
       if (stat.size > MAX_BYTES) return refuse(`has ${stat.size} bytes, more than the ${MAX_BYTES} allowed`);
       // One byte past the limit detects a pipe or a growing file that is too large.
       const buffer = Buffer.alloc(MAX_BYTES + 1);
-      let length = 0;
-      for (;;) {
-        const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
-        length += bytesRead;
-        if (bytesRead === 0 || length === buffer.length) break;
-      }
+      const length = await fill(buffer, handle, stat.isFile() ? 0 : pipeMs);
+      if (length === undefined) return refuse(`is a pipe that gives nothing for ${pipeMs / 1000} s`);
       if (length > MAX_BYTES) return refuse(`has more than the ${MAX_BYTES} bytes allowed`);
       bytes = buffer.subarray(0, length);
     } finally {
@@ -43,6 +48,36 @@ export async function readConfigFile(file: string): Promise<FileRead> {
     return refuse(reasonOf(error, file));
   }
   return parseConfigText(bytes, file);
+}
+
+/**
+ * Reads until the end, or until the buffer is full.
+ * @param waitMs how long nothing may come; 0 for a file, which has its end where nothing comes
+ * @returns how many bytes there are; undefined where nothing has come in time
+ */
+async function fill(buffer: Buffer, handle: FileHandle, waitMs: number): Promise<number | undefined> {
+  let length = 0;
+  let waited = 0;
+  while (length < buffer.length) {
+    const bytesRead = await handle.read(buffer, length, buffer.length - length).then(
+      (read) => read.bytesRead,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EAGAIN') return undefined;
+        throw error;
+      },
+    );
+    if (bytesRead) {
+      length += bytesRead;
+      waited = 0;
+      continue;
+    }
+    // before its first byte a pipe without a writer looks as one that has ended
+    if (bytesRead === 0 && (waitMs === 0 || length > 0)) break;
+    if (waited >= waitMs) return undefined;
+    waited += LOOK_MS;
+    await pause(LOOK_MS);
+  }
+  return length;
 }
 
 const REASONS: Record<string, string> = {
