@@ -16,7 +16,7 @@ export function askingDeps(common: CommonDeps, remoteMethods: RemoteMethods, { p
   const upload = { ...delivery, remoteMethods };
   return {
     ...{ server, accepts, dialects, limits, timeouts, clock, log, fewLines, metrics, audit },
-    ...{ order, rounds },
+    ...{ order, rounds, isScanned: parts.ingest.antivirus !== undefined },
     ...{
       held,
       uploads,

@@ -52,6 +52,8 @@ export interface AskingDeps
   taskTools: Pick<TaskTools, 'toolOf'>;
   /** Absent: every file may go to every server. */
   flow: Pick<Flow, 'consents' | 'decide'> | undefined;
+  /** Files are scanned for viruses. */
+  isScanned: boolean;
   /** How a file is uploaded, and what to do `then` with its handle, in words for a model. */
   steps: (offered: Authorization, then: string) => string;
   held: HeldBudget;

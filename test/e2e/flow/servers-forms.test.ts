@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { auditLines } from '../../helpers/audit-lines.js';
 import { sha256Url } from '../../helpers/bytes.js';
+import { ClamdStub } from '../../helpers/clamd-stub.js';
 import { until } from '../../helpers/wait.js';
 import { PNG } from '../asking/lab.js';
 import { ask, start, stop, toldIn } from '../asking/server-lab.js';
@@ -60,6 +61,23 @@ describe('a file in the answer to a form of a server', () => {
     const { came, lines } = await filledIn('noted');
     expect(came.result?.content).toEqual({ scan: URI });
     expect(lines).toMatchObject([{ allowed: true, files }]);
+  });
+
+  it('does not reach the server where the antivirus finds something in it', async () => {
+    const clamd = await ClamdStub.start({
+      reply: (bytes) => (bytes.equals(PNG) ? 'stream: Bad.Picture FOUND' : 'stream: OK'),
+    });
+    try {
+      await start(FORM, {}, { antivirus: { use: 'clamd', host: '127.0.0.1', port: clamd.port, maxSizeMiB: 1 } });
+      const { call, question, answer } = await ask(KNOWS);
+      await answer((await question()).id, { action: 'accept', content: { scan: URI } });
+      // another file may do
+      await answer((await question(2)).id, { action: 'decline' });
+      expect(toldIn(await call.result()).came).toEqual({ result: { action: 'decline' } });
+    } finally {
+      await stop();
+      await clamd.stop();
+    }
   });
 
   it('is not asked for where rules could not be kept: the client knows no fields for files', async () => {

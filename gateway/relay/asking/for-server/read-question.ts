@@ -21,7 +21,7 @@ export interface FoundQuestion {
 export function readQuestion(
   params: JsonObject,
   client: ClientFacts,
-  deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts' | 'flow' | 'audit'>,
+  deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts' | 'flow' | 'audit' | 'isScanned'>,
 ): FoundQuestion | undefined {
   for (const dialect of deps.dialects) {
     const question = dialect.asks?.fromServer(params);
@@ -29,8 +29,8 @@ export function readQuestion(
     if ('problem' in question) return { dialect, question };
     // the client answers a form itself where it fills such fields with bytes, or can be asked in no other way
     const isInForm = question.files.every(({ endpoint }) => !endpoint);
-    // what passes unread passes every rule, and is in no log
-    const isSeen = deps.flow !== undefined || deps.audit.isOn;
+    // what passes unread passes every rule and the antivirus, and is in no log
+    const isSeen = deps.flow !== undefined || deps.audit.isOn || deps.isScanned;
     if (isInForm && !isSeen && givesBytes(dialect, question, client)) return undefined;
     const problem = tooMuchIn(question, deps.limits.files);
     if (problem !== undefined) return { dialect, question: { problem } };
