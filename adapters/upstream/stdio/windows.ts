@@ -21,7 +21,7 @@ const PATH = /[/\\]|^[a-z]:/i;
  * started in its place.
  * @returns its whole path
  */
-export async function findProgram(program: string, env: Surroundings['env'], cwd: string): Promise<string | undefined> {
+async function findProgram(program: string, env: Surroundings['env'], cwd: string): Promise<string | undefined> {
   const endings = (env.PATHEXT ?? PATHEXT).split(';').filter((ending) => ending !== '');
   const hasEnding = endings.some((ending) => program.toLowerCase().endsWith(ending.toLowerCase()));
   const names = hasEnding ? [program] : endings.map((ending) => program + ending.toLowerCase());
@@ -78,11 +78,10 @@ function taskkill(ids: Iterable<number>): readonly [string, string[]] {
 
 function end(id: number): void {
   const [program, args] = taskkill([id]);
-  const killer = spawn(program, args, { stdio: 'ignore', windowsHide: true });
-  killer.once('error', () => endAlone(id));
-  killer.once('exit', () => endAlone(id));
+  spawn(program, args, { stdio: 'ignore', windowsHide: true }).once('error', () => endAlone(id));
 }
 
+/** Only where `taskkill` does not run: the id of a process that has ended is soon that of another. */
 function endAlone(id: number): void {
   try {
     process.kill(id, 'SIGKILL');
@@ -104,8 +103,8 @@ const running = new Set<number>();
 
 function endRunning(): void {
   const [program, args] = taskkill(running);
-  spawnSync(program, args, { stdio: 'ignore', windowsHide: true, timeout: AT_EXIT_MS });
-  for (const id of running) endAlone(id);
+  const { error } = spawnSync(program, args, { stdio: 'ignore', windowsHide: true, timeout: AT_EXIT_MS });
+  if (error) for (const id of running) endAlone(id);
 }
 
 export const windowsProcesses: Processes = {
