@@ -13,6 +13,9 @@ const AT_EXIT_MS = 2000;
 /** Where Windows is, by the environment of the last program that was started. */
 let systemRoot = 'C:\\Windows';
 
+/** Those that run, by their ids: the id of one that has ended is soon that of another process. */
+const programs = new Map<number, ChildProcessWithoutNullStreams>();
+
 /** A letter and a colon, a slash or a backslash. */
 const PATH = /[/\\]|^[a-z]:/i;
 
@@ -56,13 +59,19 @@ async function start(
   const path = await findProgram(program, env, cwd ?? '.');
   if (path === undefined) throw Object.assign(new Error(`no program: ${program}`), { code: 'ENOENT' });
   systemRoot = env.SYSTEMROOT ?? systemRoot;
-  return spawnAny(path, args, {
+  const child = spawnAny(path, args, {
     env,
     cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
     // without it a window opens for each server, and Ctrl-C in Wharf's ends them all before their calls are answered
     windowsHide: true,
   }) as ChildProcessWithoutNullStreams;
+  const { pid } = child;
+  if (pid !== undefined) {
+    programs.set(pid, child);
+    child.once('exit', () => programs.delete(pid));
+  }
+  return child;
 }
 
 /**
@@ -78,39 +87,28 @@ function taskkill(ids: Iterable<number>): readonly [string, string[]] {
 
 function end(id: number): void {
   const [program, args] = taskkill([id]);
-  spawn(program, args, { stdio: 'ignore', windowsHide: true }).once('error', () => endAlone(id));
+  const killer = spawn(program, args, { stdio: 'ignore', windowsHide: true });
+  // Wine's knows no /T, and ends nothing then
+  killer.once('exit', () => endAlone(id));
+  killer.once('error', () => endAlone(id));
 }
 
-/** Only where `taskkill` does not run: the id of a process that has ended is soon that of another. */
 function endAlone(id: number): void {
-  try {
-    process.kill(id, 'SIGKILL');
-  } catch {
-    // it has ended
-  }
-}
-
-function runs(id: number): boolean {
-  try {
-    process.kill(id, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  programs.get(id)?.kill('SIGKILL');
 }
 
 const running = new Set<number>();
 
 function endRunning(): void {
   const [program, args] = taskkill(running);
-  const { error } = spawnSync(program, args, { stdio: 'ignore', windowsHide: true, timeout: AT_EXIT_MS });
-  if (error) for (const id of running) endAlone(id);
+  spawnSync(program, args, { stdio: 'ignore', windowsHide: true, timeout: AT_EXIT_MS });
+  for (const id of running) endAlone(id);
 }
 
 export const windowsProcesses: Processes = {
   start,
   signal: end,
-  gone: (id, ms) => untilGone(() => runs(id), ms),
+  gone: (id, ms) => untilGone(() => programs.has(id), ms),
   toKillAtExit: {
     add(id) {
       if (running.size === 0) process.on('exit', endRunning);
