@@ -89,7 +89,7 @@ export function inTime(chain: () => Provider, ms: number, ticks = () => performa
 
 /**
  * Credentials in place of those that the store refuses: a file of them was written anew, or a session was revoked. The SDK
- * keeps what it has found until five minutes before its end, whatever the store says.
+ * keeps what it has found until five minutes before its end, even if the store refuses it.
  */
 export class RenewedCredentials {
   readonly #providers: readonly Provider[];

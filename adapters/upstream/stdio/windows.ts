@@ -76,7 +76,7 @@ async function start(
 
 /**
  * Windows has no groups of processes: `taskkill /T` ends a program and what it has started, as long as the program runs
- * itself. What outlives it notices the end of its standard input, as MCP requires. There is no polite signal: a program
+ * itself. What outlives it notices the end of its standard input, as MCP requires. Windows has no polite signal: a program
  * without a window hears nothing of one.
  */
 function taskkill(ids: Iterable<number>): readonly [string, string[]] {
