@@ -5,9 +5,7 @@ const MOST = 256;
  * Controls, halves of characters, private use, what breaks a line or turns the direction of what follows, and what no person
  * sees but a model reads: instructions can be spelled with the tags of U+E0000 and with selectors of variants alone.
  */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
-
-const ALL_HIDDEN = new RegExp(HIDDEN.source, 'gu');
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Text of a peer's for a model: on one line, without what only the model would read, and cut if long. */
 export function inPlainSight(text: string): string {
@@ -15,7 +13,7 @@ export function inPlainSight(text: string): string {
   const plain = text
     .slice(0, 4 * MOST)
     .replace(/\s+/g, ' ')
-    .replace(ALL_HIDDEN, '')
+    .replace(HIDDEN, '')
     .trim();
   const characters = [...plain];
   return characters.length <= MOST ? plain : `${characters.slice(0, MOST - 1).join('')}…`;
@@ -23,5 +21,6 @@ export function inPlainSight(text: string): string {
 
 /** True for a text in which nothing is hidden. */
 export function isPlain(text: string): boolean {
-  return !HIDDEN.test(text);
+  // unlike `test`, it begins where the text does, each time
+  return text.search(HIDDEN) < 0;
 }
