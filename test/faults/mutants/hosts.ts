@@ -78,7 +78,7 @@ export const HOSTS: readonly Mutant[] = [
     name: 'hidden-words-of-links',
     fault: 'The name of a link says to a model what no person sees.',
     file: 'gateway/policy/plain-sight.ts',
-    find: ".replace(ALL_HIDDEN, '')",
+    find: ".replace(HIDDEN, '')",
     replace: ".replace('', '')",
     suites: ['e2e/hosts/server-links', 'unit/policy/plain-sight'],
   },
