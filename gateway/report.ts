@@ -62,7 +62,7 @@ function warningLine({ path, message }: ConfigProblem): string {
 
 /**
  * Logs warnings, because operators read the log once Wharf runs.
- * @param before the config that this one replaces, of which the log has told
+ * @param before the config that this one replaces, whose warnings the log has
  */
 export function logWarnings(config: Config, adapters: AdapterList, log: Pick<Log, 'warn'>, before?: Config): void {
   const known = new Set(before && warningsOf(before, adapters).map(warningText));

@@ -13,7 +13,10 @@ export interface Surroundings {
  * of the program.
  */
 export interface Processes {
-  /** Starts a program by pipes, without a shell; an `error` follows where there is no process. @throws the system's error */
+  /**
+   * Starts a program whose standard streams are pipes. Its arguments reach it as they are. A program without a process id
+   * emits `error`. @throws the system's error
+   */
   start(
     command: readonly [program: string, ...args: string[]],
     surroundings: Surroundings,

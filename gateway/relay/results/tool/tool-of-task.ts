@@ -119,10 +119,27 @@ export class TaskTools {
   async #callOf(taskId: string, owner: TaskOwner): Promise<TaskCall | undefined> {
     for (const key of this.#deps.keys.all('task', named(taskId, owner))) {
       const call = await this.#deps.state.read(key);
-      if (call !== undefined) return parseJson(call) as unknown as TaskCall;
+      if (call !== undefined) return callIn(call);
     }
     return undefined;
   }
+}
+
+/** Undefined for what another version has stored: then the result is as one whose call was not seen. */
+function callIn(text: string): TaskCall | undefined {
+  try {
+    const value = parseJson(text) as JsonValue;
+    if (!isObject(value) || typeof value.tool !== 'string') return undefined;
+    const { tool, names } = value;
+    if (typeof names === 'string') return { tool, names };
+    return Array.isArray(names) && names.every(isText) ? { tool, names } : { tool };
+  } catch {
+    return undefined;
+  }
+}
+
+function isText(value: JsonValue): value is string {
+  return typeof value === 'string';
 }
 
 /** A task's id alone may also exist at another server, or for another client. */
