@@ -186,6 +186,8 @@ case ${1:-} in
       compose up -d --build --wait --wait-timeout 300
     else
       make_images
+      # What the images left to be written holds up each restart and each stored key by seconds.
+      sync
       start_service
       timeout 150 deploy/test-services/compose.sh compose up -d --wait --no-build --pull never >"$W/up.log" 2>&1 || { cat "$W/up.log"; compose ps; compose logs --tail 30; exit 1; }
       # once all are healthy, firing their checks takes the time of a core that the stack itself can use

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sha256 } from '../helpers/bytes.js';
 import { EICAR } from '../helpers/own-clamd.js';
 import { ROOT, runScript } from './cli-process.js';
@@ -25,7 +26,23 @@ const SERVICES = ['balancer', 'gateway-1', 'gateway-2', 'everything', 'ocr', 're
 
 /** From nothing (tools, four stand-ins, two images of our own): 2 to 4 minutes, as busy as the machine is. */
 const UP_MS = 900_000;
-const DOWN_MS = 60_000;
+const DOWN_MS = 180_000;
+/**
+ * A restart takes 3 s, and on a machine whose disk still writes the images 20 s: the engine syncs its own records. Then
+ * what a replica stores waits for the disk as well.
+ */
+const STEP_MS = 180_000;
+jest.setTimeout(5 * STEP_MS);
+
+/** The step's outcome; fails with what the stack has logged when it does not come. */
+async function step<T>(name: string, done: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = setTimeout(STEP_MS, undefined, { signal: over.signal }).then(async () => {
+    const { out } = await compose('logs', '40');
+    throw new Error(`${name}: not after ${STEP_MS / 1000} s\n${out}`);
+  });
+  return Promise.race([done, late]).finally(() => over.abort());
+}
 
 beforeAll(async () => {
   const { code, out, err } = await compose('up');
@@ -70,9 +87,11 @@ async function call(url: string, name: string, args: object): Promise<string> {
 
 async function becomesReady(port: number): Promise<void> {
   for (;;) {
-    const ready = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    // an engine's port forwarder accepts before the container listens, and may never answer
+    const signal = AbortSignal.timeout(10_000);
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`, { signal }).catch(() => undefined);
     if (ready?.status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await setTimeout(200);
   }
 }
 
@@ -102,21 +121,22 @@ describe('docker compose up', () => {
 
   it('keeps sessions and files while one replica after the other restarts', async () => {
     await initialize();
-    const before = await gzipped(randomBytes(100_000));
+    const before = await step('a file before', gzipped(randomBytes(100_000)));
     for (const replica of ['gateway-1', 'gateway-2']) {
       const restarted = compose('compose', 'restart', replica);
       // the other one answers meanwhile
-      expect((await post({ id: 3, method: 'ping' })).status).toBe(200);
-      const { code, err } = await restarted;
+      const pong = await step(`a ping while ${replica} restarts`, post({ id: 3, method: 'ping' }));
+      expect(pong.status).toBe(200);
+      const { code, err } = await step(`restart of ${replica}`, restarted);
       expect([code, err.includes('rror')]).toEqual([0, false]);
-      await becomesReady(ADMIN_PORTS[replica === 'gateway-1' ? 0 : 1]);
+      await step(`${replica} ready`, becomesReady(ADMIN_PORTS[replica === 'gateway-1' ? 0 : 1]));
     }
-    const after = await gzipped(randomBytes(100_000));
+    const after = await step('a file after', gzipped(randomBytes(100_000)));
     for (const { result } of [before, after]) {
       const [file] = result._meta['dev.wharf/files'];
       expect((await fetch(String(file?.url))).status).toBe(200);
     }
-  }, 120_000);
+  });
 
   it('hands a picture that a person uploaded to a server that knows base64 alone', async () => {
     const ocr = `http://127.0.0.1:${PORT}/ocr/mcp`;
