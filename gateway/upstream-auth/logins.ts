@@ -10,8 +10,11 @@ import { type KeptTokens, placeOfPerson } from './kept-tokens.js';
 /** RFC 6749 §4.1.2.1: the code of a person who does not want to, or may not. */
 const DECLINED = 'access_denied';
 
-/** From the link to the end of the login. */
+/** From the link to its page, and from there to the end of the login. */
 const LOGIN_MS = 10 * 60_000;
+
+/** No link that was made before a mark, or names it, is in use for so long. */
+const MARK_MS = 3 * LOGIN_MS;
 
 const RANDOM_BYTES = 32;
 
@@ -48,7 +51,13 @@ interface Login {
   server: string;
 }
 
-interface Begun extends Login {
+/** The link of a login. */
+interface Link extends Login {
+  /** The mark of the login that was finished last when the link was made; absent without one. */
+  after?: string;
+}
+
+interface Begun extends Link {
   /** Of its target: what comes back counts under no others. */
   settings: string;
   verifier: string;
@@ -67,7 +76,8 @@ type LoginEnd =
 /**
  * Logins of people at the authorization servers of servers (authorization code with PKCE). A link is good for one person
  * and one server, and what comes back must come to the browser that has followed it: otherwise an attacker could have
- * another person's login put to the attacker's name, or the attacker's own to that person's.
+ * another person's login put to the attacker's name, or the attacker's own to that person's. A login that is finished ends
+ * all links of before, its own too: who finds one later could put another login in its place.
  */
 export class Logins {
   readonly #parts: Parts;
@@ -79,7 +89,10 @@ export class Logins {
   /** Makes the link at which a person logs in. */
   async begin(principal: string, server: string): Promise<{ url: string; id: string }> {
     const ticket = secret();
-    await this.#keep(ticket, { principal, server });
+    const target = this.#parts.targetOf(server);
+    const last = target && (await this.#last(target, principal));
+    if (last) await this.#parts.state.extend(last.key, MARK_MS);
+    await this.#keep(ticket, { principal, server, ...(last && { after: last.mark }) });
     const id = createHash('sha256').update(ticket).digest('base64url').slice(0, 22);
     return { url: `${this.#parts.baseUrl()}/oauth/login/${ticket}`, id };
   }
@@ -91,12 +104,14 @@ export class Logins {
    * @throws GatewayError `upstream_login_failed`, `audit_unavailable`
    */
   async open(ticket: string, cookie: string, browser: Browser): Promise<(Login & { url: string }) | undefined> {
-    const login = await this.#read<Login>(ticket);
-    const target = login && this.#parts.targetOf(login.server);
-    if (!target) {
+    const link = await this.#read<Link>(ticket);
+    const target = link && this.#parts.targetOf(link.server);
+    if (!target || (await this.#last(target, link.principal))?.mark !== link.after) {
       this.#noteUnknown('begin', browser);
       return undefined;
     }
+    const { principal, server } = link;
+    const login = { principal, server };
     return this.#told(login, 'begin', browser, async () => {
       const state = secret();
       const verifier = secret();
@@ -109,7 +124,7 @@ export class Logins {
       });
       await this.#record(login, 'begin', browser);
       const { settings } = target;
-      await this.#keep(state, { ...login, settings, verifier, browser: hashOf(cookie) } satisfies Begun);
+      await this.#keep(state, { ...link, settings, verifier, browser: hashOf(cookie) } satisfies Begun);
       return { ...login, url };
     });
   }
@@ -162,6 +177,10 @@ export class Logins {
         code_verifier: begun.verifier,
         ...(target.resource !== undefined && { resource: target.resource }),
       });
+      if (!(await this.#isFirst(target, begun))) {
+        this.#refuse(about, 'another login was finished since its link was made');
+        return { kind: 'unknown' };
+      }
       await this.#record(begun, 'finish', browser);
       await this.#parts.kept.put(placeOfPerson(target, principal), tokens);
       return { kind: 'done', server };
@@ -201,7 +220,29 @@ export class Logins {
     return callbackOf(this.#parts.baseUrl());
   }
 
-  async #keep(name: string, value: Login | Begun): Promise<void> {
+  /** The mark of the login of a person that was finished last, for as long as links of before may be in use. */
+  async #last(target: LoginTarget, principal: string): Promise<{ key: string; mark: string } | undefined> {
+    const { state, keys } = this.#parts;
+    for (const token of keys.all('token', placeOfPerson(target, principal).name)) {
+      const key = markOf(token);
+      const mark = await state.read(key);
+      if (mark !== undefined) return { key, mark };
+    }
+    return undefined;
+  }
+
+  /** Of all logins whose links were made after the same one, exactly one counts, on any replica. */
+  async #isFirst(target: LoginTarget, { principal, after }: Begun): Promise<boolean> {
+    const { state, keys } = this.#parts;
+    const last = await this.#last(target, principal);
+    if (last?.mark !== after) return false;
+    const mark = secret();
+    if (last) return state.replace(last.key, last.mark, mark, MARK_MS);
+    const { name, owner } = placeOfPerson(target, principal);
+    return state.create(markOf(keys.of('token', name)), mark, MARK_MS, owner);
+  }
+
+  async #keep(name: string, value: Link | Begun): Promise<void> {
     const { state, keys } = this.#parts;
     const key = keys.of('login', name);
     const { principal, server } = value;
@@ -230,6 +271,11 @@ export class Logins {
     const text = sealed === undefined ? undefined : this.#parts.keys.seal.open(key, sealed);
     return text === undefined ? undefined : (JSON.parse(text) as Value);
   }
+}
+
+/** Beside the token. What a browser brings is looked for among links alone, so that no address takes a mark away. */
+function markOf(token: string): string {
+  return `${token}:login`;
 }
 
 /** Where authorization servers send browsers back. */

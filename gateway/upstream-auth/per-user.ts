@@ -29,13 +29,13 @@ export class PerUser implements BearerSource {
   }
 
   async another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined> {
-    // a person who is not there cannot log in
-    if (!identity || identity.use === 'absent') return undefined;
+    if (!identity) return undefined;
     const { server } = this.#target;
     // it was renewed just now, and another login would be as new
     if (this.#tokens.isHopeless(placeOfPerson(this.#target, identity.principal), refused)) return undefined;
     const renewed = refused === undefined ? undefined : await this.#get(identity, refused);
-    if (renewed !== undefined) return renewed;
+    // a person who is not there cannot log in
+    if (renewed !== undefined || identity.use === 'absent') return renewed;
     const { url, id } = await this.#logins.begin(identity.principal, server);
     throw new GatewayError('upstream_login_needed', { server, url, id });
   }

@@ -9,6 +9,7 @@ import { RotatingServer } from '../../helpers/rotating-server.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 const KEY = 'a-key-of-ada';
+const OTHER_KEY = 'a-key-of-bob';
 /** As long as names of servers may be. */
 const SERVER = 'the-customer-relations-and-contracts-server-of-the-north-region';
 
@@ -24,11 +25,18 @@ beforeAll(async () => {
   const [port = 0] = await freePorts(1);
   wharf = await startWharf({
     servers: { [SERVER]: { url: fake.url, upstreamAuth: { perUser: { issuer: idp.url, clientId: 'wharf' } } } },
-    config: { listen: `127.0.0.1:${port}`, auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] } },
+    config: {
+      listen: `127.0.0.1:${port}`,
+      auth: {
+        use: 'apiKeys',
+        keys: [
+          { name: 'ada', hash: keyHash(KEY) },
+          { name: 'bob', hash: keyHash(OTHER_KEY) },
+        ],
+      },
+    },
   });
-  const client = await RawClient.connect(wharf.mcp, '2025-06-18', { headers: { authorization: `Bearer ${KEY}` } });
-  const params = { name: 'echo', arguments: { text: 'x' } };
-  link = linkIn((await client.post({ jsonrpc: '2.0', id: 2, method: 'tools/call', params })).text);
+  link = await given(KEY);
 });
 
 afterAll(async () => {
@@ -36,6 +44,13 @@ afterAll(async () => {
   await fake?.close();
   await idp?.close();
 });
+
+/** The link that a person is given. */
+async function given(key: string): Promise<string> {
+  const client = await RawClient.connect(wharf.mcp, '2025-06-18', { headers: { authorization: `Bearer ${key}` } });
+  const params = { name: 'echo', arguments: { text: 'x' } };
+  return linkIn((await client.post({ jsonrpc: '2.0', id: 2, method: 'tools/call', params })).text);
+}
 
 /** What the page says in words. */
 const wordsOf = (html: string) =>
@@ -67,15 +82,15 @@ describe('the end of a login at a server', () => {
   });
 
   it('is that the person has declined also where a code stands beside that', async () => {
-    const given = idp.asked.length;
+    const asked = idp.asked.length;
     const { status } = await end((back) => back.searchParams.set('error', 'access_denied'));
-    expect([status, idp.asked.length]).toEqual([403, given]);
+    expect([status, idp.asked.length]).toEqual([403, asked]);
   });
 
   it('is not a code that is empty', async () => {
-    const given = idp.asked.length;
+    const asked = idp.asked.length;
     const { status } = await end((back) => back.searchParams.set('code', ''));
-    expect([status, idp.asked.length]).toEqual([403, given]);
+    expect([status, idp.asked.length]).toEqual([403, asked]);
   });
 
   it.each([
@@ -97,6 +112,11 @@ describe('the end of a login at a server', () => {
 });
 
 describe('the page of a link to log in', () => {
+  // ada's login, which was finished, has ended her links
+  beforeAll(async () => {
+    link = await given(OTHER_KEY);
+  });
+
   it.each([
     ['a further attribute', 'a%3B%20Domain%3Devil.example'],
     ['a line break', 'a%0d%0ax-evil:1'],

@@ -16,6 +16,7 @@ import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 const KEY = 'a-key-of-ada';
 const BASE = 'https://wharf.example';
+const SERVER = { name: 'crm', version: '1' };
 const ISS = { authorization_response_iss_parameter_supported: true };
 
 let idp: RotatingServer;
@@ -120,6 +121,44 @@ describe('a login of a person, while their tokens come and go', () => {
     idp.revoke('access');
     expect([await tryCall(resting), refreshes()]).toEqual([true, 2]);
     expect([await tryCall(renewing), refreshes(), idp.reused]).toEqual([true, 2, 0]);
+  });
+
+  it('is renewed also when a file is read for the person later, by a replica whose token is old', async () => {
+    const shared = { bucket: freshName('e2e'), keyPrefix: `${freshName('logins')}:` };
+    const opened = { protocolVersion: '2025-06-18', capabilities: { tools: {}, resources: {} }, serverInfo: SERVER };
+    const file = { type: 'string', contentEncoding: 'base64' };
+    const tools = [{ name: 'take', inputSchema: { type: 'object', properties: { file } } }];
+    const contents = [{ uri: 'crm://report', text: 'the report' }];
+    const content = [{ type: 'resource_link', uri: 'crm://report', name: 'report.txt' }];
+    fake.respond = ({ headers: { authorization = '' }, body }) => {
+      const { id, method } = JSON.parse(body.toString() || '{}') as { id?: number; method?: string };
+      const results = { initialize: opened, 'tools/list': { tools }, 'tools/call': { content } };
+      const result = { ...results, 'resources/read': { contents } }[method ?? ''];
+      if (result === undefined) return undefined;
+      if (
+        (method === 'tools/call' || method === 'resources/read') &&
+        !idp.good.has(authorization.replace('Bearer ', ''))
+      )
+        return { status: 401 };
+      return { contentType: 'application/json', body: JSON.stringify({ jsonrpc: '2.0', id, result }) };
+    };
+    const [first, second] = [await start({ shared }), await start({ shared })];
+    const [renewing, resting] = [await connect(first), await connect(second)];
+    expect(await logIn(second, await tryCall(resting))).toBe(200);
+    // links have handles where some tool takes files
+    await resting.request('tools/list', {});
+    const handle = async () => /mcp-file:\/\/[\w/-]+/.exec((await resting.post(call)).text)?.[0];
+    const [uri, unread] = [await handle(), await handle()];
+    idp.revoke('access');
+    expect([await tryCall(renewing), refreshes()]).toEqual([true, 1]);
+    expect((await resting.request('resources/read', { uri })).result).toMatchObject({
+      contents: [{ text: 'the report' }],
+    });
+    expect([refreshes(), idp.reused]).toEqual([1, 0]);
+    // Wharf does this by itself: who is not there cannot log in
+    idp.revoke('all');
+    const refused = await resting.request('resources/read', { uri: unread });
+    expect(refused.error?.data).toMatchObject({ code: 'upstream_unauthorized' });
   });
 
   it('is asked for again once it has been revoked, without asking the authorization server each time (SEC-23)', async () => {

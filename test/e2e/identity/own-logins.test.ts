@@ -3,7 +3,7 @@ import { type AuthorizationServer, followLogin, startAuthorizationServer } from 
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
-import { linkIn, logIn, openLogin } from '../../helpers/person.js';
+import { comeBack, linkIn, logIn, openLogin } from '../../helpers/person.js';
 import { RawClient, readAnswer } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
@@ -13,12 +13,18 @@ const KEYS = {
   carla: 'a-key-of-carla',
   dora: 'a-key-of-dora',
   eve: 'a-key-of-eve',
+  fred: 'a-key-of-fred',
 };
 type Person = keyof typeof KEYS;
 
 let idp: AuthorizationServer;
 let fake: FakeUpstream;
 let wharf: Wharf;
+
+const respond: FakeUpstream['respond'] = ({ headers, body }) =>
+  body.includes('tools/call') && !headers.authorization?.startsWith('Bearer eyJ')
+    ? { status: 401, headers: { 'www-authenticate': 'Bearer resource_metadata="https://evil.example/"' } }
+    : undefined;
 
 beforeAll(async () => {
   const [port = 0] = await freePorts(1);
@@ -33,10 +39,7 @@ beforeAll(async () => {
   idp = await startAuthorizationServer({}, [known]);
   fake = await startFakeUpstream({ transport: 'json', session: true });
   // everyone may see its tools; who calls one must have logged in
-  fake.respond = ({ headers, body }) =>
-    body.includes('tools/call') && !headers.authorization?.startsWith('Bearer eyJ')
-      ? { status: 401, headers: { 'www-authenticate': 'Bearer resource_metadata="https://evil.example/"' } }
-      : undefined;
+  fake.respond = respond;
   const keys = Object.entries(KEYS).map(([name, key]) => ({ name, hash: keyHash(key) }));
   const perUser = {
     issuer: idp.url,
@@ -157,6 +160,26 @@ describe("a person's own login at a server", () => {
     expect((await fetch(wrong, { headers: { cookie } })).status).toBe(404);
     expect((await fetch(back, { headers: { cookie } })).status).toBe(200);
     expect((await fetch(back, { headers: { cookie } })).status).toBe(404);
+  });
+
+  it('ends the links that the person was given before, so that who finds one puts no other login in its place (SEC-16)', async () => {
+    const client = await connect('fred');
+    const given = async (id: number) => linkIn((await client.post(call(id))).text);
+    const [link, opened, unopened] = [await given(2), await openLogin(await given(3)), await given(4)];
+    expect((await logIn(link)).status).toBe(200);
+    const late = await followLogin(opened.href, `${wharf.url}/oauth/callback`);
+    const end = await comeBack(late, opened.cookie);
+    expect([end.status, end.text]).toEqual([404, expect.stringContaining('This link does not work')]);
+    for (const used of [link, unopened]) expect((await openLogin(used)).status).toBe(404);
+    await client.post(call(5));
+    const token = tokensSeen().at(-1);
+    // what was refused is asked for anew, by a link that works
+    fake.respond = ({ headers }) => (headers.authorization === token ? { status: 401 } : undefined);
+    const again = await client.post(call(6));
+    fake.respond = respond;
+    expect((await logIn(linkIn(again.text))).status).toBe(200);
+    expect((await client.post(call(7))).messages[0]?.result?.isError ?? false).toBe(false);
+    expect(tokensSeen().at(-1)).not.toBe(token);
   });
 
   it.each(['login/unknown', 'callback', 'callback?state=x&code=y'])('is not at %s', async (path) => {
