@@ -7,7 +7,7 @@ import { drain } from '../http/drain.js';
 import type { HttpCall } from './http/call.js';
 import { HttpClient } from './http/client.js';
 import { codingOf, decodeBody } from './http/coding.js';
-import { refusedCredentials } from './http/credentials.js';
+import { OF_PROXY, refusedCredentials } from './http/credentials.js';
 import { reach } from './http/reach.js';
 import { follow, isGone, isRedirection, redirected } from './http/redirect.js';
 import { type HttpSettings, httpSettings, isOwnHeader } from './http/settings.js';
@@ -144,7 +144,8 @@ class StreamableHttp implements ExchangeUpstream {
 
   #read(answer: Answer, { refusals }: UpstreamRequest): UpstreamAnswer {
     const status = answer.statusCode;
-    const refused = refusals === 'answer' ? undefined : refusedCredentials(this.#name, status, [...this.#fixed]);
+    const isCallers = refusals === 'answer' && status !== OF_PROXY;
+    const refused = isCallers ? undefined : refusedCredentials(this.#name, status, [...this.#fixed]);
     if (refused) {
       drain(answer);
       throw refused;

@@ -31,7 +31,7 @@ export const OF_SERVERS = {
     facts: { server: 'crm', reason: 'its authorization server says invalid_client' },
   },
   upstream_unauthorized: {
-    why: 'The server wants credentials, and those of a client are never passed on; or, with HTTP 403, it does not answer to the host in its URL, as a server that is meant for its own machine.',
+    why: 'The server wants credentials, and those of a client are never passed on; or, with HTTP 403, it does not answer to the host in its URL, as a server that is meant for its own machine. HTTP 407 is of a proxy on the way to it.',
     todo: 'Put credentials into `servers.X.headers`. Write the host as the server knows it, such as `localhost` in place of `127.0.0.1`, or have the server allow it: `--allowed-hosts` of `@playwright/mcp`.',
     facts: { status: 401, setting: 'servers.docs.headers' },
   },

@@ -71,8 +71,8 @@ export interface ExchangeUpstream {
   readonly channel: 'exchange';
   readonly transport: string;
   /**
-   * Sends one request and resolves with the head of its answer, whatever its status; only a redirect, 401 and 403 are
-   * errors. An answer that comes before the message is sent is read like any other; if it refuses, the rest is not
+   * Sends one request and resolves with the head of its answer, whatever its status; only a redirect, 401, 403 and 407
+   * are errors. An answer that comes before the message is sent is read like any other; if it refuses, the rest is not
    * sent.
    * @param signal ends the request, and later its body, with the signal's reason if that is a GatewayError, otherwise
    * with `upstream_closed`

@@ -131,7 +131,7 @@ describe.each(['POST', 'GET', 'DELETE'])('an upstream answers %s with', (method)
 });
 
 describe('a server that refuses what Wharf sends', () => {
-  it.each([401, 403])(
+  it.each([401, 403, 407])(
     'with %i is named with the setting that it refuses, and no challenge reaches the client',
     async (status) => {
       const challenge = 'Bearer resource_metadata="http://up.example/.well-known/oauth-protected-resource"';
