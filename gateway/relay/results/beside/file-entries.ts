@@ -6,7 +6,7 @@ import type { JsonPath } from '../../../ports/json.js';
 import { pointer } from '../../../wire/json/pointer.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
 import { FILE_ERROR_META_KEY, FILES_META_KEY } from '../../cut/places.js';
-import { keepPrivate } from '../../tools/tool-list.js';
+import { keepPrivate } from '../../tools/caching.js';
 import { isErrorAt } from '../host/shown-file.js';
 import type { TranslateContext } from '../translate-context.js';
 import type { BlockMoves } from './block-moves.js';
