@@ -166,7 +166,7 @@ describe('filesystem object store', () => {
     const before = await freshStore(path);
     await store(before, 'f/old', Buffer.from('old'));
     const writer = await before.create('f/half', NEVER);
-    await writer.write(Buffer.alloc(before.partSize), false);
+    await writer.write(Buffer.alloc(before.partSize));
     const after = await freshStore(path);
     expect((await after.getWhole('f/old', 3, NEVER))?.toString()).toBe('old');
     expect((await fetchBytes(after, 'f/old')).toString()).toBe('old');
@@ -180,7 +180,7 @@ describe('filesystem object store', () => {
     const objects = await freshStore(path);
     await store(objects, 'f/before', Buffer.from('before'));
     const writer = await objects.create('f/after', NEVER);
-    await writer.write(Buffer.from('after'), true);
+    await writer.writeLast(Buffer.from('after'));
     await rm(join(path, 'objects/f'), { recursive: true });
     await writer.commit();
     expect((await fetchBytes(objects, 'f/after')).toString()).toBe('after');

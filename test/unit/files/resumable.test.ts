@@ -338,7 +338,7 @@ describe('an upload that goes on', () => {
     // what a store keeps beside an object to come
     for (const name of [`${key}-rest`, `${key.slice(0, 26)}-other`]) {
       const writer = await lab.objects.create(name, NEVER);
-      await writer.write(Buffer.from('rest'), true);
+      await writer.writeLast(Buffer.from('rest'));
       await writer.commit();
     }
     const metrics = { count() {}, observe() {}, gauge() {} };

@@ -142,9 +142,13 @@ describe('a store that fails', () => {
         fail('create');
         const writer = await store.create(key, signal);
         return {
-          async write(part, last) {
-            fail(last ? 'last write' : 'write');
-            await writer.write(part, last);
+          async write(part) {
+            fail('write');
+            await writer.write(part);
+          },
+          async writeLast(part) {
+            fail('last write');
+            await writer.writeLast(part);
           },
           async commit() {
             fail('commit');
