@@ -51,6 +51,7 @@ export type Ledgers = Readonly<Record<Total, Ledger>>;
 
 const TOTALS = Object.keys(UNITS) as Total[];
 
+/** One ledger for each total of the process, of the size that the config says. */
 export function createLedgers(sized: Sized, sharing: Sharing): Ledgers {
   const created = TOTALS.map((name) => {
     const ledger = new Ledger({
