@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import { someBytes } from '../../helpers/bytes.js';
 import { FaultProxy } from '../../helpers/fault-proxy.js';
 import { s3Config } from '../../helpers/services.js';
 import { fetchBytes, keysOf, store } from '../object-store.contract.js';
@@ -48,7 +48,7 @@ describe('s3 object store when the network', () => {
 
   it('stalls in the middle of a part: the write times out, and an abort leaves nothing', async () => {
     const key = fresh();
-    const part = randomBytes(hasty.partSize);
+    const part = someBytes(hasty.partSize);
     const writer = await hasty.create(key, NEVER);
     await writer.write(part);
     proxy.set({ toTarget: { afterBytes: 1_000_000, how: 'stall' } });
@@ -78,7 +78,7 @@ describe('s3 object store when the network', () => {
     ['CompleteMultipartUpload', /^POST \S+\?uploadId=/],
   ])('loses one answer to %s: the object is stored, once and whole', async (_, request) => {
     const key = fresh();
-    const bytes = randomBytes(objects.partSize + 1000);
+    const bytes = someBytes(objects.partSize + 1000);
     proxy.set({ loseAnswerTo: request, loseTimes: 1 });
     await store(objects, key, bytes);
     expect(proxy.lost).toBe(1);
@@ -90,7 +90,7 @@ describe('s3 object store when the network', () => {
 
   it('loses every answer to CompleteMultipartUpload: the object is found, and the commit has worked (R3)', async () => {
     const key = fresh();
-    const bytes = randomBytes(objects.partSize + 1000);
+    const bytes = someBytes(objects.partSize + 1000);
     proxy.set({ loseAnswerTo: /^POST \S+\?uploadId=/ });
     await store(objects, key, bytes);
     expect(proxy.lost).toBeGreaterThan(1);
@@ -180,7 +180,7 @@ describe('s3 object store when the network', () => {
     'breaks off an object that is read at once (%s): the read fails in time, and the next one works',
     async (how) => {
       const key = fresh();
-      const bytes = randomBytes(60_000);
+      const bytes = someBytes(60_000);
       await store(objects, key, bytes);
       const reader = how === 'stall' ? hasty : objects;
       proxy.set({ toClient: { afterBytes: 30_000, how } });
@@ -207,7 +207,7 @@ describe('s3 object store when the network', () => {
 
   it('is slow but there: nothing is lost', async () => {
     const key = fresh();
-    const bytes = randomBytes(objects.partSize + 5);
+    const bytes = someBytes(objects.partSize + 5);
     proxy.set({ latencyMs: 20 });
     await store(objects, key, bytes);
     expect((await fetchBytes(objects, key)).equals(bytes)).toBe(true);
