@@ -1,10 +1,11 @@
 import { largestRequest } from './budget/held.js';
-import { Ledger, type Sharing } from './budget/ledger.js';
+import { Ledger } from './budget/ledger.js';
 import { keyNamesOf } from './config/access.js';
 import type { Config } from './config/config.js';
 import { SHORT_BYTES } from './files/short-files.js';
 import type { Limits } from './policy/limits.js';
 import type { Metrics } from './ports/metrics.js';
+import type { Sharing } from './ports/owner.js';
 import { LARGEST_SESSION } from './relay/session.js';
 
 /** How this gateway's totals are shared. */
@@ -50,6 +51,7 @@ export type Ledgers = Readonly<Record<Total, Ledger>>;
 
 const TOTALS = Object.keys(UNITS) as Total[];
 
+/** One ledger for each total of the process, of the size that the config says. */
 export function createLedgers(sized: Sized, sharing: Sharing): Ledgers {
   const created = TOTALS.map((name) => {
     const ledger = new Ledger({

@@ -8,7 +8,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 type Level = (typeof LEVELS)[number];
 
 /** A log whose lowest level may change while it is written, also for the logs that are made from it. */
-export interface LevelledLog extends Log {
+interface LevelledLog extends Log {
   setLevel(level: Level): void;
 }
 

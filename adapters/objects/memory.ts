@@ -81,16 +81,18 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
         parts = [];
         unfinished.delete(writer);
       };
+      const store = async (part: Buffer): Promise<void> => {
+        signal.throwIfAborted();
+        // Removed by removeUnfinished meanwhile. S3 behaves the same: it no longer knows the upload's id.
+        if (!unfinished.has(writer)) throw new GatewayError('store_unavailable');
+        if (used + part.length > config.maxBytes) throw new GatewayError('store_full');
+        parts.push(Buffer.from(part));
+        held += part.length;
+        used += part.length;
+      };
       const writer: ObjectWriter = {
-        async write(part) {
-          signal.throwIfAborted();
-          // Removed by removeUnfinished meanwhile. S3 behaves the same: it no longer knows the upload's id.
-          if (!unfinished.has(writer)) throw new GatewayError('store_unavailable');
-          if (used + part.length > config.maxBytes) throw new GatewayError('store_full');
-          parts.push(Buffer.from(part));
-          held += part.length;
-          used += part.length;
-        },
+        write: store,
+        writeLast: store,
         async commit() {
           signal.throwIfAborted();
           if (!unfinished.has(writer)) throw new GatewayError('store_unavailable');

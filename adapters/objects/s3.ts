@@ -107,6 +107,7 @@ export const settings = z
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
+/** What is allowed and unwise in these settings, for the log and `wharf check`. */
 export function warnings(config: z.output<typeof settings>) {
   return [...alterable(config), ...withBucket(config, 'endpoint'), ...withBucket(config, 'publicEndpoint')];
 }

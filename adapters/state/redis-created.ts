@@ -1,6 +1,6 @@
-import { Ledger, type Refusal, type Sharing } from '../../gateway/budget/ledger.js';
+import { Ledger, type Refusal } from '../../gateway/budget/ledger.js';
 import type { Stopwatch } from '../../gateway/ports/clock.js';
-import type { Owner } from '../../gateway/ports/owner.js';
+import type { Owner, Sharing } from '../../gateway/ports/owner.js';
 
 /** Keys that expire in the same minute are forgotten together: a count per key would be a copy of Redis. */
 const TOGETHER_MS = 60_000;

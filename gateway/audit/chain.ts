@@ -32,6 +32,7 @@ const HASH_AT = ',"hash":"';
 /** The longest line that is written, with room to spare: longer ones are not lines of a chain. Bytes. */
 export const MOST_LINE = 65_536;
 
+/** The end of a chain that has no line yet, with a random name. */
 export function newChain(): ChainEnd {
   return { chain: `c_${randomBytes(12).toString('base64url')}`, seq: 0, hash: NO_HASH };
 }

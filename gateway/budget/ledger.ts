@@ -1,8 +1,6 @@
 import type { ErrorFacts } from '../errors.js';
 import type { Owner, OwnerSide, Sharing } from '../ports/owner.js';
 
-export type { Sharing } from '../ports/owner.js';
-
 /** For totals that belong to one owner anyway, and for tests: each owner may take everything. */
 export const UNSHARED: Sharing = { ratio: 1, principals: false, servers: false };
 

@@ -13,6 +13,7 @@ export interface ConfigProblem {
   value?: string;
 }
 
+/** Keys of the config, and indexes of its lists, that lead to a value. */
 export type Path = readonly (string | number)[];
 
 /** `servers.ocr.command[0]`, `servers.ocr.headers["X-Api"]`. */

@@ -16,6 +16,7 @@ export interface FitsOpenFiles {
   processes: number;
 }
 
+/** What the machine has for this config: its Node, room on its disks, and open files. */
 export function machineChecks(config: Config, fits: FitsOpenFiles): Check[] {
   const { path } = config.objects.settings;
   const log = config.audit.settings.path;

@@ -137,7 +137,7 @@ function clearedUp({ store, signal, unstored }: Tried): Promise<Finding> {
     // nothing was begun before the Unix epoch
     await store.removeUnfinished(0, signal);
     const writer = await store.create(`${key}-b`, signal);
-    await writer.write(Buffer.alloc(store.partSize), false).finally(() => writer.abort());
+    await writer.write(Buffer.alloc(store.partSize)).finally(() => writer.abort());
     if (await store.head(`${key}-b`)) throw new Error('an upload that was broken off is there');
     return { state: 'ok', text: `${store.name}: files are listed, and nothing stays of an upload that breaks off` };
   });
@@ -276,7 +276,7 @@ async function stored(
 ): Promise<ObjectWriter> {
   const writer = await store.create(key, signal);
   try {
-    await writer.write(Buffer.from(bytes), true);
+    await writer.writeLast(Buffer.from(bytes));
     await writer.commit();
     return writer;
   } catch (error) {

@@ -148,6 +148,7 @@ function settingsOf({ version, evicts, maxMemory, isLasting, now }: AboutStore):
   return { state: 'ok', text: `${version}, noeviction, appendonly, ${memory}` };
 }
 
+/** Whether the antivirus finds a test file, and finds nothing in a harmless one. */
 export function antivirusChecks(open: Open<Antivirus>): Check[] {
   return [
     {

@@ -72,6 +72,7 @@ const ON_CONNECTION: ReadonlyMap<unknown, string> = new Map([
   ['EHOSTUNREACH', 'No way leads there from this machine: check the host, and the network.'],
 ]);
 
+/** What to do about a connection that the system could not open, by its errno; undefined for any other error. */
 export function adviceOnConnection(error: unknown): string | undefined {
   return ON_CONNECTION.get(Object(error).code);
 }

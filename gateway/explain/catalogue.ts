@@ -61,6 +61,7 @@ export function explainError(code: ErrorCode): string {
   );
 }
 
+/** Whether a text is a code of the closed list. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERROR_TABLE, text);
 }

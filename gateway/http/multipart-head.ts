@@ -107,6 +107,10 @@ function decode(bytes: Buffer): string {
   }
 }
 
+/**
+ * The error for an upload that cannot be read as it claims to be.
+ * @param detail what is wrong, for the person who sends it
+ */
 export function malformed(detail: string, reason = 'malformedMultipart'): GatewayError {
   return new GatewayError('upload_malformed', { reason, detail });
 }

@@ -38,6 +38,7 @@ export function bearerOf({ headers, rawHeaders, url = '' }: CredentialRequest): 
   return BEARER.exec(authorization)?.[1];
 }
 
+/** Whether a bearer has the form of a token of an issuer: a key of Wharf never has it. */
 export function isToken(bearer: string): boolean {
   return TOKEN.test(bearer);
 }

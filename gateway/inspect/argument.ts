@@ -125,6 +125,10 @@ function typesOf({ type }: JsonObject): readonly (JsonValue | undefined)[] {
   return Array.isArray(type) ? type : [type];
 }
 
+/** UTF-16 code units that are read of a text in a schema: names of files and types come early in it. */
+const MOST_READ = 4000;
+
+/** A text of a schema, as much of it as is read; of anything else none. */
 export function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value.slice(0, 4000) : '';
+  return typeof value === 'string' ? value.slice(0, MOST_READ) : '';
 }

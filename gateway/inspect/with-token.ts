@@ -40,6 +40,7 @@ function isRefusal(error: unknown): boolean {
   return hasStatus(error, 401) || hasStatus(error, 403);
 }
 
+/** Whether an error is about an answer with this HTTP status. */
 export function hasStatus(error: unknown, wanted: number): boolean {
   const { status, facts } = Object(error) as { status?: unknown; facts?: { status?: unknown } };
   return status === wanted || facts?.status === wanted;

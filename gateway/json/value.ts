@@ -1,5 +1,6 @@
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 
+/** Whether a JSON value is an object: not null, and not an array. */
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

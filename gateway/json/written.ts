@@ -9,6 +9,7 @@ export interface Written {
   readonly pieces: readonly Piece[];
 }
 
+/** One JSON text as a value that is written. */
 export function writtenText(json: string | Buffer): Written {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
   return { length: bytes.length, pieces: [bytes] };

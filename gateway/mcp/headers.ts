@@ -167,6 +167,7 @@ export function decodeHeaderValue(value: string): string | undefined {
   return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
 }
 
+/** A text as the value of a header: as it is, or in base64 where HTTP would not carry it unchanged (MCP 2026-07-28). */
 export function encodeHeaderValue(value: string): string {
   const plain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !ENCODED.test(value);
   return plain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;

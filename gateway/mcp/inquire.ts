@@ -18,6 +18,7 @@ export type ReadHeavy = (message: HeldMessage, owner: Owner) => Promise<JsonObje
 /** Like `Ask`, but returns the server's error too. */
 export type Inquire = (method: string, params: JsonObject, read?: ReadHeavy) => Promise<OwnAnswer>;
 
+/** Asks, and takes an error of the server's for no answer. */
 export function asking(inquire: Inquire): Ask {
   return async (method, params) => {
     const answer = await inquire(method, params);

@@ -1,10 +1,11 @@
+import type { JsonPath } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { RANGE } from './ranges.js';
 
 /** One response in a message: a batch may have several, with other messages between them. */
 export interface Answer {
   /** Its place: empty, or its index in a batch. */
-  base: readonly (string | number)[];
+  base: JsonPath;
   /** The id as JSON text. */
   id: string;
 }
@@ -54,9 +55,7 @@ function spells(text: string, value: string): boolean {
 }
 
 /** Finds the response that contains a path: in a batch by its index, so that many paths among many responses cost little. */
-export function answersByPlace<T extends Answer>(
-  answers: readonly T[],
-): (path: readonly (string | number)[]) => T | undefined {
+export function answersByPlace<T extends Answer>(answers: readonly T[]): (path: JsonPath) => T | undefined {
   const places = new Map(answers.map((answer) => [answer.base[0], answer]));
   return (path) => places.get(undefined) ?? places.get(path[0]);
 }
@@ -88,6 +87,6 @@ function outcomesIn(message: HeldMessage): Set<string> {
 }
 
 /** Which message of a batch a member at its top is in, as text; empty for a single message. */
-export function elementOf(path: readonly (string | number)[]): string {
+export function elementOf(path: JsonPath): string {
   return path.slice(0, -1).join('/');
 }

@@ -1,4 +1,3 @@
-import type { Sharing } from '../budget/ledger.js';
 import type { Config } from '../config/config.js';
 import { Scans, type ScansDeps } from '../files/antivirus/scans.js';
 import { Consents } from '../files/flow/consents.js';
@@ -8,6 +7,7 @@ import type { StateKeys } from '../files/state-keys.js';
 import { createScanLedger } from '../ledgers.js';
 import { type FlowRule, rulesOfHandoff } from '../policy/flow.js';
 import type { Scanner } from '../ports/antivirus.js';
+import type { Sharing } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 
 /** The rules of a config about which file may go to which server. */

@@ -20,7 +20,7 @@ import type { ProcessParts } from './process.js';
 import { flowRulesOf } from './screening.js';
 import { serverMaker } from './servers.js';
 import { MACHINE_CLOCK } from './shared-clock.js';
-import { takeOver } from './take-over.js';
+import { rulesInto } from './take-over.js';
 import { UpstreamAuth } from './upstream-credentials.js';
 import { openWaysIn } from './ways-in.js';
 
@@ -56,14 +56,14 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
     });
   const running = new RunningServers((name) => keptTools.forgetServer(name));
   closers.add(() => running.close());
-  (await running.prepare(config.servers, makerFor(config), true)).put();
-  const put = takeOver({
+  (await running.prepare(config.servers, makerFor(config), 'changed')).put();
+  const putRules = rulesInto({
     ...shared,
     ...{ flow, takers },
     allowances: filing.allowances,
     partSize: shared.objects.partSize,
   });
-  const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit });
+  const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, putRules, audit });
   return {
     servers: running.byName,
     running,

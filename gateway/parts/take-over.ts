@@ -8,11 +8,12 @@ import type { Allowances } from '../quotas/allowances.js';
 import type { FileTakers } from '../relay/tools/file-takers.js';
 import { flowRulesOf } from './screening.js';
 
+/** What a reload finds and leaves in place. */
 interface Lasting {
   ledgers: Ledgers;
   /** Reservations of `limits.partMemory`, which may wait for a larger total. */
   budget: Pick<PartBudget, 'lookAgain'>;
-  /** Of the object store, bytes. */
+  /** Bytes of a part in the object store. */
   partSize: number;
   /** Read by all ledgers whenever they count. */
   sharing: Sharing;
@@ -24,10 +25,10 @@ interface Lasting {
 }
 
 /** @param changed names of servers that were added, removed or made anew */
-type TakeOver = (next: Config, changed: readonly string[]) => void;
+type PutRules = (next: Config, changed: readonly string[]) => void;
 
-/** Gives the numbers and rules of another config to the parts that live as long as the process. */
-export function takeOver(lasting: Lasting): TakeOver {
+/** @returns puts the numbers and rules of another config into the parts that live as long as the process */
+export function rulesInto(lasting: Lasting): PutRules {
   const { ledgers, budget, partSize, sharing, limits, allowances, flow, takers } = lasting;
   return (next, changed) => {
     Object.assign(sharing, sharingOf(next));

@@ -109,6 +109,7 @@ export function textLines(
   return [count === 1 ? 'Its first line, cut if long:' : `Its first ${count} ${of}, long ones cut:`, text];
 }
 
+/** `1092 × 683` */
 export function pixelsText({ width, height }: Pixels): string {
   return `${width} × ${height}`;
 }

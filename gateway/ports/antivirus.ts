@@ -37,6 +37,7 @@ export interface Scanner {
   check(): Promise<void>;
 }
 
+/** What an antivirus adapter gives: something that scans, or nothing. */
 export interface Antivirus {
   readonly name: string;
   /** Absent: files are not scanned. */

@@ -247,9 +247,9 @@ export interface RemoteTransfer {
   /**
    * Makes an object of structuredContent name Wharf's file instead. Paths are below the object; an empty path replaces
    * it.
-   * @param fixed the object must keep its members, because its schema is declared
+   * @param isFixed the object must keep its members, because its schema is declared
    */
-  rename(value: JsonObject, file: OutgoingFile, client: ClientFacts, fixed: boolean): readonly JsonPatch[];
+  rename(value: JsonObject, file: OutgoingFile, client: ClientFacts, isFixed: boolean): readonly JsonPatch[];
 }
 
 /** What a dialect's JSON-RPC method asks of Wharf. */

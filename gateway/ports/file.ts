@@ -17,6 +17,7 @@ export interface FileRef {
   ttlSeconds: number;
 }
 
+/** A link for the texts that a model reads, with a life of its own. */
 export interface ShortLink {
   url: string;
   /** When it stops working, RFC 3339. */

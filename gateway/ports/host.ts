@@ -64,6 +64,7 @@ interface HostImages {
   readonly bytesPerResult?: number;
 }
 
+/** How much text a host shows its model. */
 export interface HostTextLimit {
   readonly most: number;
   readonly unit: 'characters' | 'bytes';

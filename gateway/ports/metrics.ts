@@ -14,6 +14,7 @@ export interface BoundMetrics extends Metrics {
   bind(name: HistogramName, labels: Record<string, string>): (value: number) => void;
 }
 
+/** What is counted up. Its labels and its help are in `http/metrics.ts`. */
 export type CounterName =
   | 'wharf_exchanges_total'
   | 'wharf_files_total'
@@ -35,12 +36,14 @@ export type CounterName =
   | 'wharf_object_store_errors_total'
   | 'wharf_state_store_errors_total';
 
+/** What is measured in seconds. */
 export type HistogramName =
   | 'wharf_exchange_seconds'
   | 'wharf_upstream_seconds'
   | 'wharf_object_store_seconds'
   | 'wharf_state_store_seconds';
 
+/** What is read at each scrape. */
 export type GaugeName =
   | 'wharf_held_bytes'
   | 'wharf_part_memory_bytes'

@@ -35,6 +35,7 @@ export interface IssuerKeysFound {
   readonly date?: number | undefined;
 }
 
+/** Which tokens of callers are taken. */
 export interface TokenRules {
   readonly issuers: readonly Issuer[];
   /** Milliseconds by which the clocks may differ. */
@@ -76,6 +77,7 @@ export interface IssuerState {
   check(): Promise<void>;
 }
 
+/** Checks tokens of callers. Whom a token is for is compared by its caller. */
 export interface TokenVerifier {
   readonly issuers: readonly IssuerState[];
   /** @throws GatewayError `keys_unavailable` when the issuer's keys cannot be had */

@@ -25,19 +25,23 @@ export interface ByteRange {
 
 /**
  * One object being written. A half-written object is never readable: it appears whole, at `commit` or, if a store takes
- * one part in a single request, with its last `write`. After `abort` has resolved nothing is left. Calls are made one
+ * one part in a single request, with `writeLast`. After `abort` has resolved nothing is left. Calls are made one
  * after the other.
  */
 export interface ObjectWriter {
   /**
-   * Stores the next part. The caller does not change `part` until the promise resolves, so one buffer serves a whole
-   * file. Every part but the last holds exactly `partSize` bytes.
-   * @param last true for the final part; a store may then send an object of one part in a single request
+   * Stores the next part, of exactly `partSize` bytes. The caller does not change `part` until the promise resolves, so
+   * one buffer serves a whole file.
+   */
+  write(part: Buffer): Promise<void>;
+  /**
+   * Stores the last part, of at most `partSize` bytes, and of none where the file ends with the part before. A store may
+   * send an object of this one part in a single request. The caller does not change `part` meanwhile.
    * @param sha256 of `part`, base64url, where the caller knows it: the bytes need not be hashed again then
    */
-  write(part: Buffer, last: boolean, sha256?: string): Promise<void>;
+  writeLast(part: Buffer, sha256?: string): Promise<void>;
   /**
-   * Makes the object readable and durable. An empty file is one `write` of an empty last part. A store whose answer was
+   * Makes the object readable and durable. An empty file is one `writeLast` of no bytes. A store whose answer was
    * lost finds out what happened before this resolves or rejects.
    * @returns the object's mark, where it is known without asking for it
    */
@@ -110,6 +114,7 @@ export interface ResumableWrites {
   discard(key: string, place: string): Promise<void>;
 }
 
+/** What has been found at a key. Absence is an outcome, not an error. */
 export type ObjectRead =
   | {
       kind: 'found';

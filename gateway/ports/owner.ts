@@ -8,6 +8,12 @@ export interface Owner {
   readonly server?: string | undefined;
 }
 
+/** The owner of a call or of its answer, of which both sides are known. */
+export interface CallOwner extends Owner {
+  readonly principal: string;
+  readonly server: string;
+}
+
 /** The two sides of an owner. */
 export type OwnerSide = 'principal' | 'server';
 

@@ -3,6 +3,7 @@ import type { Log } from './log.js';
 import type { ByteRange } from './object-store.js';
 import type { Owner } from './owner.js';
 
+/** How large a preview, and what it is made of, may be. */
 export interface PreviewLimits {
   /** Longest edge in pixels. An image is never enlarged. */
   maxEdge: number;
@@ -43,11 +44,13 @@ export interface Size {
   height: number;
 }
 
+/** A picture that stands for a file. */
 export interface PreviewImage extends Size {
   mimeType: 'image/png' | 'image/jpeg';
   data: Buffer;
 }
 
+/** A text that stands for a file. */
 export interface PreviewText {
   /** The first lines of the file itself, or the first names in it, one a line. */
   of: 'lines' | 'names';
@@ -92,6 +95,7 @@ export interface PixelExcess {
   allowed: number;
 }
 
+/** A preview, or the reason why none was made. */
 export type PreviewResult =
   | { kind: 'rendered'; preview: RenderedPreview }
   | { kind: 'refused'; reason: PreviewRefusal; excess?: PixelExcess };

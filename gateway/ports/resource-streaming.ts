@@ -2,6 +2,7 @@ import type { ClientFacts, RpcError } from './client.js';
 import type { FileRef } from './file.js';
 import type { JsonObject } from './json.js';
 
+/** Why a client gets no bytes of a resource. */
 export interface StreamRefusal {
   reason: 'undeclared' | 'resourceNotFound' | 'streamNotSupported' | 'maxStreamSizeExceeded';
   text: string;

@@ -74,6 +74,7 @@ export interface TallyChange {
   readonly ttlMs: number;
 }
 
+/** What has become of a change of a tally. */
 export interface Tallied {
   readonly isWithin: boolean;
   /** All parts together; of a change that was refused, as they would have been. */

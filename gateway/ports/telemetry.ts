@@ -7,6 +7,7 @@ export interface TraceContext {
 /** What is said of an operation. The place that says it bounds each value, and never says a secret. */
 export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** An operation that begins. */
 export interface SpanStart {
   readonly name: string;
   readonly kind: 'server' | 'client' | 'internal';

@@ -30,6 +30,7 @@ export interface TransferRules {
   redirects: number;
 }
 
+/** A file that a peer has named by an address. */
 export interface DownloadRequest {
   url: string;
   /** The descriptor's headers, as written. Names and values are checked here. */
@@ -37,6 +38,7 @@ export interface DownloadRequest {
   rules: TransferRules;
 }
 
+/** The answer that brings it, before its body is read. */
 export interface Download {
   /** 2xx; any other status is an error. */
   status: number;
@@ -56,6 +58,7 @@ export interface FileToSend {
   read(): AsyncIterable<Buffer>;
 }
 
+/** A file that a peer wants at an address of its own. */
 export interface UploadRequest {
   url: string;
   method: 'PUT' | 'POST';
@@ -75,6 +78,7 @@ export interface UploadRequest {
   rules: TransferRules;
 }
 
+/** What the peer has answered. */
 export interface UploadAnswer {
   /** The peer's answer after it had the file, or instead of taking it; a redirect is an error. */
   status: number;

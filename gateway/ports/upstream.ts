@@ -20,8 +20,10 @@ export interface StreamedMessage {
   release?(piece: Buffer): void;
 }
 
+/** A message to an upstream: whole, or read while it is sent. */
 export type OutgoingMessage = Buffer | StreamedMessage;
 
+/** One HTTP request to an upstream. */
 export interface UpstreamRequest {
   method: 'POST' | 'GET' | 'DELETE';
   /**
@@ -46,6 +48,7 @@ export interface UpstreamRequest {
   refusals?: 'answer';
 }
 
+/** The head of an upstream's answer, and its body to be read. */
 export interface UpstreamAnswer {
   status: number;
   /** As node:http reads them: lower-case names, repeats joined or dropped, `set-cookie` an array. Not filtered yet. */
@@ -115,6 +118,7 @@ export interface SharedConnection {
   close(): Promise<void>;
 }
 
+/** An upstream with one channel for all messages of a session (stdio, legacy SSE). */
 export interface SharedUpstream {
   readonly channel: 'shared';
   readonly transport: string;
@@ -136,4 +140,5 @@ export interface SharedUpstream {
   close(): Promise<void>;
 }
 
+/** A configured server, by the kind of channel that its transport has. */
 export type Upstream = ExchangeUpstream | SharedUpstream;

@@ -6,10 +6,12 @@ export interface Reply {
   error?: { code: number; message: string };
 }
 
+/** Whether a value is an id that JSON-RPC allows in a request of MCP. */
 export function isIdentifier(id: unknown): id is string | number {
   return typeof id === 'string' || typeof id === 'number';
 }
 
+/** The answer to a request: a result, or an error. */
 export function replyTo(id: string | number, said: { result: unknown } | { code: number; text: string }): Reply {
   if ('result' in said) return { jsonrpc: '2.0', id, result: said.result };
   return { jsonrpc: '2.0', id, error: { code: said.code, message: said.text } };

@@ -1,5 +1,5 @@
+import type { Piece } from '../json/written.js';
 import type { FrameFields } from '../wire/sse/frame.js';
-import type { Piece } from './cut/splice.js';
 import type { MessageFacts, Reply, ReplyHead } from './reply.js';
 
 /** Passes everything on to the client's own reply. For those that see or change some of it. */

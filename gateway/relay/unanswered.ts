@@ -13,8 +13,8 @@ const TOTAL_BYTES = 16 * 1024 * 1024;
 /** The part of it that the sessions of one caller may take. */
 const OF_A_CALLER = 0.25;
 
-/** The session of a client. */
-interface Owner {
+/** A session, and the principal whose client has it. */
+interface ClientSession {
   id: string;
   principal: string;
 }
@@ -48,7 +48,7 @@ export class Unanswered {
     return this.#ledger.used;
   }
 
-  keep({ id, principal }: Owner, requests: Iterable<PendingRequest>): void {
+  keep({ id, principal }: ClientSession, requests: Iterable<PendingRequest>): void {
     for (const request of requests) {
       const small = shortened(request);
       if (!small) continue;
@@ -63,13 +63,13 @@ export class Unanswered {
   }
 
   /** Those of a session, by their ids as JSON text, in the order in which their streams ended. */
-  of(session: Owner | undefined): Requests {
+  of(session: ClientSession | undefined): Requests {
     const kept = session && this.#sessions.peek(session.id);
     return kept ? new Map([...kept.requests].map(([id, { request }]) => [id, request])) : NONE;
   }
 
   /** These were answered, by their ids as JSON text. */
-  forget(session: Owner | undefined, ids: readonly string[]): void {
+  forget(session: ClientSession | undefined, ids: readonly string[]): void {
     if (!session || this.#sessions.size === 0) return;
     for (const id of ids) this.#remove(session.id, id);
   }
@@ -123,7 +123,7 @@ export class Resumable {
   readonly #answered = new Unanswered();
 
   /** Finds a request of a session by an id in an answer. */
-  of(session: Owner | undefined): (id: string) => PendingRequest | undefined {
+  of(session: ClientSession | undefined): (id: string) => PendingRequest | undefined {
     const all = [this.unanswered.of(session), this.#answered.of(session)];
     return (id) => {
       for (const requests of all) {
@@ -138,7 +138,7 @@ export class Resumable {
    * These were answered, by their ids as JSON text.
    * @param again those of them that were answered on a stream with event ids
    */
-  answered(session: Owner | undefined, ids: readonly string[], again: readonly PendingRequest[]): void {
+  answered(session: ClientSession | undefined, ids: readonly string[], again: readonly PendingRequest[]): void {
     this.unanswered.forget(session, ids);
     if (session) this.#answered.keep(session, again);
   }

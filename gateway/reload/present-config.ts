@@ -30,6 +30,7 @@ const REPLACED: ReadonlySet<string> = new Set([
 /** Keys that the log does not name: `servers` has lines of its own, and the others follow from other keys. */
 const UNTOLD: ReadonlySet<keyof Config> = new Set(['servers', 'warnings', 'sources']);
 
+/** What has become of a config that was to take the place of the present one. */
 export type Reload =
   /** Nothing was changed: these keys need a restart. */
   | { kind: 'restart'; keys: string[] }
@@ -46,10 +47,10 @@ interface Replaceable {
   waysIn: PresentWays;
   openWays: (config: Config) => Promise<OpenWaysIn>;
   /**
-   * Gives the numbers and rules of a config to the parts that live as long as the process. Cannot fail.
+   * Puts the numbers and rules of a config into the parts that live as long as the process. Cannot fail.
    * @param changed names of servers that were added, removed or made anew
    */
-  put: (config: Config, changed: readonly string[]) => void;
+  putRules: (config: Config, changed: readonly string[]) => void;
   audit: Audit;
 }
 
@@ -58,6 +59,8 @@ export class PresentConfig {
   #config: Config;
   #whyRefused: string | undefined;
   readonly #parts: Replaceable;
+  /** Says who calls, by the config of now. */
+  readonly authenticate: Authenticate;
 
   constructor(config: Config, parts: Replaceable) {
     this.#config = config;
@@ -81,9 +84,6 @@ export class PresentConfig {
     this.#parts.audit.note({ what: 'config', subject: why, allowed: false });
   }
 
-  /** By the config of now. */
-  readonly authenticate: Authenticate;
-
   /**
    * Makes everything that is new before anything changes, then puts all of it in place in one step. Exchanges under way
    * keep their servers, and what those were made with.
@@ -91,7 +91,7 @@ export class PresentConfig {
    */
   async replace(next: Config): Promise<Reload> {
     const before = this.#config;
-    const { running, makerFor, waysIn, openWays, put: putRules, audit } = this.#parts;
+    const { running, makerFor, waysIn, openWays, putRules, audit } = this.#parts;
     const keys = keysForRestart(before, next);
     if (keys.length > 0) return { kind: 'restart', keys };
     if (same(before, next)) {
@@ -99,7 +99,11 @@ export class PresentConfig {
       return { kind: 'same' };
     }
     const ways = same(before.auth, next.auth) ? waysIn.now : await openWays(next);
-    const prepared = await running.prepare(next.servers, makerFor(next), !sharesChange(before, next));
+    const prepared = await running.prepare(
+      next.servers,
+      makerFor(next),
+      sharesChange(before, next) ? 'all' : 'changed',
+    );
     try {
       // after what may fail, so that the audit log names no config that was never in force
       await recordConfig(audit, 'reloaded', next);
@@ -151,12 +155,12 @@ function keysOf(before: Config, after: Config): (keyof Config)[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Config)[];
 }
 
-/** What the operator calls it. */
+/** The key as the config's file spells it. */
 function asWritten(key: keyof Config): string {
   return key === 'secrets' ? 'secret' : key;
 }
 
-/** Whether all servers must be made anew: they share the rules about callers and hosts. */
+/** Whether something has changed that all servers share: the rules about callers, hosts, or where files come from. */
 function sharesChange(before: Config, after: Config): boolean {
   return (
     !same(before.clients, after.clients) ||

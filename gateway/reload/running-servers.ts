@@ -5,7 +5,7 @@ import type { Server } from '../relay/server.js';
 import type { LoginTarget } from '../upstream-auth/logins.js';
 import { same } from './same.js';
 
-/** For connections of clients to close, in milliseconds. */
+/** How long a server that is replaced waits for its clients' streams to close, in milliseconds. */
 const LAST_STREAMS_MS = 1000;
 
 /** A server, and where people log in for it if they do. */
@@ -62,17 +62,22 @@ export class RunningServers {
   }
 
   /**
-   * Makes what is new or has changed, and touches nothing yet.
-   * @param isKept false where all of them are made anew, because they share what has changed
+   * Makes servers, and touches nothing yet.
+   * @param which those that are new or have changed; or all, because they share what has changed
+   * @throws what cannot be made, once those made before it are closed
    */
-  async prepare(configs: readonly ServerConfig[], make: MakeServer, isKept: boolean): Promise<PreparedServers> {
+  async prepare(
+    configs: readonly ServerConfig[],
+    make: MakeServer,
+    which: 'changed' | 'all',
+  ): Promise<PreparedServers> {
     const next: Running[] = [];
     const made: Server[] = [];
     const drop = async () => void (await Promise.allSettled(made.map((server) => server.close())));
     try {
       for (const config of configs) {
         const before = this.#running.get(config.name);
-        if (isKept && before && same(ownOf(before.config), ownOf(config))) {
+        if (which === 'changed' && before && same(ownOf(before.config), ownOf(config))) {
           next.push(before);
           continue;
         }

@@ -15,10 +15,12 @@ export class LongText {
 /** A JSON value in which long strings may be missing. */
 export type Instance = null | boolean | number | string | LongText | Instance[] | { [key: string]: Instance };
 
+/** Whether a value is a string, also one that is missing for its length. */
 export function isText(value: Instance): value is string | LongText {
   return typeof value === 'string' || value instanceof LongText;
 }
 
+/** Whether a value is an object. */
 export function isMap(value: Instance): value is { [key: string]: Instance } {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongText);
 }

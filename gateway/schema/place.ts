@@ -53,6 +53,7 @@ export interface ItemCounts {
   readonly before?: number;
 }
 
+/** How many items the list of a slot may have, by its schema; nothing for a slot of one value. */
 export function itemCountsOf(tool: JsonObject, slot: readonly string[]): ItemCounts {
   if (!isEach(slot)) return {};
   const { minItems, maxItems, prefixItems } = placeOf(tool, argumentOf(slot), EACH)?.schema ?? {};
@@ -166,6 +167,7 @@ function othersOf(branches: readonly JsonValue[], index: number, root: JsonObjec
   return first.filter((_, at) => at !== index);
 }
 
+/** Whether a schema allows strings by its `type`. */
 export function isString({ type }: JsonObject): boolean {
   return type === 'string' || (Array.isArray(type) && type.includes('string'));
 }

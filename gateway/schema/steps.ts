@@ -43,6 +43,7 @@ export function patternsOfCall(): Patterns {
   return new Patterns((steps) => budget.take(steps));
 }
 
+/** The step that a segment of a path stands for: a member, each item, one item by its index, or members by a pattern. */
 export function stepOf(segment: string): Step {
   if (segment === EACH) return EACH_ITEM;
   if (isMembers(segment)) return new Members(segment);

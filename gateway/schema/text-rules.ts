@@ -19,12 +19,14 @@ const URI = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\])?(?:[\w.~:/?#@!$&'()*+,;=
  */
 const NAMED_HOST = /^https?:\/\/(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d{2,5})?\//i;
 
+/** `minLength`, in code points; undefined where only bounds of a text's length are known, and they do not decide. */
 export function longEnough(text: string | LongText, least: JsonValue): Truth {
   if (typeof least !== 'number') return undefined;
   const length = lengthOf(text);
   return length.least >= least ? true : length.most < least ? false : undefined;
 }
 
+/** `maxLength`, counted as `minLength` is. */
 export function shortEnough(text: string | LongText, most: JsonValue): Truth {
   if (typeof most !== 'number') return undefined;
   const length = lengthOf(text);

@@ -1,6 +1,7 @@
 /** Whether something holds; undefined when that cannot be decided here. */
 export type Truth = boolean | undefined;
 
+/** The reverse; what cannot be decided stays so. */
 export function not(one: Truth): Truth {
   return one === undefined ? undefined : !one;
 }

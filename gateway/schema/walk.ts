@@ -49,6 +49,7 @@ export function conditionalsOf({ then, else: otherwise, dependentSchemas }: Json
   ];
 }
 
+/** The items of an array; of anything else none. */
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,5 +1,5 @@
+import type { Piece } from '../json/written.js';
 import { joined } from '../relay/client/joined.js';
-import type { Piece } from '../relay/cut/splice.js';
 import type { MessageFacts, OpenedSession, Reply, ReplyHead } from '../relay/reply.js';
 import { onOneLine } from '../wire/blank.js';
 import type { FrameFields } from '../wire/sse/frame.js';

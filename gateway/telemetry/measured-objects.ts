@@ -75,9 +75,13 @@ async function* measuredList(list: AsyncIterable<ObjectStat>, measure: Measure<O
 function measuredWriter(writer: ObjectWriter, measure: Measure<Operation>, span: Span | undefined): ObjectWriter {
   let size = 0;
   return {
-    write: (part, last, sha256) => {
+    write: (part) => {
       size += part.length;
-      return measure.step('write', () => writer.write(part, last, sha256));
+      return measure.step('write', () => writer.write(part));
+    },
+    writeLast: (part, sha256) => {
+      size += part.length;
+      return measure.step('write', () => writer.writeLast(part, sha256));
     },
     commit: async () => {
       let mark: string | undefined;

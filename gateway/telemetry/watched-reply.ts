@@ -1,4 +1,4 @@
-import type { Piece } from '../relay/cut/splice.js';
+import type { Piece } from '../json/written.js';
 import { PassedReply } from '../relay/passed-reply.js';
 import type { MessageFacts, Reply, ReplyHead } from '../relay/reply.js';
 import { GOOD, MAX_READ_BYTES, type Outcome, outcomesIn, requestIn } from './outcome.js';

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ObjectStore, ResumableWrites, ResumedWrite } from '../../gateway/ports/object-store.js';
+import { someBytes } from '../helpers/bytes.js';
 import { fetchBytes, keysOf } from './object-store.contract.js';
 
 const NEVER = new AbortController().signal;
@@ -51,7 +51,7 @@ export function describeResumableWrites(name: string, make: () => Promise<Object
 
     it('go on from every place, whatever the sizes, and show nothing before the end', async () => {
       const key = 'f/steps';
-      const bytes = randomBytes(3 * partSize + 4321);
+      const bytes = someBytes(3 * partSize + 4321);
       const ends = [1, 1000, partSize - 1, partSize, partSize + 1, 2 * partSize, 3 * partSize + 4000];
       let place: string | undefined;
       let at = 0;
@@ -70,7 +70,7 @@ export function describeResumableWrites(name: string, make: () => Promise<Object
 
     it.each([0, 1, 2])('finish at once, after %i full parts', async (parts) => {
       const key = `f/at-once-${parts}`;
-      const bytes = randomBytes(parts * partSize + 10);
+      const bytes = someBytes(parts * partSize + 10);
       const { writer } = await begin(key);
       for (let n = 0; n < parts; n += 1) await writer.write(bytes.subarray(n * partSize, (n + 1) * partSize));
       const { isCertain, mark } = await writer.finish(bytes.subarray(parts * partSize));
@@ -83,10 +83,10 @@ export function describeResumableWrites(name: string, make: () => Promise<Object
 
     it('drop what was written behind the place, and take other bytes there', async () => {
       const key = 'f/behind';
-      const bytes = randomBytes(2 * partSize + 100);
+      const bytes = someBytes(2 * partSize + 100);
       const place = await add(key, undefined, bytes.subarray(0, partSize + 50));
       const { writer, rest } = await resume(key, place);
-      await writer.write(Buffer.concat([await readAll(rest), randomBytes(partSize)]).subarray(0, partSize));
+      await writer.write(Buffer.concat([await readAll(rest), someBytes(partSize)]).subarray(0, partSize));
       await writer.close();
       await finishInParts(key, place, bytes.subarray(partSize + 50));
       expect((await fetchBytes(objects, key)).equals(bytes)).toBe(true);
@@ -104,7 +104,7 @@ export function describeResumableWrites(name: string, make: () => Promise<Object
 
     it('go on from the place before, where the last one was never noted', async () => {
       const key = 'f/not-noted';
-      const bytes = randomBytes(partSize + 300);
+      const bytes = someBytes(partSize + 300);
       const first = await add(key, undefined, bytes.subarray(0, 100));
       await add(key, first, bytes.subarray(100, 200));
       await finishInParts(key, first, bytes.subarray(100));
@@ -116,11 +116,11 @@ export function describeResumableWrites(name: string, make: () => Promise<Object
       ['saved, but never noted', true],
     ])('leave nothing of what was %s once they are finished', async (_, isSaved) => {
       const key = `f/unsaved-${isSaved}`;
-      const bytes = randomBytes(partSize + 300);
+      const bytes = someBytes(partSize + 300);
       const place = await add(key, undefined, bytes.subarray(0, 100));
       const { writer } = await resume(key, place);
-      await writer.write(randomBytes(partSize));
-      if (isSaved) await writer.save(randomBytes(10));
+      await writer.write(someBytes(partSize));
+      if (isSaved) await writer.save(someBytes(10));
       await writer.close();
       await writer.removeUnsaved?.(place);
       await finishInParts(key, place, bytes.subarray(100));
@@ -131,8 +131,8 @@ export function describeResumableWrites(name: string, make: () => Promise<Object
 
     it('leave nothing when they are discarded, however often', async () => {
       const key = 'f/discarded';
-      const first = await add(key, undefined, randomBytes(partSize + 100));
-      const place = await add(key, first, randomBytes(100));
+      const first = await add(key, undefined, someBytes(partSize + 100));
+      const place = await add(key, first, someBytes(100));
       await writes.discard(key, place);
       await writes.discard(key, place);
       expect(await writes.resume(key, place, NEVER)).toBeUndefined();
@@ -142,26 +142,26 @@ export function describeResumableWrites(name: string, make: () => Promise<Object
 
     it('leave nothing when they are aborted', async () => {
       const { writer } = await begin('f/aborted-write');
-      await writer.write(randomBytes(partSize));
-      await writer.save(randomBytes(10));
+      await writer.write(someBytes(partSize));
+      await writer.save(someBytes(10));
       await writer.abort();
       expect(await keysOf(objects, 'f/aborted-write')).toEqual([]);
       expect(await objects.removeUnfinished(FAR_FUTURE)).toBe(0);
     });
 
     it('have no place once they are finished, or removed as unfinished', async () => {
-      const finished = await add('f/finished', undefined, randomBytes(partSize + 1));
+      const finished = await add('f/finished', undefined, someBytes(partSize + 1));
       await finish('f/finished', finished, Buffer.from('end'));
       expect(await writes.resume('f/finished', finished, NEVER)).toBeUndefined();
       expect((await objects.head('f/finished'))?.size).toBe(partSize + 4);
-      const removed = await add('f/removed', undefined, randomBytes(partSize + 1));
+      const removed = await add('f/removed', undefined, someBytes(partSize + 1));
       expect(await objects.removeUnfinished(FAR_FUTURE)).toBe(1);
       expect(await writes.resume('f/removed', removed, NEVER)).toBeUndefined();
     });
 
     it('refuse to begin or go on with a signal that has aborted', async () => {
       const reason = new Error('the client left');
-      const place = await add('f/signal', undefined, randomBytes(10));
+      const place = await add('f/signal', undefined, someBytes(10));
       await expect(writes.begin('f/signal-2', AbortSignal.abort(reason))).rejects.toBe(reason);
       await expect(writes.resume('f/signal', place, AbortSignal.abort(reason))).rejects.toBe(reason);
       await writes.discard('f/signal', place);

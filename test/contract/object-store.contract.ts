@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ByteRange, ObjectStore } from '../../gateway/ports/object-store.js';
-import { sha256 } from '../helpers/bytes.js';
+import { sha256, someBytes } from '../helpers/bytes.js';
 
 const NEVER = new AbortController().signal;
 const FAR_FUTURE = Date.now() + 365 * 24 * 3600 * 1000;
@@ -12,9 +11,9 @@ export async function store(objects: ObjectStore, key: string, bytes: Buffer): P
   const writer = await objects.create(key, NEVER);
   let at = 0;
   for (; bytes.length - at > objects.partSize; at += objects.partSize) {
-    await writer.write(bytes.subarray(at, at + objects.partSize), false);
+    await writer.write(bytes.subarray(at, at + objects.partSize));
   }
-  await writer.write(bytes.subarray(at), true);
+  await writer.writeLast(bytes.subarray(at));
   return writer.commit();
 }
 
@@ -66,7 +65,7 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
         'three parts and a bit',
       ])('keeps an object of %s as it was written', async (what) => {
         const size = new Map(sizes(objects.partSize)).get(what) as number;
-        const bytes = randomBytes(size);
+        const bytes = someBytes(size);
         const key = `f/size-${size}`;
         const before = Date.now();
         await store(objects, key, bytes);
@@ -78,11 +77,11 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
       });
 
       it('takes an empty last part after full ones', async () => {
-        const bytes = randomBytes(2 * objects.partSize);
+        const bytes = someBytes(2 * objects.partSize);
         const writer = await objects.create('f/empty-tail', NEVER);
-        await writer.write(bytes.subarray(0, objects.partSize), false);
-        await writer.write(bytes.subarray(objects.partSize), false);
-        await writer.write(Buffer.alloc(0), true);
+        await writer.write(bytes.subarray(0, objects.partSize));
+        await writer.write(bytes.subarray(objects.partSize));
+        await writer.writeLast(Buffer.alloc(0));
         await writer.commit();
         expect(sha256(await fetchBytes(objects, 'f/empty-tail'))).toBe(sha256(bytes));
       });
@@ -90,11 +89,11 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
       it('needs the part only until write has resolved', async () => {
         const part = Buffer.alloc(objects.partSize, 1);
         const writer = await objects.create('f/reused', NEVER);
-        await writer.write(part, false);
+        await writer.write(part);
         part.fill(2);
-        await writer.write(part, false);
+        await writer.write(part);
         part.fill(3);
-        await writer.write(part.subarray(0, 10), true);
+        await writer.writeLast(part.subarray(0, 10));
         await writer.commit();
         const bytes = await fetchBytes(objects, 'f/reused');
         expect([bytes[0], bytes[objects.partSize], bytes.at(-1)]).toEqual([1, 2, 3]);
@@ -102,17 +101,17 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
 
       it('shows nothing of an object that is not complete', async () => {
         const writer = await objects.create('f/growing', NEVER);
-        await writer.write(Buffer.alloc(objects.partSize), false);
+        await writer.write(Buffer.alloc(objects.partSize));
         expect(await objects.head('f/growing')).toBeUndefined();
         expect((await objects.get('f/growing', { signal: NEVER })).kind).toBe('missing');
         expect(await keysOf(objects, 'f/growing')).toEqual([]);
-        await writer.write(Buffer.from('end'), true);
+        await writer.writeLast(Buffer.from('end'));
         await writer.commit();
         expect((await objects.head('f/growing'))?.size).toBe(objects.partSize + 3);
       });
 
       it('keeps objects apart that are written at the same time', async () => {
-        const files = [1, 2, 3, 4].map((n) => ({ key: `f/parallel-${n}`, bytes: randomBytes(objects.partSize + n) }));
+        const files = [1, 2, 3, 4].map((n) => ({ key: `f/parallel-${n}`, bytes: someBytes(objects.partSize + n) }));
         await Promise.all(files.map(({ key, bytes }) => store(objects, key, bytes)));
         for (const { key, bytes } of files) expect(sha256(await fetchBytes(objects, key))).toBe(sha256(bytes));
       });
@@ -133,8 +132,8 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
 
       it('leaves nothing after some parts, however often it is called', async () => {
         const writer = await objects.create('f/aborted-2', NEVER);
-        await writer.write(Buffer.alloc(objects.partSize), false);
-        await writer.write(Buffer.alloc(objects.partSize), false);
+        await writer.write(Buffer.alloc(objects.partSize));
+        await writer.write(Buffer.alloc(objects.partSize));
         await writer.abort();
         await writer.abort();
         await expectNoTrace('f/aborted-2');
@@ -143,15 +142,15 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
       it.each([0, 1])('leaves nothing when all is written but not committed, after %i full parts', async (full) => {
         const key = `f/aborted-last-${full}`;
         const writer = await objects.create(key, NEVER);
-        if (full === 1) await writer.write(Buffer.alloc(objects.partSize), false);
-        await writer.write(Buffer.from('last'), true);
+        if (full === 1) await writer.write(Buffer.alloc(objects.partSize));
+        await writer.writeLast(Buffer.from('last'));
         await writer.abort();
         await expectNoTrace(key);
       });
 
       it('does nothing to an object that was committed', async () => {
         const writer = await objects.create('f/kept', NEVER);
-        await writer.write(Buffer.from('kept'), true);
+        await writer.writeLast(Buffer.from('kept'));
         await writer.commit();
         await writer.abort();
         expect((await fetchBytes(objects, 'f/kept')).toString()).toBe('kept');
@@ -159,7 +158,7 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
     });
 
     describe('reading', () => {
-      const bytes = randomBytes(300_000);
+      const bytes = someBytes(300_000);
 
       beforeAll(() => store(objects, 'f/ranges', bytes));
 
@@ -189,7 +188,7 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
       });
 
       it.each([0, 1, 1000, 65_536])('gives all of a short object at once: %i bytes', async (size) => {
-        const short = randomBytes(size);
+        const short = someBytes(size);
         await store(objects, `f/whole-${size}`, short);
         // again, when the store has seen it before
         for (let n = 0; n < 2; n += 1) {
@@ -271,9 +270,9 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
       it('rejects writes and commits after its signal, and can still be aborted', async () => {
         const controller = new AbortController();
         const writer = await objects.create('f/signalled', controller.signal);
-        await writer.write(Buffer.alloc(objects.partSize), false);
+        await writer.write(Buffer.alloc(objects.partSize));
         controller.abort(reason);
-        await expect(writer.write(Buffer.from('x'), true)).rejects.toBe(reason);
+        await expect(writer.writeLast(Buffer.from('x'))).rejects.toBe(reason);
         await expect(writer.commit()).rejects.toBe(reason);
         await writer.abort();
         expect(await objects.head('f/signalled')).toBeUndefined();
@@ -326,14 +325,14 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
       const finished = Buffer.from('finished');
       await store(objects, 'u/finished', finished);
       const writer = await objects.create('u/unfinished', NEVER);
-      await writer.write(Buffer.alloc(objects.partSize), false);
+      await writer.write(Buffer.alloc(objects.partSize));
       expect(await objects.removeUnfinished(Date.now() - 3_600_000)).toBe(0);
       expect(await objects.removeUnfinished(FAR_FUTURE)).toBe(1);
       expect(await objects.removeUnfinished(FAR_FUTURE)).toBe(0);
       expect(await fetchBytes(objects, 'u/finished')).toEqual(finished);
       await expect(
         (async () => {
-          await writer.write(Buffer.from('late'), true);
+          await writer.writeLast(Buffer.from('late'));
           await writer.commit();
         })(),
       ).rejects.toMatchObject({ code: 'store_unavailable' });

@@ -35,7 +35,7 @@ describe('on a disk of 2 MiB', () => {
     await store(objects, 'f/first', Buffer.alloc(MIB, 1));
     const writer = await objects.create('f/second', NEVER);
     const write = async () => {
-      for (let n = 0; n < 3; n += 1) await writer.write(Buffer.alloc(objects.partSize, 2), false);
+      for (let n = 0; n < 3; n += 1) await writer.write(Buffer.alloc(objects.partSize, 2));
     };
     // of several disks, the operator must know which one is full
     const cause = { message: expect.stringMatching(new RegExp(`^ENOSPC: .*, below ${disk.path}/`)) };
@@ -54,8 +54,8 @@ describe('on a disk of 2 MiB', () => {
     const writer = await objects.create('f/long', NEVER);
     await limitFiles(String(MIB));
     try {
-      await writer.write(Buffer.alloc(MIB - 1), false);
-      await expect(writer.write(Buffer.alloc(2), true)).rejects.toMatchObject({
+      await writer.write(Buffer.alloc(MIB - 1));
+      await expect(writer.writeLast(Buffer.alloc(2))).rejects.toMatchObject({
         code: 'store_object_too_large',
         httpStatus: 413,
         facts: { limit: 'ulimit -f', allowed: MIB, actual: MIB + 1 },

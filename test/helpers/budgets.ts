@@ -1,6 +1,7 @@
 import { HeldBudget } from '../../gateway/budget/held.js';
-import { Ledger, type Sharing, UNSHARED } from '../../gateway/budget/ledger.js';
+import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
 import { PartBudget } from '../../gateway/budget/parts.js';
+import type { Sharing } from '../../gateway/ports/owner.js';
 
 /** A count of held messages, for one owner unless `sharing` says otherwise. */
 export function heldBudget(total: number, sharing: Sharing = UNSHARED): HeldBudget {

@@ -73,7 +73,7 @@ async function play(s: fc.Scheduler, plan: Plan, confirmMs: number): Promise<voi
   const live = async (life: Life, n: number): Promise<void> => {
     const id = `f_${n}`;
     const writer = await paused(`${id} create`, () => objects.create(`f/${id}`, NEVER));
-    await paused(`${id} write`, () => writer.write(Buffer.from(id), true));
+    await paused(`${id} write`, () => writer.writeLast(Buffer.from(id)));
     if (life.end === 'before-commit') return paused(`${id} abort`, () => writer.abort());
     await paused(`${id} commit`, async () => {
       await writer.commit();

@@ -1,6 +1,7 @@
 import { isObject } from '../../../gateway/json/value.js';
 import type { JsonObject, OutgoingFile } from '../../../gateway/ports/dialect.js';
 
+/** A picture's block in a result. */
 export function imageBlock({ mimeType, base64 }: { mimeType: string; base64: string }): JsonObject {
   return { type: 'image', data: base64, mimeType };
 }

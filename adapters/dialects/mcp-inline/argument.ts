@@ -31,6 +31,7 @@ const MAY_BE_FILE = /mcp-file:|^\s*["'<(]?(?:data|file|javascript):/i;
 /** The two parts of a Wharf link; as one pattern, `http:http:http:…` would take quadratic time. */
 const IN_LINK = [/https?:/i, /\/(?:d\/|f_)/i] as const;
 
+/** A cheap test, by the beginning of a string. */
 export function mayHoldFile(value: JsonValue): boolean {
   if (typeof value !== 'string') return false;
   const head = value.slice(0, MAX_WRAPPED);

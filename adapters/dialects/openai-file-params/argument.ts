@@ -7,6 +7,7 @@ const WEB = /^https?:/i;
 /** What some hosts call a file beside its address. Only they can read it. */
 const OWN_URI = /^sediment:/i;
 
+/** A cheap test, by a member that each file has. */
 export function mayHoldFile(value: JsonValue): boolean {
   return isObject(value) && typeof value.download_url === 'string';
 }

@@ -12,6 +12,7 @@ const SOURCES = ['upload', 'generated'];
  */
 const OWN_LINK = /^https?:\S*\/(?:d\/|f_)/i;
 
+/** A cheap test, by a member that each file has. */
 export function mayHoldFile(value: JsonValue): boolean {
   return isObject(value) && value.type === 'file';
 }

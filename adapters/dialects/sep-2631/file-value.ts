@@ -16,6 +16,7 @@ export function fileValue({ uri, name, mimeType, size, digest }: FileRef): JsonO
   return { uri, name, mimeType, size, digest: digestValue(digest.slice(digest.indexOf(':') + 1)) };
 }
 
+/** A digest as the draft writes it. @param value SHA-256, base64url without padding */
 export function digestValue(value: string): JsonObject {
   return { algorithm: ALGORITHM, value };
 }

@@ -75,17 +75,17 @@ export function remoteFiles({ content, messages, contents, structuredContent }: 
  * Puts Wharf's file into an object of structuredContent. A client that does not know handles gets the link instead of
  * the handle.
  */
-export function rename(value: JsonObject, { ref }: OutgoingFile, client: ClientFacts, fixed: boolean): JsonPatch[] {
+export function rename(value: JsonObject, { ref }: OutgoingFile, client: ClientFacts, isFixed: boolean): JsonPatch[] {
   const knows = readsFileValues(client);
   const whole = fileValue(ref);
   const outer = readFileValue(value);
   const read = outer ?? readFileValue(value.file);
   if (!read) return [];
-  if (isOld(read) && knows && !fixed) return [{ path: [], value: whole }];
+  if (isOld(read) && knows && !isFixed) return [{ path: [], value: whole }];
   const path = outer ? read.at : ['file', ...read.at];
   const patches: JsonPatch[] = [{ path, value: knows ? ref.uri : ref.url }];
   if (!knows || isOld(read)) return patches;
-  const told = MEMBERS.filter((key) => !fixed || value[key] !== undefined);
+  const told = MEMBERS.filter((key) => !isFixed || value[key] !== undefined);
   return [...patches, ...told.map((key) => ({ path: [key], value: whole[key] }))];
 }
 

@@ -34,6 +34,7 @@ interface Parts {
   introduced: Introduced | undefined;
 }
 
+/** Wharf as a client of one authorization server: gets tokens for the servers behind Wharf. */
 export class JoseClient implements TokenClient {
   readonly #settings: ClientSettings;
   readonly #parts: Parts;

@@ -35,6 +35,7 @@ const MAY_BE_OF_NEW_KEY: ReadonlySet<TokenFault> = new Set(['key', 'signature'])
  */
 const MOST_TRIED = 8;
 
+/** Checks access tokens by the keys of their issuers. */
 export class JoseVerifier implements TokenVerifier {
   readonly #rules: TokenRules;
   readonly #issuers: ReadonlyMap<string, IssuerKeys>;

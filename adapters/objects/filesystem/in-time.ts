@@ -22,7 +22,8 @@ export function inTime(store: ObjectStore, ms: number): ObjectStore {
     });
   };
   const writerInTime = (writer: ObjectWriter): ObjectWriter => ({
-    write: (part, last) => within(writer.write(part, last)),
+    write: (part) => within(writer.write(part)),
+    writeLast: (part) => within(writer.writeLast(part)),
     commit: () => within(writer.commit()),
     abort: () => within(writer.abort()),
   });

@@ -57,6 +57,10 @@ export class FilesystemWriter implements ObjectWriter {
     }
   }
 
+  writeLast(part: Buffer): Promise<void> {
+    return this.write(part);
+  }
+
   async commit(): Promise<string> {
     this.#signal.throwIfAborted();
     try {

@@ -136,7 +136,7 @@ class S3ResumableWriter implements ResumableWriter {
   }
 
   write(part: Buffer): Promise<void> {
-    return this.#writer.write(part, false);
+    return this.#writer.write(part);
   }
 
   async save(bytes: Buffer): Promise<string> {
@@ -160,7 +160,7 @@ class S3ResumableWriter implements ResumableWriter {
   }
 
   async finish(last: Buffer): Promise<FinishedWrite> {
-    await this.#writer.write(last, true);
+    await this.#writer.writeLast(last);
     const mark = await this.#writer.commit();
     await this.#removeRests();
     return { isCertain: this.#writer.isCertain, mark };

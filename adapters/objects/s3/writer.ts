@@ -76,11 +76,14 @@ export class S3Writer implements ObjectWriter {
     return this.#isCertain;
   }
 
-  async write(part: Buffer, last: boolean, sha256?: string): Promise<void> {
-    if (last && !this.#multipart) return this.#put(part, sha256);
+  async write(part: Buffer): Promise<void> {
     this.#uploadId ??= await this.#begin();
     // A file that ends at a part's border: the last write is empty, and S3 need not accept an empty part.
     if (part.length > 0) await this.#uploadPart(part, this.#uploadId);
+  }
+
+  async writeLast(part: Buffer, sha256?: string): Promise<void> {
+    return this.#multipart ? this.write(part) : this.#put(part, sha256);
   }
 
   async commit(): Promise<string | undefined> {

@@ -20,6 +20,7 @@ const MAX_PAYLOAD = 1024 * 1024;
 /** File bytes go in pieces of this size, which fill a pipe. */
 const DATA_BYTES = 64 * 1024;
 
+/** A frame of the pipe to the renderer: its header, then `payload`. */
 export function encodeFrame(kind: FrameKind, payload: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([headerOf(kind, payload.length), payload]);
 }

@@ -29,6 +29,10 @@ export function lengthOf(answer: IncomingMessage): number | undefined {
   return header === undefined || answer.headers['transfer-encoding'] !== undefined ? undefined : Number(header);
 }
 
+/**
+ * The error for a download that is larger than it may be.
+ * @param actual bytes, announced or received so far
+ */
 export function tooLarge(host: string, rules: TransferRules, actual: number): GatewayError {
   const { maxBytes, maxBytesName = 'limits.file' } = rules;
   return new GatewayError('fetch_too_large', { host, limit: maxBytesName, allowed: maxBytes, actual });

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../gateway/errors.js';
 import type { Refusal } from '../../../gateway/policy/addresses.js';
 import { CLOSED, UNTRUSTED } from '../../http/broken.js';
 
+/** The error for an address that the rules forbid; `detail` is for the log alone. */
 export function forbidden({ reason, host, detail }: Omit<Refusal, 'kind'>): GatewayError {
   const facts = host === undefined ? { reason } : { host, reason };
   return new GatewayError('fetch_forbidden', facts, detail === undefined ? undefined : new Error(detail));
@@ -13,6 +14,7 @@ export function failed(host: string, reason: string, cause?: unknown): GatewayEr
   return new GatewayError('fetch_failed', { host, reason }, cause);
 }
 
+/** The error for an answer whose status is not that of success. */
 export function failedStatus(host: string, status: number): GatewayError {
   return new GatewayError('fetch_failed', { host, status });
 }
@@ -23,6 +25,7 @@ const WAITED_FOR = {
   total: 'it did not end',
 } as const;
 
+/** The error for a peer that was waited for too long. @param allowed milliseconds */
 export function timedOut(host: string, which: keyof typeof WAITED_FOR, allowed: number): GatewayError {
   const limit = which === 'idle' ? 'timeouts.idle' : which;
   return new GatewayError('fetch_timeout', { host, reason: WAITED_FOR[which], limit, allowed });

@@ -18,6 +18,7 @@ const GONE = new Set([404, 410]);
 /** Most characters of a redirect's target in an error. */
 const MAX_TOLD = 200;
 
+/** Whether an answer's status is 3xx. */
 export function isRedirection({ statusCode }: Answer): boolean {
   return statusCode >= 300 && statusCode < 400;
 }

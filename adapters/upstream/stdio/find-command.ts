@@ -44,6 +44,7 @@ async function interpreterOf(path: string): Promise<string | undefined> {
   }
 }
 
+/** Whether a folder is at this path. */
 export async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();

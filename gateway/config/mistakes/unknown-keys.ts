@@ -1,10 +1,11 @@
+import type { JsonPath } from '../../ports/json.js';
 import { HOST_KEYS, OWN_KEYS } from './host-keys.js';
 import { nearest } from './nearest.js';
 
 /** Keys that Wharf does not know, and what to write instead. */
 
 /** The keys that the map at a path may have. */
-export type KnownKeys = (path: readonly (string | number)[]) => readonly string[];
+export type KnownKeys = (path: JsonPath) => readonly string[];
 
 /** Keys at the top of the files of other programs. */
 const FILES: Readonly<Record<string, string>> = {
@@ -19,7 +20,7 @@ const FILES: Readonly<Record<string, string>> = {
 const ODD_BLANK = /[^\S \t\r\n]|[\u200b\ufeff]/;
 
 /** Phrased to follow the path of the key. */
-export function adviceOnKey(path: readonly (string | number)[], key: string, knownKeys: KnownKeys): string {
+export function adviceOnKey(path: JsonPath, key: string, knownKeys: KnownKeys): string {
   const known = knownKeys(path);
   if (ODD_BLANK.test(key)) return 'has a blank that is not a space, as pages have it: write it anew, with spaces';
   if (path.length === 0 && Object.hasOwn(FILES, key)) {
@@ -40,7 +41,7 @@ export function adviceOnKey(path: readonly (string | number)[], key: string, kno
 }
 
 /** Of a key that a map beside it has. */
-function tooFarLeft(path: readonly (string | number)[], key: string, knownKeys: KnownKeys): string | undefined {
+function tooFarLeft(path: JsonPath, key: string, knownKeys: KnownKeys): string | undefined {
   const known = knownKeys(path);
   const owner = known.find((name) => knownKeys([...path, name]).includes(key));
   if (owner === undefined || nearest(key, known) !== undefined) return undefined;

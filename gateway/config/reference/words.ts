@@ -15,6 +15,7 @@ function valuesOf({ additionalProperties, items }: SchemaNode): SchemaNode | und
   return typeof items === 'object' ? items : undefined;
 }
 
+/** Whether a node is a map whose values have keys of their own, which then have rows of their own. */
 export function isMapOfMaps(node: SchemaNode): boolean {
   return typeof node.additionalProperties === 'object' && branchesOf(node).length > 0;
 }

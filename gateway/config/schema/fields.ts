@@ -95,10 +95,12 @@ export function formatAddress(address: Address): string {
   return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }
 
+/** Whether a host, as `listen` names it, is this machine alone. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
+/** `HOST:PORT`, of an IPv6 host in brackets. */
 export function address() {
   const error = `must be HOST:PORT, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080`;
   return z.string({ error }).transform((text, context): Address => {

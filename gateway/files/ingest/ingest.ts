@@ -274,7 +274,7 @@ export class Ingest implements Quieting {
   async #sendPart(partSize: number): Promise<void> {
     const part = this.buffer;
     this.#writer ??= await this.#deps.objects.create(this.key, this.#signal);
-    await this.#writer.write(part.subarray(0, partSize), false);
+    await this.#writer.write(part.subarray(0, partSize));
     part.copyWithin(0, partSize, this.#filled);
     this.#filled -= partSize;
   }
@@ -327,7 +327,7 @@ export class Ingest implements Quieting {
       this.#writer ??= await this.#deps.objects.create(this.key, this.#signal);
       const last = this.#isReady ? this.buffer.subarray(0, this.#filled) : this.#aside;
       const isWhole = last.length === this.#size;
-      await allOf([this.#writer.write(last, true, isWhole ? digest : undefined), this.#taps?.end(digest)]);
+      await allOf([this.#writer.writeLast(last, isWhole ? digest : undefined), this.#taps?.end(digest)]);
       const mark = await this.#writer.commit();
       const bytes = { size: this.#size, digest, head: this.#head };
       return { id: this.id, key: this.key, ...bytes, ...(mark !== undefined && { mark }) };

@@ -9,25 +9,25 @@ const PLAIN: Sniffed = { mime: 'text/plain', ext: 'txt' };
 /**
  * Recognises what file-type does not: SVG, HTML, JSON and plain text. Conservative on purpose: it accepts only valid
  * UTF-8 without control characters, and names a format only by its unmistakable beginning.
- * @param complete whether `head` is the whole file; otherwise its last character may be cut in two
+ * @param isWhole whether `head` is the whole file; otherwise its last character may be cut in two
  */
-export function textHint(head: Buffer, complete: boolean): Sniffed | undefined {
-  const text = head.length === 0 ? undefined : decoded(head, 'utf-8', complete);
+export function textHint(head: Buffer, isWhole: boolean): Sniffed | undefined {
+  const text = head.length === 0 ? undefined : decoded(head, 'utf-8', isWhole);
   if (text === undefined) return undefined;
   const start = text.trimStart();
   const markup = start.startsWith('<') ? markupHint(start) : undefined;
   if (markup !== undefined) return markup;
-  return isJson(start, complete) ? { mime: 'application/json', ext: 'json' } : PLAIN;
+  return isJson(start, isWhole) ? { mime: 'application/json', ext: 'json' } : PLAIN;
 }
 
 /**
  * Recognises text in UTF-16 by its byte order mark, as Windows and Excel write it. file-type takes that mark for the
  * beginning of an MPEG sound of a kind that is hardly used.
  */
-export function utf16Hint(head: Buffer, complete: boolean): Sniffed | undefined {
+export function utf16Hint(head: Buffer, isWhole: boolean): Sniffed | undefined {
   const mark = head.toString('hex', 0, 2);
   const encoding = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : undefined;
-  const text = encoding === undefined ? undefined : decoded(head, encoding, complete);
+  const text = encoding === undefined ? undefined : decoded(head, encoding, isWhole);
   return text === undefined ? undefined : (markupHint(text.trimStart()) ?? PLAIN);
 }
 
@@ -46,10 +46,10 @@ export function writtenAs(mimeType: string, head: Buffer): { notUtf8?: true } {
 }
 
 /** @returns undefined for what is not text in this encoding. A byte order mark is dropped. */
-function decoded(head: Buffer, encoding: string, complete: boolean): string | undefined {
+function decoded(head: Buffer, encoding: string, isWhole: boolean): string | undefined {
   try {
     // `stream` accepts a character that is cut off at the end of `head`
-    const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !complete });
+    const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !isWhole });
     return BINARY.test(text.replaceAll(ESCAPE, '')) ? undefined : text;
   } catch {
     return undefined;
@@ -74,9 +74,9 @@ function markupHint(start: string): Sniffed | undefined {
   return isXml ? { mime: 'application/xml', ext: 'xml' } : undefined;
 }
 
-function isJson(start: string, complete: boolean): boolean {
+function isJson(start: string, isWhole: boolean): boolean {
   if (!/^(?:\{\s*["}]|\[\s*[[{"\d\]-])/.test(start)) return false;
-  if (!complete) return /^(?:\{\s*"|\[\s*\{\s*")/.test(start);
+  if (!isWhole) return /^(?:\{\s*"|\[\s*\{\s*")/.test(start);
   try {
     JSON.parse(start);
     return true;

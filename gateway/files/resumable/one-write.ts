@@ -8,7 +8,7 @@ export class OneWrite implements ObjectWriter {
   readonly #writer: ResumableWriter;
   /** Bytes of the stored parts. */
   written = 0;
-  /** True when the last part ends the file. */
+  /** True when the last part ends the file; set before `writeLast`. */
   isEnd = false;
   /** The place saved last. */
   place: string | undefined;
@@ -19,11 +19,13 @@ export class OneWrite implements ObjectWriter {
     this.#writer = writer;
   }
 
-  async write(part: Buffer, last: boolean): Promise<void> {
-    if (!last) {
-      await this.#writer.write(part);
-      this.written += part.length;
-    } else if (this.isEnd) this.finished = await this.#writer.finish(part);
+  async write(part: Buffer): Promise<void> {
+    await this.#writer.write(part);
+    this.written += part.length;
+  }
+
+  async writeLast(part: Buffer): Promise<void> {
+    if (this.isEnd) this.finished = await this.#writer.finish(part);
     else this.place = await this.#writer.save(part);
   }
 

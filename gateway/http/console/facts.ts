@@ -81,6 +81,7 @@ export interface Readiness {
   issuers?: Readonly<Record<string, string>>;
 }
 
+/** The first page: what is wrong now, and what runs. */
 export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
   const ready = await sources.readiness();
   const exchanges = sources.counted('wharf_exchanges_total');
@@ -112,6 +113,7 @@ export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
   };
 }
 
+/** Each server, whether it can be reached, and how many sessions this process has open with it. */
 export async function serversOf(sources: ConsoleSources): Promise<ServerFacts[]> {
   const { servers: states } = await sources.readiness();
   const open = new Map<string, number>();
@@ -129,6 +131,10 @@ export async function serversOf(sources: ConsoleSources): Promise<ServerFacts[]>
 /** Sessions that one page lists; the rest is counted. */
 export const MAX_SESSIONS = 500;
 
+/**
+ * The sessions used last, at most `MAX_SESSIONS`.
+ * @param tagOf what an id is called here, because it is a credential
+ */
 export function sessionsOf(sources: ConsoleSources, tagOf: (id: string) => string): SessionFacts[] {
   const used = [...sources.sessions()].sort((one, other) => other.usedAt - one.usedAt);
   return used.slice(0, MAX_SESSIONS).map((session) => ({

@@ -8,6 +8,7 @@ export interface Problem {
   todo: string | undefined;
 }
 
+/** What is wrong and, below it, what to do, in which words between backticks are code. */
 export function ProblemText({ text, todo }: Problem) {
   return (
     <div class="problem">

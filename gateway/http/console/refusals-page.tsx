@@ -6,6 +6,7 @@ import type { RefusedExchange } from './lately.js';
 
 export const REFUSED_HEADS = ['When', 'Server', 'Who', 'What', 'Why', 'Limit'] as const;
 
+/** One refusal; equal ones are one row, with their number and the time of the first. */
 export function RefusedRow({ refused }: { refused: RefusedExchange }) {
   const { at, times, since, server, principal, client, method, name, code, limit, allowed } = refused;
   const [when, first] = [at, since].map((ms) => new Date(ms).toISOString()) as [string, string];

@@ -6,6 +6,7 @@ import { shown, shownName } from '../browser/shown.js';
 import { CLOSED, type Closed, TEXTS } from '../browser/texts.js';
 import { Layout, Row, State } from './layout.js';
 
+/** What a person sees after an upload: each file that is stored now. */
 export function UploadedPage({ files }: { files: readonly DescribedFile[] }) {
   return (
     <Layout title={TEXTS.done}>
@@ -44,6 +45,7 @@ function Uploaded({ file }: { file: DescribedFile }) {
   );
 }
 
+/** The page of a link that takes nothing, and why. */
 export function ClosedPage({ closed }: { closed: Closed }) {
   const { title, text, mood } = CLOSED[closed];
   return (

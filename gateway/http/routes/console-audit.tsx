@@ -44,6 +44,7 @@ function timeIn(text: string | undefined): number | undefined {
 const addressOf = (path: string, written: Written, after?: string) =>
   `${path}?${new URLSearchParams({ ...written, ...(after !== undefined && { after }) })}`;
 
+/** A page of the audit log, searched by what the query says, the newest first. */
 export async function auditPage(user: ConsoleUser, { audit, servers }: ConsoleSources, query: Query) {
   if (!audit.newest) return <NoAuditPage user={user} use={audit.name} />;
   const { written, filter } = filterIn(query);

@@ -114,6 +114,7 @@ function stateOf(state: UploadState): TicketState & Record<string, unknown> {
   };
 }
 
+/** An error as a page for people, or as JSON, by what the request accepts. */
 export function refused(
   error: GatewayError,
   accept: string | undefined,

@@ -25,6 +25,7 @@ import type { ArgumentReading } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { TransferMode } from '../../ports/file-slot.js';
 import type { Identity } from '../../ports/identity.js';
+import type { CallOwner } from '../../ports/owner.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 import { readDataUri } from '../../wire/data-uri.js';
 import { faultOfDataUri } from '../../wire/data-uri-fault.js';
@@ -56,7 +57,7 @@ export interface IncomingFileDeps {
   shortFiles: ShortFiles;
   uses: Pick<RecentUses, 'use'>;
   /** Fetches an address that a client's host vouched for, and stores the file. */
-  fetch: (remote: RemoteAddress, owner: Owner, signal: AbortSignal) => Promise<FileRecord>;
+  fetch: (remote: RemoteAddress, owner: CallParties, signal: AbortSignal) => Promise<FileRecord>;
   /** Absent: every file may go to every server. */
   flow: Flow | undefined;
   /** Absent: files are not scanned. */
@@ -67,9 +68,7 @@ export interface IncomingFileDeps {
 }
 
 /** The caller, and the server that gets its files. */
-interface Owner {
-  principal: string;
-  server: string;
+interface CallParties extends CallOwner {
   who: Identity;
 }
 
@@ -79,10 +78,10 @@ const EXPIRED_LINK =
 /** Turns the values that clients put into file slots into files, and refuses invalid ones. */
 export class IncomingFiles {
   readonly #deps: IncomingFileDeps;
-  readonly #owner: Owner;
+  readonly #owner: CallParties;
   readonly #signal: AbortSignal;
 
-  constructor(deps: IncomingFileDeps, owner: Owner, signal: AbortSignal) {
+  constructor(deps: IncomingFileDeps, owner: CallParties, signal: AbortSignal) {
     this.#deps = deps;
     this.#owner = owner;
     this.#signal = signal;

@@ -35,6 +35,10 @@ export async function keptBack(flow: Flow, question: FlowQuestion, tool: string)
   };
 }
 
+/**
+ * Why a rule keeps a file from a server.
+ * @param origins servers that the file is known to come from
+ */
 export function denied(origins: readonly string[], server: string, { from, to, place }: FlowRule): KeptBack {
   const [source = 'anywhere'] = from === undefined || from.includes('*') ? origins : [from];
   const target = to === undefined || to.includes('*') ? server : to;

@@ -105,6 +105,10 @@ function sizeFacts(limit: string, allowed: number, actual: number): RefusalFacts
   return { maxSize: allowed, actualSize: actual, limit, allowed, actual };
 }
 
+/**
+ * The refusal of a file argument.
+ * @param text what is wrong, phrased to follow the argument's name: "is …"
+ */
 export function refused(
   rules: SlotRules,
   reason: FileReason,

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
+import type { Piece } from '../../json/written.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import type { JsonObject } from '../../ports/json.js';
-import type { Piece } from '../cut/splice.js';
 import { PassedReply } from '../passed-reply.js';
 import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
 

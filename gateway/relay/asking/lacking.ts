@@ -8,6 +8,7 @@ import { type ClientMessages, type ReadingLimits, readMessages } from '../../mcp
 import type { Limits } from '../../policy/limits.js';
 import type { FileQuestion } from '../../ports/file-question.js';
 import type { JsonPath, JsonValue } from '../../ports/json.js';
+import type { CallOwner } from '../../ports/owner.js';
 import { type PendingRequest, underOwnName } from '../pending-request.js';
 import type { Way } from './means.js';
 import { askedText, type WantedFile } from './texts.js';
@@ -78,7 +79,7 @@ export const BY_CLIENT: SizeBy = { limit: 'what the client declares' };
 /** The upload that such a file needs. */
 export function uploadFor(
   lacking: Lacking,
-  { principal, server }: { principal: string; server: string },
+  { principal, server }: CallOwner,
   { form, takes }: Pick<Way, 'form' | 'takes'>,
 ): UploadIntent {
   const { tool, argument, maxSize, maxSizeBy, several } = lacking;

@@ -3,6 +3,7 @@ import { HeldTogether } from '../../budget/held.js';
 import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { GatewayError } from '../../errors.js';
 import type { JsonValue } from '../../ports/json.js';
+import type { CallOwner } from '../../ports/owner.js';
 import type { AskingDeps } from './deps.js';
 
 /** The caller to whom a server's question is sent: the server's ids are unique within its session. */
@@ -84,7 +85,7 @@ export class OpenQuestions {
 }
 
 /** Takes one of the places for waiting calls. @returns for a model, why all of them are taken */
-export function noPlaceIn(waiting: Ledger, owner: { principal: string; server: string }): string | undefined {
+export function noPlaceIn(waiting: Ledger, owner: CallOwner): string | undefined {
   const full = waiting.take(1, owner);
   if (!full) return undefined;
   const { message } = new GatewayError('questions_full', refusalFacts(full));

@@ -1,9 +1,9 @@
 import { isObject } from '../../json/value.js';
+import type { Piece } from '../../json/written.js';
 import { contrast, mostText } from '../../policy/amounts.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { weigh } from '../../wire/json/weigh.js';
-import type { Piece } from '../cut/splice.js';
 
 /** Questions are short: what is longer is refused. */
 const MOST_BYTES = 256 * 1024;

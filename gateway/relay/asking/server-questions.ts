@@ -1,11 +1,11 @@
 import { asGatewayError } from '../../errors.js';
+import type { Piece } from '../../json/written.js';
 import { type AboutTask, aboutTask } from '../../mcp/meta-keys.js';
 import { metaOf, readMessages } from '../../mcp/request.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { LogFields } from '../../ports/log.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { CollectedReply } from '../client/collected-reply.js';
-import type { Piece } from '../cut/splice.js';
 import { noFacts } from '../exchange.js';
 import type { Taker } from './asked-reply.js';
 import type { AskedStream, Course } from './course.js';

@@ -1,5 +1,5 @@
+import type { Piece } from '../../json/written.js';
 import type { Caller } from '../caller.js';
-import type { Piece } from '../cut/splice.js';
 import type { Taker } from './asked-reply.js';
 
 /** The running calls on whose streams servers can ask, by their sessions. */

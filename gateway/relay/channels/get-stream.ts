@@ -1,5 +1,5 @@
+import type { Piece } from '../../json/written.js';
 import type { Caller } from '../caller.js';
-import type { Piece } from '../cut/splice.js';
 import type { Reply } from '../reply.js';
 
 /** A session's GET stream: the messages that a server sends on its own account. */

@@ -103,6 +103,7 @@ export class HttpServer {
     }
   }
 
+  /** The error for an answer that is not read. */
   #refused({ status, body }: UpstreamAnswer): GatewayError {
     body.destroy();
     return new GatewayError('upstream_refused', { server: this.#deps.server, status });
@@ -197,7 +198,7 @@ export class HttpServer {
     if (isSimple && !initialize && !mustBeRead(requests, this.#deps)) {
       // most answers came as a whole with their head, and are sent on in this turn
       const body = withoutMark(answer.whole ?? (await this.#whole(exchange, answer)));
-      if (this.#passesAsItIs(caller, answer, body)) return;
+      if (this.#passesAsItIs(caller, requests, answer, body)) return;
       rest = { ...answer, whole: body, body: Readable.from([body]) };
     }
     const context = {
@@ -247,11 +248,11 @@ export class HttpServer {
 
   /**
    * Sends on a body that is shorter than any file, so that nothing in it can be cut, in one piece.
+   * @param requests those that the body may answer
    * @returns whether it did: false where something in it may need work
    */
-  #passesAsItIs(caller: Caller, answer: UpstreamAnswer, body: Buffer): boolean {
-    const { exchange, messages, session, client } = caller;
-    const requests = messages?.requests ?? [...this.#deps.sessions.resumable.unanswered.of(session).values()];
+  #passesAsItIs(caller: Caller, requests: readonly PendingRequest[], answer: UpstreamAnswer, body: Buffer): boolean {
+    const { exchange, messages, client } = caller;
     const { reply } = exchange;
     // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees; so is a stream
     // that ends without an answer, for which its client would wait until it gives up

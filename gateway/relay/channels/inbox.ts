@@ -1,6 +1,7 @@
 import { breathe } from '../../budget/turn.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Edits } from '../../json/edit.js';
+import type { Piece } from '../../json/written.js';
 import { clientFacts } from '../../mcp/client-facts.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import { RANGE } from '../../mcp/ranges.js';
@@ -10,7 +11,6 @@ import type { SharedConnection } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
-import type { Piece } from '../cut/splice.js';
 import type { Addressee } from '../pending-request.js';
 import { dismiss, tellsOfChange, toClient, untouched } from '../results/to-client.js';
 import type { Session } from '../session.js';

@@ -1,11 +1,11 @@
 import type { GatewayError } from '../../errors.js';
+import type { Piece } from '../../json/written.js';
 import type { Era } from '../../mcp/era.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import type { ClientFacts } from '../../ports/client.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Asked } from '../caller.js';
 import { HEAD_WAIT_MS, MAX_WHOLE_BYTES } from '../client/late-head.js';
-import type { Piece } from '../cut/splice.js';
 import { type Exchange, noteError } from '../exchange.js';
 import { tellError } from '../exchange-log.js';
 import type { PendingRequest } from '../pending-request.js';

@@ -1,9 +1,9 @@
 import type { HeldBudget } from '../../budget/held.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
+import type { Piece } from '../../json/written.js';
 import { knownId } from '../../mcp/responses.js';
 import type { Owner } from '../../ports/owner.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
-import type { Piece } from '../cut/splice.js';
 import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
 
 interface CollectOptions {

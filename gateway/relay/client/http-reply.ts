@@ -1,6 +1,6 @@
+import type { Piece } from '../../json/written.js';
 import type { FrameFields } from '../../wire/sse/frame.js';
 import { comment, DataWriter, FRAME_END, frameHead, wholeFrame } from '../../wire/sse/write.js';
-import type { Piece } from '../cut/splice.js';
 import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
 import type { Beating, Heart, Heartbeats } from './heartbeats.js';
 import { joined } from './joined.js';

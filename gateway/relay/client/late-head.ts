@@ -1,5 +1,5 @@
+import type { Piece } from '../../json/written.js';
 import type { FrameFields } from '../../wire/sse/frame.js';
-import type { Piece } from '../cut/splice.js';
 import { PassedReply } from '../passed-reply.js';
 import type { MessageFacts, ReplyHead } from '../reply.js';
 

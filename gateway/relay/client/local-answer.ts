@@ -66,6 +66,7 @@ export function completed(result: JsonObject, { completesResults }: Era): JsonOb
   return completesResults ? { resultType: 'complete', ...result } : result;
 }
 
+/** What was thrown, as the error of a request. */
 export function errorOf(thrown: unknown): LocalAnswer {
   return { error: asGatewayError(thrown).toJsonRpc() };
 }

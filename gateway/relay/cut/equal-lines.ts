@@ -16,6 +16,7 @@ const LONGEST_ESCAPE = 6;
 /** What may stand directly behind the last line, besides a line break: a word behind it has a blank in front. */
 const CLOSING: ReadonlySet<number> = new Set(Buffer.from('"\'`<>)]},;'));
 
+/** Whether a byte ends a line: CR or LF. */
 export function isLineBreak(char: number): boolean {
   return char === LINE_FEED || char === RETURN;
 }

@@ -47,7 +47,7 @@ type CutLimits = Pick<CutOptions, 'definite' | 'inlineLimit'> &
     isNested?: boolean;
   };
 
-/** Most of `limits.response` that files which stay inline leave free, for what is around files. */
+/** Most bytes of `limits.response` that files which stay inline leave free, for what is around files. */
 const KEPT_FREE = 256 * 1024;
 
 /** Characters of a path in an error; a key can have millions, and errors are logged. */
@@ -59,7 +59,9 @@ const PLAIN: SpelledIn = { encoding: 'base64' };
 
 /** Everything cut out of one message, and whether the message can still be forwarded. */
 export class MessageCuts {
-  #deps: CutDeps;
+  readonly #deps: CutDeps;
+  /** Those of the server, until `judge` brings the lower ones of a tool. */
+  #limits: Limits;
   /** Whose message it is: whose shares it takes of `limits.held` and `limits.partMemory`, and of the event loop. */
   readonly owner: Owner;
   readonly #signal: AbortSignal;
@@ -88,6 +90,7 @@ export class MessageCuts {
 
   constructor(deps: CutDeps, owner: Owner, message: HeldMessage, signal: AbortSignal) {
     this.#deps = deps;
+    this.#limits = deps.limits;
     this.owner = owner;
     this.#message = message;
     this.#signal = signal;
@@ -123,7 +126,7 @@ export class MessageCuts {
     } catch (error) {
       this.fail(error);
     }
-    const { response } = this.#deps.limits;
+    const { response } = this.#limits;
     if (this.#bytes > response && !this.failure) {
       this.fail(
         new GatewayError('response_too_large', { limit: 'limits.response', allowed: response, actual: this.#bytes }),
@@ -138,10 +141,11 @@ export class MessageCuts {
     this.#bytes = 0;
   }
 
+  /** Takes over a long string of the message. @returns what its bytes go to; one that drops them if the message has failed */
   open(value: SlotValue): SlotSink {
     if (this.failure) return NOWHERE;
-    const { limits, places } = this.#deps;
-    const place = places.get(value.slot)?.place;
+    const limits = this.#limits;
+    const place = this.#deps.places.get(value.slot)?.place;
     if (this.#isOneTooMany(place)) return NOWHERE;
     const contentLimit = Math.max(limits.inlineImage, limits.inlineOther);
     const openUsual = () => {
@@ -173,16 +177,16 @@ export class MessageCuts {
 
   /** Decoded bytes for which `limits.response` has room now: a longer file is cut, and then does not count for it. */
   #roomInline(): number {
-    const { response } = this.#deps.limits;
+    const { response } = this.#limits;
     return Math.max(0, Math.floor(((response - Math.min(KEPT_FREE, response / 4) - this.#bytes) / 4) * 3));
   }
 
   /** Each file is noted where rules ask where it comes from, however short: so there may be only so many. */
   #isOneTooMany(place: SlotPlace | undefined): boolean {
-    const { fileMin, limits } = this.#deps;
+    const { fileMin } = this.#deps;
     if (fileMin === undefined || place?.encoding !== 'base64') return false;
     this.#inPlace += 1;
-    if (this.#inPlace <= limits.files) return false;
+    if (this.#inPlace <= this.#limits.files) return false;
     this.fail(this.#tooManyFiles());
     return true;
   }
@@ -193,7 +197,7 @@ export class MessageCuts {
    */
   #newNestedCut(value: SlotValue, spelled: SpelledIn): Cut | undefined {
     if (this.failure) return undefined;
-    const { spool, response, inlineOther } = this.#deps.limits;
+    const { spool, response, inlineOther } = this.#limits;
     this.#nested += 1;
     const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#bytes);
     const cut = this.#newCut(value, spelled, { definite: false, inlineLimit: inlineOther, spoolLimit, isNested: true });
@@ -204,7 +208,7 @@ export class MessageCuts {
   #newCut(
     value: SlotValue,
     spelled: SpelledIn,
-    { definite, inlineLimit, spoolLimit = this.#deps.limits.spool, isShown = false, isNested = false }: CutLimits,
+    { definite, inlineLimit, spoolLimit = this.#limits.spool, isShown = false, isNested = false }: CutLimits,
   ): Cut {
     const path = shown(pointer(value.path));
     const cut = new Cut(value, {
@@ -238,7 +242,7 @@ export class MessageCuts {
     }
     if (here.length === 0) return false;
     // an object too large to parse stays unclaimed: its string is put back unchanged
-    if (this.#looked + range.values > this.#deps.limits.values) return true;
+    if (this.#looked + range.values > this.#limits.values) return true;
     this.#looked += range.values;
     const holder = parseHolder(this.#message.slice(range.start, range.end));
     if (!holder) return true;
@@ -263,7 +267,7 @@ export class MessageCuts {
 
   /** Judges what has been cut so far by lower limits: those of the tool whose result the message is. */
   async judge(limits: Limits): Promise<void> {
-    this.#deps = { ...this.#deps, limits };
+    this.#limits = limits;
     this.account(0);
     for (const { cut, place, reading } of this.claimed) {
       if (!this.failure && reading && cut.inline && this.#isOver(cut, place, reading)) cut.storeLate();
@@ -284,13 +288,13 @@ export class MessageCuts {
   }
 
   #tooManyFiles(): GatewayError {
-    const { files: allowed } = this.#deps.limits;
+    const { files: allowed } = this.#limits;
     return new GatewayError('too_many_files', { limit: 'limits.files', allowed, actual: this.#fileCount });
   }
 
   #isOver(cut: Cut, place: SlotPlace, reading: SlotReading): boolean {
     const { size } = cut;
-    return size !== undefined && size > inlineLimitOf(cut, place, reading, this.#deps.limits);
+    return size !== undefined && size > inlineLimitOf(cut, place, reading, this.#limits);
   }
 
   /**
@@ -337,7 +341,7 @@ export class MessageCuts {
     lease: PartLease | undefined,
     { isNested, isShown }: { isNested: boolean; isShown: boolean },
   ): Ingest {
-    const { limits } = this.#deps;
+    const limits = this.#limits;
     if (!isNested) this.#opened += 1;
     if (this.#opened > limits.files) throw this.#tooManyFiles();
     // a string that is put back may be as long as a message; the size of a file is checked when it is known to be one

@@ -3,14 +3,13 @@ import type { StoredObject } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
 import type { Span } from '../../json/edit.js';
 import type { Piece } from '../../json/written.js';
+import type { JsonPath } from '../../ports/json.js';
 import { addAll } from '../../wire/add-all.js';
 import { Base64Encoder } from '../../wire/base64/encode.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { Cut, type PutBack } from './cut.js';
 import { TextParts } from './text-parts.js';
-
-export type { Piece } from '../../json/written.js';
 
 /** Where the bytes of strings that left memory are. */
 interface Spliced {
@@ -76,7 +75,7 @@ function canonically({ stored }: Cut): ReturnType<Cut['putBack']> {
   return stored && { stored, how: { head: Buffer.alloc(0), canonicalBytes: stored.size, spelling: [] } };
 }
 
-function lost(path: readonly (string | number)[]): Error {
+function lost(path: JsonPath): Error {
   return new Error(`the string at ${path.join('/')} was lost`);
 }
 

@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.js';
 import type { JsonObject } from '../../ports/json.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 
+/** A block of text in a tool's result. */
 export function text(words: string): JsonObject {
   return { type: 'text', text: words };
 }

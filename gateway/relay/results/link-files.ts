@@ -5,6 +5,7 @@ import { isObject, own } from '../../json/value.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { answersByPlace } from '../../mcp/responses.js';
 import type { ClientFacts } from '../../ports/client.js';
+import type { JsonPath } from '../../ports/json.js';
 import { pointer } from '../../wire/json/pointer.js';
 import { calledName, type TracedRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
@@ -31,8 +32,6 @@ import type { TranslateContext } from './translate-context.js';
 import { RefusedFiles } from './types/refused-files.js';
 import type { Work } from './work.js';
 
-type Path = readonly (string | number)[];
-
 /** The stage that turns the files of a message into links. */
 export async function linkFiles(given: Work): Promise<void> {
   const { message, cuts, deps, to, files } = given;
@@ -53,14 +52,14 @@ export async function linkFiles(given: Work): Promise<void> {
 
 /** What is known about a place in a message by the request that is answered there. */
 interface Places {
-  requestAt: (path: Path) => TracedRequest | undefined;
-  mayHoldFiles: (path: Path) => boolean;
-  subject: (path: Path) => string;
+  requestAt: (path: JsonPath) => TracedRequest | undefined;
+  mayHoldFiles: (path: JsonPath) => boolean;
+  subject: (path: JsonPath) => string;
 }
 
 function placesOf({ answers, deps }: Work): Places {
   const answerAt = answersByPlace(answers);
-  const requestAt = (path: Path) => answerAt(path)?.request;
+  const requestAt = (path: JsonPath) => answerAt(path)?.request;
   return {
     requestAt,
     mayHoldFiles: (path) => FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call'),
@@ -82,7 +81,7 @@ async function findFiles(work: Work, known: Known) {
   const { message, cuts, deps, to } = work;
   const { principal, inquire, signal, identity } = to;
   const { client, mayName, places } = known;
-  const tool = (path: Path) => toolOf(places.requestAt(path));
+  const tool = (path: JsonPath) => toolOf(places.requestAt(path));
   const refused = await RefusedFiles.of(work, { ...places, tool });
   const named = mayName ? await naming(work) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, actor: identity.actor, inquire, signal });
@@ -131,7 +130,7 @@ async function translationOf(work: Work, found: Found): Promise<TranslateContext
   const remote = fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined;
   const writer = writerFor(client, dialects);
   const unshownDeps = { cut: deps.cut, owner: { principal, server }, signal };
-  const toolAt = (path: Path) => toolOf(requestAt(path)) ?? '';
+  const toolAt = (path: JsonPath) => toolOf(requestAt(path)) ?? '';
   const translation: TranslateContext = {
     ...{
       client,

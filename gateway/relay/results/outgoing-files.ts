@@ -11,15 +11,11 @@ import type { FileLabel } from '../../files/ticket.js';
 import type { Audit } from '../../ports/audit.js';
 import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
+import type { CallOwner } from '../../ports/owner.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 
 /** Takes the place of the tool where it is not known what an answer answers. */
 export const NO_SUBJECT = 'file';
-
-interface Owner {
-  principal: string;
-  server: string;
-}
 
 export interface OutgoingFileDeps {
   library: Library;
@@ -40,7 +36,7 @@ interface Published {
 
 /** For whom the files of a message are published. */
 interface Publishing {
-  owner: Owner;
+  owner: CallOwner;
   /** The operator who has made the call, if one has. */
   actor: string | undefined;
   signal: AbortSignal;
@@ -53,7 +49,7 @@ interface Publishing {
 /** Turns the stored files of one message into links. Each file is published once, however often it occurs. */
 export class OutgoingFiles {
   readonly #deps: OutgoingFileDeps;
-  readonly #owner: Owner;
+  readonly #owner: CallOwner;
   readonly #actor: string | undefined;
   readonly #cuts: MessageCuts;
   readonly #signal: AbortSignal;

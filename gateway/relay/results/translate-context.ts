@@ -20,13 +20,13 @@ export interface TranslateContext {
   dialects: readonly Dialect[];
   limits: Limits;
   /** True when the value at this path is part of a result that can contain files. */
-  mayHoldFiles: (path: readonly (string | number)[]) => boolean;
+  mayHoldFiles: (path: JsonPath) => boolean;
   /** True for a string that stays as the server wrote it, although it is a file. */
   stays: (cut: Cut) => boolean;
   /** Files that are left out; absent: none is. */
   refused: RefusedFiles | undefined;
   /** The base of the names of nameless files at this path. */
-  subject: (path: readonly (string | number)[]) => string;
+  subject: (path: JsonPath) => string;
   /** Names that calls and texts give to files without names of their own. */
   names: ToldNames;
   /** What tools declare about their results, and which changes are allowed in those. */
@@ -34,9 +34,9 @@ export interface TranslateContext {
   /** Sample links, to test whether a link would fit before the file exists. */
   sampleLinks: () => Promise<readonly string[]>;
   /** The operator's settings for that tool. */
-  settings: (path: readonly (string | number)[]) => ToolSettings | undefined;
+  settings: (path: JsonPath) => ToolSettings | undefined;
   /** Characters of text that the results of that tool may have, if it says so. */
-  longestText: (path: readonly (string | number)[]) => number | undefined;
+  longestText: (path: JsonPath) => number | undefined;
   /** Resources that the server only named; Wharf reads them on first use. */
   links: readonly AnnouncedLink[];
   /** What a model can do with the handle of such a resource, where that is said in words. */

@@ -3,6 +3,7 @@ import { lightValue } from '../../json/light-value.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { answersIn } from '../../mcp/responses.js';
+import type { JsonPath } from '../../ports/json.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
 import { parseDataUriHead } from '../../wire/data-uri.js';
@@ -151,7 +152,7 @@ export class LiveResource {
     this.#work.catch(() => {});
   }
 
-  async #finish(message: HeldMessage, cuts: MessageCuts, base: readonly (string | number)[] | undefined) {
+  async #finish(message: HeldMessage, cuts: MessageCuts, base: JsonPath | undefined) {
     try {
       await cuts.settle();
       if (cuts.failure) throw cuts.failure;
@@ -167,7 +168,7 @@ export class LiveResource {
     }
   }
 
-  #end(live: LiveContent, message: HeldMessage, base: readonly (string | number)[]): void {
+  #end(live: LiveContent, message: HeldMessage, base: JsonPath): void {
     if (rangeAt(message, RANGE.error, [...base, 'error'])) {
       throw new GatewayError('upstream_invalid', { reason: 'it answered with a result and an error' });
     }
@@ -176,7 +177,7 @@ export class LiveResource {
     live.answer.end();
   }
 
-  async #sendComplete(message: HeldMessage, cuts: MessageCuts, base: readonly (string | number)[]): Promise<void> {
+  async #sendComplete(message: HeldMessage, cuts: MessageCuts, base: JsonPath): Promise<void> {
     const { uri, streaming } = this.#sender.order;
     const { cut, limits } = this.#deps;
     const error = rangeAt(message, RANGE.error, [...base, 'error']);

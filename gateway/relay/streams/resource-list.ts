@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { plainSize, Room } from '../client/room.js';
 import type { AnswerEdit, EditableAnswer } from '../pending-request.js';
-import { keepPrivate } from '../tools/tool-list.js';
+import { keepPrivate } from '../tools/caching.js';
 
 type ShowResource = (entry: JsonObject) => JsonObject;
 

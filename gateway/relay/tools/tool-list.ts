@@ -6,10 +6,12 @@ import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Identity } from '../../ports/identity.js';
 import type { JsonPath } from '../../ports/json.js';
+import type { CallOwner } from '../../ports/owner.js';
 import type { ToolFacts } from '../../tools/tool.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
+import { expireAtOnce, hasScope, keepPrivate } from './caching.js';
 import type { Beside, ListedFacts } from './catalog.js';
 import type { ToolDeps } from './deps.js';
 import { toolRanges, toolText, toolTexts } from './listed-tools.js';
@@ -32,7 +34,7 @@ interface ToolListDeps
 /** A tools/list result for one client. */
 interface ToolList {
   /** Whose work it is. */
-  owner: { principal: string; server: string };
+  owner: CallOwner;
   message: HeldMessage;
   /** Path of the result in the message. */
   at: JsonPath;
@@ -89,10 +91,12 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
     if (room.take(text.length - (range.end - range.start))) edits.replace(range, text);
     else if (given.length > 0) edits.replace(range, underItsName());
   }
-  // capabilities come with each request, and caches ignore them
+  // the list depends on capabilities, which come with each request, and which caches ignore
   const { hasCacheFields } = eraOf(client.protocolVersion);
-  if (hasCacheFields && (isPersonal || hasFiles)) keepFromCaches(message, at, isPersonal, edits);
-  else if (hasCacheFields && shown) keepPrivate(edits, at);
+  if (hasCacheFields && (isPersonal || hasFiles)) {
+    if (isPersonal || hasScope(message, at)) keepPrivate(edits, at);
+    expireAtOnce(message, at, edits);
+  } else if (hasCacheFields && shown) keepPrivate(edits, at);
 }
 
 /** Records all tools, because the names of Wharf's own depend on them. */
@@ -163,18 +167,4 @@ function addOwnTools(
 
 function firstByte(message: HeldMessage, { start }: WatchRange): string {
   return message.slice(start, start + 1).toString('latin1');
-}
-
-/**
- * The list depends on capabilities: caches must not give it to other callers, or to the same client again.
- * @param isPersonal state this even if the server says nothing about caches; caches then do not share it anyway
- */
-function keepFromCaches(message: HeldMessage, at: JsonPath, isPersonal: boolean, edits: Edits): void {
-  if (isPersonal || rangeAt(message, RANGE.cacheScope, [...at, 'cacheScope'])) keepPrivate(edits, at);
-  if (rangeAt(message, RANGE.ttlMs, [...at, 'ttlMs'])) edits.set([...at, 'ttlMs'], 0);
-}
-
-/** Keeps caches from sharing the result. */
-export function keepPrivate(edits: Edits, result: JsonPath): void {
-  edits.set([...result, 'cacheScope'], 'private');
 }

@@ -22,6 +22,7 @@ export function abilitiesIn({ capabilities }: JsonObject, dialects: readonly Dia
   return { ...(speaks.length > 0 && { speaks }), ...(!hasResources(capabilities) && { lacksResources: true }) };
 }
 
+/** Whether a server has declared resources. */
 export function hasResources({ resources }: JsonObject): boolean {
   return isObject(resources);
 }

@@ -30,6 +30,7 @@ interface Asked {
 
 type FaultDeps = Pick<CommonDeps, 'server' | 'log' | 'fewLines'>;
 
+/** What is known about the request that an answer is for. */
 export function askedBy({ messages }: Pick<Caller, 'messages'>): Asked {
   return { method: messages?.firstMethod, isRequest: messages !== undefined && messages.requests.length > 0 };
 }

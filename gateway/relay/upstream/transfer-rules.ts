@@ -31,6 +31,7 @@ export function brief(message: string): string {
   return line.length > 200 ? `${line.slice(0, 200)}…` : line || 'without a reason';
 }
 
+/** A peer's sentence as a part of another one: without blanks around it, and without its full stop. */
 export function trimmed(text: string): string {
   return text.trim().replace(/\.$/, '');
 }

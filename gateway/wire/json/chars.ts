@@ -14,10 +14,12 @@ export const OPEN_OBJECT = 0x7b;
 export const SIMPLE_ESCAPE = new Uint8Array(256);
 for (const char of '"\\/bfnrt') SIMPLE_ESCAPE[char.charCodeAt(0)] = 1;
 
+/** White space between JSON tokens (RFC 8259 §2). */
 export function isSpace(byte: number): boolean {
   return byte === SPACE || byte === LF || byte === CR || byte === TAB;
 }
 
+/** `0` to `9`. */
 export function isDigit(byte: number): boolean {
   return byte >= DIGIT_0 && byte <= DIGIT_9;
 }

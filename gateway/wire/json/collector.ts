@@ -1,6 +1,7 @@
 import type { ReaderOptions, SlotSink } from './handler.js';
 import type { HeldMessage, SlotValue } from './held-message.js';
 import { plainText } from './plain-text.js';
+import type { Path } from './pointer.js';
 import { Position } from './position.js';
 import { StringRuns } from './string-runs.js';
 import type { TreeNode } from './watch-tree.js';
@@ -287,6 +288,6 @@ export class Collector {
 }
 
 /** Characters of the keys in a path. A key of megabytes with a hundred strings below it is kept a hundred times. */
-function lengthOf(path: readonly (string | number)[]): number {
+function lengthOf(path: Path): number {
   return path.reduce<number>((sum, key) => sum + (typeof key === 'string' ? key.length : 0), 0);
 }

@@ -1,12 +1,13 @@
 import { WireError } from '../errors.js';
 import type { FrameFields } from '../sse/frame.js';
 import { ByteStore } from './byte-store.js';
+import type { Path } from './pointer.js';
 
 /** A string that was cut out. Its bytes went to a sink; a gap of zero width remains between its quotes. */
 export interface SlotValue {
   /** Name of the slot in the watch tree. */
   readonly slot: string;
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
   /** Held offset of the gap: the opening quote is before it, the closing quote at it. */
   readonly offset: number;
   /** Raw bytes given to the sink so far. */
@@ -20,7 +21,7 @@ export interface SlotValue {
 /** Where a watched value is: held bytes `[start, end)`. */
 export interface WatchRange {
   readonly name: string;
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
   readonly start: number;
   readonly end: number;
   /** Number of values inside, at any depth. The cost of parsing depends on them more than on the bytes. */
@@ -30,7 +31,7 @@ export interface WatchRange {
 /** The JSON text of a small scalar as `JSON.stringify` spells it. */
 export interface Capture {
   readonly name: string;
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
   readonly text: string;
 }
 

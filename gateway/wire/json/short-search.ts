@@ -1,5 +1,6 @@
 import { inkAt } from '../blank.js';
 import { endOfContainer, endOfString, plainKey } from './members.js';
+import type { Path } from './pointer.js';
 import { pointer } from './pointer.js';
 import type { WatchNode } from './watch-tree.js';
 
@@ -15,8 +16,6 @@ const NOT_ASCII = 0x80;
 
 /** Reports at most this many repeated keys. The first is enough to refuse a message. */
 const MOST_DUPLICATES = 10;
-
-type Path = readonly (string | number)[];
 
 /** A key on the way to a watched value that an object has twice; `path` is the JSON Pointer of the object. */
 interface RepeatedKey {

@@ -70,6 +70,7 @@ const BITS = 32;
 /** A list of all lengths up to that of a longer key would take eight times its bytes, so it has gaps. */
 const USUAL_KEY = 1024;
 
+/** Compiles the places to watch into what the reader looks up, for a message alone and in a batch. */
 export function compileWatchTree(root: WatchNode): WatchTree {
   const compiler = new Compiler();
   const compiled = compiler.node(root, undefined);

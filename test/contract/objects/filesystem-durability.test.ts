@@ -57,8 +57,8 @@ async function commit(bytes: number): Promise<void> {
   await objects.prepare();
   const writer = await objects.create('f/one', NEVER);
   const half = Math.floor(bytes / 2);
-  await writer.write(Buffer.alloc(half, 1), false);
-  await writer.write(Buffer.alloc(bytes - half, 2), true);
+  await writer.write(Buffer.alloc(half, 1));
+  await writer.writeLast(Buffer.alloc(bytes - half, 2));
   await writer.commit();
 }
 

@@ -34,19 +34,22 @@ describe('a disk that hangs', () => {
     await writing.close();
   });
 
-  it.each(['write', 'commit', 'abort'] as const)('while a file is stored is told in time: %s', async (step) => {
-    const memory = createMemory(memorySettings.parse({}), { clock: { now: () => Date.now() } });
-    const hanging: ObjectStore = {
-      ...memory,
-      create: async (key, signal): Promise<ObjectWriter> => ({
-        ...(await memory.create(key, signal)),
-        [step]: () => new Promise<never>(() => {}),
-      }),
-    };
-    const writer = await inTime(hanging, STORE_MS).create('f/one', NEVER);
-    const done = step === 'write' ? writer.write(Buffer.from('x'), true) : writer[step]();
-    await expect(done).rejects.toMatchObject(TIMED_OUT);
-  });
+  it.each(['write', 'writeLast', 'commit', 'abort'] as const)(
+    'while a file is stored is told in time: %s',
+    async (step) => {
+      const memory = createMemory(memorySettings.parse({}), { clock: { now: () => Date.now() } });
+      const hanging: ObjectStore = {
+        ...memory,
+        create: async (key, signal): Promise<ObjectWriter> => ({
+          ...(await memory.create(key, signal)),
+          [step]: () => new Promise<never>(() => {}),
+        }),
+      };
+      const writer = await inTime(hanging, STORE_MS).create('f/one', NEVER);
+      const done = writer[step](Buffer.from('x'));
+      await expect(done).rejects.toMatchObject(TIMED_OUT);
+    },
+  );
 
   it('and makes a file too late leaves none', async () => {
     const memory = createMemory(memorySettings.parse({}), { clock: { now: () => Date.now() } });

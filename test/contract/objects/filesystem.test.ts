@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/objects/filesystem.js';
 import { collector } from '../../../gateway/budget/collector.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import { someBytes } from '../../helpers/bytes.js';
 import { describeObjectStore, fetchBytes, store } from '../object-store.contract.js';
 import { describeResumableWrites } from '../object-store-resumable.contract.js';
 
@@ -59,7 +59,7 @@ describe('filesystem object store', () => {
 
   it('closes a file that is never read, so that its collection does not end the process', async () => {
     const objects = await freshStore(await freshFolder());
-    await store(objects, 'f/one', randomBytes(10));
+    await store(objects, 'f/one', someBytes(10));
     const forget = async () => {
       for (let times = 0; times < 20; times++) await objects.get('f/one', { signal: new AbortController().signal });
     };
@@ -78,7 +78,7 @@ describe('filesystem object store', () => {
 
   it.each([true, false])('reads a file into the same memory if its chunks are released (%s)', async (isReleased) => {
     const objects = await freshStore(await freshFolder());
-    const bytes = randomBytes(5 * objects.partSize + 1);
+    const bytes = someBytes(5 * objects.partSize + 1);
     await store(objects, 'f/one', bytes);
     const read = await objects.get('f/one', { signal: NEVER });
     if (read.kind !== 'found') throw new Error(read.kind);
@@ -166,7 +166,7 @@ describe('filesystem object store', () => {
     const before = await freshStore(path);
     await store(before, 'f/old', Buffer.from('old'));
     const writer = await before.create('f/half', NEVER);
-    await writer.write(Buffer.alloc(before.partSize), false);
+    await writer.write(Buffer.alloc(before.partSize));
     const after = await freshStore(path);
     expect((await after.getWhole('f/old', 3, NEVER))?.toString()).toBe('old');
     expect((await fetchBytes(after, 'f/old')).toString()).toBe('old');
@@ -180,7 +180,7 @@ describe('filesystem object store', () => {
     const objects = await freshStore(path);
     await store(objects, 'f/before', Buffer.from('before'));
     const writer = await objects.create('f/after', NEVER);
-    await writer.write(Buffer.from('after'), true);
+    await writer.writeLast(Buffer.from('after'));
     await rm(join(path, 'objects/f'), { recursive: true });
     await writer.commit();
     expect((await fetchBytes(objects, 'f/after')).toString()).toBe('after');

@@ -14,7 +14,7 @@ describe('memory object store', () => {
     const objects = create(settings.parse({ maxBytes: 1000 }), { clock });
     await store(objects, 'f/a', Buffer.alloc(600));
     const writer = await objects.create('f/b', new AbortController().signal);
-    await writer.write(Buffer.alloc(300), false);
+    await writer.write(Buffer.alloc(300));
     await expect(store(objects, 'f/c', Buffer.alloc(200))).rejects.toMatchObject({ code: 'store_full' });
     await writer.abort();
     await store(objects, 'f/c', Buffer.alloc(200));

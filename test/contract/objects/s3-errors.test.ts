@@ -128,8 +128,8 @@ describe('s3 writer', () => {
       run: async () => ({ UploadId: 'u', ETag: 'e' }),
     } as unknown as Connection;
     const writer = new S3Writer(connection, { key: 'f/x', partSize: 4 }, new AbortController().signal);
-    for (let n = 0; n < 10_000; n += 1) await writer.write(Buffer.alloc(4), false);
-    await expect(writer.write(Buffer.alloc(3), true)).rejects.toMatchObject({
+    for (let n = 0; n < 10_000; n += 1) await writer.write(Buffer.alloc(4));
+    await expect(writer.writeLast(Buffer.alloc(3))).rejects.toMatchObject({
       code: 'store_object_too_large',
       facts: { limit: '10000 parts of 4 bytes', allowed: 40_000, actual: 40_003 },
     });

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import { someBytes } from '../../helpers/bytes.js';
 import { FaultProxy } from '../../helpers/fault-proxy.js';
 import { s3Config } from '../../helpers/services.js';
 import { fetchBytes, keysOf, store } from '../object-store.contract.js';
@@ -48,11 +48,11 @@ describe('s3 object store when the network', () => {
 
   it('stalls in the middle of a part: the write times out, and an abort leaves nothing', async () => {
     const key = fresh();
-    const part = randomBytes(hasty.partSize);
+    const part = someBytes(hasty.partSize);
     const writer = await hasty.create(key, NEVER);
-    await writer.write(part, false);
+    await writer.write(part);
     proxy.set({ toTarget: { afterBytes: 1_000_000, how: 'stall' } });
-    await expect(writer.write(part, false)).rejects.toMatchObject(TIMED_OUT);
+    await expect(writer.write(part)).rejects.toMatchObject(TIMED_OUT);
     proxy.set({});
     await writer.abort();
     expect(await openUploads()).toBe(0);
@@ -62,9 +62,9 @@ describe('s3 object store when the network', () => {
   it('resets every connection in the middle of a part: the write fails after a few tries', async () => {
     const key = fresh();
     const writer = await objects.create(key, NEVER);
-    await writer.write(Buffer.alloc(objects.partSize), false);
+    await writer.write(Buffer.alloc(objects.partSize));
     proxy.set({ toTarget: { afterBytes: 1_000_000, how: 'reset' } });
-    await expect(writer.write(Buffer.alloc(objects.partSize), false)).rejects.toMatchObject({
+    await expect(writer.write(Buffer.alloc(objects.partSize))).rejects.toMatchObject({
       code: 'store_unavailable',
     });
     proxy.set({});
@@ -78,7 +78,7 @@ describe('s3 object store when the network', () => {
     ['CompleteMultipartUpload', /^POST \S+\?uploadId=/],
   ])('loses one answer to %s: the object is stored, once and whole', async (_, request) => {
     const key = fresh();
-    const bytes = randomBytes(objects.partSize + 1000);
+    const bytes = someBytes(objects.partSize + 1000);
     proxy.set({ loseAnswerTo: request, loseTimes: 1 });
     await store(objects, key, bytes);
     expect(proxy.lost).toBe(1);
@@ -90,7 +90,7 @@ describe('s3 object store when the network', () => {
 
   it('loses every answer to CompleteMultipartUpload: the object is found, and the commit has worked (R3)', async () => {
     const key = fresh();
-    const bytes = randomBytes(objects.partSize + 1000);
+    const bytes = someBytes(objects.partSize + 1000);
     proxy.set({ loseAnswerTo: /^POST \S+\?uploadId=/ });
     await store(objects, key, bytes);
     expect(proxy.lost).toBeGreaterThan(1);
@@ -101,8 +101,8 @@ describe('s3 object store when the network', () => {
   it('loses every answer to Complete and to HEAD: the commit fails, and an abort removes the object it made', async () => {
     const key = fresh();
     const writer = await objects.create(key, NEVER);
-    await writer.write(Buffer.alloc(objects.partSize), false);
-    await writer.write(Buffer.from('end'), true);
+    await writer.write(Buffer.alloc(objects.partSize));
+    await writer.writeLast(Buffer.from('end'));
     proxy.set({ loseAnswerTo: /^(POST \S+\?uploadId=|HEAD )/ });
     await expect(writer.commit()).rejects.toMatchObject({ code: 'store_unavailable' });
     proxy.set({});
@@ -116,7 +116,7 @@ describe('s3 object store when the network', () => {
     const key = fresh();
     const writer = await objects.create(key, NEVER);
     proxy.set({ loseAnswerTo: /^PUT / });
-    await expect(writer.write(Buffer.from('small'), true)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(writer.writeLast(Buffer.from('small'))).rejects.toMatchObject({ code: 'store_unavailable' });
     proxy.set({});
     expect((await objects.head(key))?.size).toBe(5);
     await writer.abort();
@@ -127,7 +127,7 @@ describe('s3 object store when the network', () => {
     const key = fresh();
     const writer = await objects.create(key, NEVER);
     proxy.set({ loseAnswerTo: /^POST \S+\?uploads/ });
-    await expect(writer.write(Buffer.alloc(objects.partSize), false)).rejects.toMatchObject({
+    await expect(writer.write(Buffer.alloc(objects.partSize))).rejects.toMatchObject({
       code: 'store_unavailable',
     });
     proxy.set({});
@@ -139,10 +139,10 @@ describe('s3 object store when the network', () => {
   it('is down: everything fails, also the abort, and works again without a restart', async () => {
     const key = fresh();
     const writer = await objects.create(key, NEVER);
-    await writer.write(Buffer.alloc(objects.partSize), false);
+    await writer.write(Buffer.alloc(objects.partSize));
     await proxy.refuse();
     const steps = [
-      () => writer.write(Buffer.from('x'), true),
+      () => writer.writeLast(Buffer.from('x')),
       () => writer.abort(),
       () => objects.get(key, { signal: NEVER }),
       () => objects.head(key),
@@ -180,7 +180,7 @@ describe('s3 object store when the network', () => {
     'breaks off an object that is read at once (%s): the read fails in time, and the next one works',
     async (how) => {
       const key = fresh();
-      const bytes = randomBytes(60_000);
+      const bytes = someBytes(60_000);
       await store(objects, key, bytes);
       const reader = how === 'stall' ? hasty : objects;
       proxy.set({ toClient: { afterBytes: 30_000, how } });
@@ -207,7 +207,7 @@ describe('s3 object store when the network', () => {
 
   it('is slow but there: nothing is lost', async () => {
     const key = fresh();
-    const bytes = randomBytes(objects.partSize + 5);
+    const bytes = someBytes(objects.partSize + 5);
     proxy.set({ latencyMs: 20 });
     await store(objects, key, bytes);
     expect((await fetchBytes(objects, key)).equals(bytes)).toBe(true);
@@ -217,9 +217,9 @@ describe('s3 object store when the network', () => {
     const key = fresh();
     const controller = new AbortController();
     const writer = await objects.create(key, controller.signal);
-    await writer.write(Buffer.alloc(objects.partSize), false);
+    await writer.write(Buffer.alloc(objects.partSize));
     proxy.set({ toTarget: { afterBytes: 1_000_000, how: 'stall' } });
-    const writing = writer.write(Buffer.alloc(objects.partSize), false);
+    const writing = writer.write(Buffer.alloc(objects.partSize));
     const reason = new Error('the client left');
     setTimeout(() => controller.abort(reason), 50);
     await expect(writing).rejects.toBe(reason);
@@ -249,7 +249,7 @@ describe('s3 object store behind an endpoint that takes connections and never an
   it('times out on every step, with all its retries inside the one deadline', async () => {
     const writer = await objects.create('f/x', NEVER);
     const steps = [
-      () => writer.write(Buffer.from('x'), true),
+      () => writer.writeLast(Buffer.from('x')),
       () => writer.abort(),
       () => objects.get('f/x', { signal: NEVER }),
       () => objects.getWhole('f/x', 1, NEVER),

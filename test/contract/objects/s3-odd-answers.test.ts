@@ -163,7 +163,7 @@ describe('an S3 that answers otherwise than it should', () => {
   ])('to a PUT with success and %s: nothing counts as stored', async (_, status, text) => {
     answer = (response) => response.writeHead(status).end(text);
     const writer = await objects.create('f/x', NEVER);
-    await expect(writer.write(BYTES, true)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(writer.writeLast(BYTES)).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 
   it.each([301, 307])(
@@ -185,7 +185,7 @@ describe('an S3 that answers otherwise than it should', () => {
       );
       await expect(objects.get('f/x', { signal: NEVER })).rejects.toMatchObject({ code: 'store_unavailable' });
       const writer = await objects.create('f/x', NEVER);
-      await expect(writer.write(BYTES, true)).rejects.toMatchObject({ code: 'store_unavailable' });
+      await expect(writer.writeLast(BYTES)).rejects.toMatchObject({ code: 'store_unavailable' });
       expect(followed).toBe(0);
       await close(inside);
     },
@@ -204,7 +204,7 @@ describe('an S3 that answers otherwise than it should', () => {
       answers.find(([request]) => request.test(`${method} ${url}`))?.[1](response);
     };
     const writer = await objects.create('f/x', NEVER);
-    await writer.write(BYTES, false);
+    await writer.write(BYTES);
     await expect(writer.commit()).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 

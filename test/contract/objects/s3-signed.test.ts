@@ -179,8 +179,8 @@ describe('requests that Wharf signs itself', () => {
       const bytes = Buffer.from('some bytes');
       const known = sha256('other bytes');
       const writer = await objects.create('f/x', NEVER);
-      await writer.write(bytes, true, Buffer.from(known, 'hex').toString('base64url'));
-      await writer.write(bytes, true);
+      await writer.writeLast(bytes, Buffer.from(known, 'hex').toString('base64url'));
+      await writer.writeLast(bytes);
       expect(endpoint.seen.map(({ headers }) => headers['x-amz-content-sha256'])).toEqual([known, sha256(bytes)]);
     });
   });

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Transfer } from '../../../gateway/ports/transfer.js';
+import { someBytes } from '../../helpers/bytes.js';
 import { until } from '../../helpers/wait.js';
 import { bytesOf, calm, failureOf, fileOf, type Handler, type Peer, rules, startPeer, transferTo } from './peer.js';
 
@@ -73,7 +73,7 @@ describe('a download', () => {
   });
 
   it('brings 5 MB whole, chunked or with a length, to a slow reader as well', async () => {
-    const bytes = randomBytes(5_000_000);
+    const bytes = someBytes(5_000_000);
     const limits = rules(peer, { maxBytes: bytes.length, timeouts: { connect: 5000, idle: 1500, total: 60_000 } });
     for (const headers of [{}, { 'Content-Length': bytes.length }]) {
       peer.answer((_request, response) => {

@@ -48,7 +48,7 @@ describe('curl', () => {
     for (const { uri } of [put, form, piped]) expect(await server.digestOf(uri)).toBe(sha256Url(bytes));
   });
 
-  it('reads why a file that is too large is refused, without sending it', async () => {
+  it('reads why a file that is too large is refused', async () => {
     const path = join(folder, 'large.bin');
     await writeFile(path, Buffer.alloc(9_000_000));
     const { url } = await server.authorize();
@@ -58,6 +58,20 @@ describe('curl', () => {
       ['-F', `file=@${path}`],
     ]) {
       expect(await curl(...args, url)).toMatchObject({ status: 413, answer: { error: { reason: 'maxSizeExceeded' } } });
+    }
+  });
+
+  it('sends nothing of a file that is too large, because it asks first', async () => {
+    const path = join(folder, 'asked.bin');
+    await writeFile(path, Buffer.alloc(9_000_000));
+    const { url } = await server.authorize();
+    for (const args of [
+      ['-T', path],
+      ['-F', `file=@${path}`],
+    ]) {
+      const told = ['--silent', '--output', join(folder, 'answer'), '--write-out', '%{http_code} %{size_upload}'];
+      const { stdout } = await promisify(execFile)('curl', [...told, ...args, url], { timeout: CURL_MS });
+      expect(stdout).toBe('413 0');
     }
   });
 

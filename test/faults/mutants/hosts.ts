@@ -141,7 +141,7 @@ export const HOSTS: readonly Mutant[] = [
   {
     name: 'facts-for-a-model',
     fault: 'Gemini CLI shows its model, in an error, what was meant for programs.',
-    file: 'gateway/relay/results/translate.ts',
+    file: 'gateway/relay/results/beside/file-entries.ts',
     find: "(told === 'no-errors' && isErrorAt(message, result))",
     replace: "(told === 'no-errors' && !isErrorAt(message, result))",
     suites: ['e2e/hosts/meta'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Ledger, type Sharing, UNSHARED } from '../../../gateway/budget/ledger.js';
+import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
+import type { Sharing } from '../../../gateway/ports/owner.js';
 
 const SHARED: Sharing = { ratio: 0.25, principals: true, servers: true };
 const ann = { principal: 'ann', server: 'one' };

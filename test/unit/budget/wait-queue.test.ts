@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Ledger, type Sharing, UNSHARED } from '../../../gateway/budget/ledger.js';
+import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import { WaitQueue } from '../../../gateway/budget/wait-queue.js';
+import type { Sharing } from '../../../gateway/ports/owner.js';
 
 const never = new AbortController().signal;
 const WAIT_MS = 1000;

@@ -59,7 +59,7 @@ describe('a held file', () => {
 });
 
 describe('all files of a principal', () => {
-  it('go in one pass over the store, in which each page costs as much as all of it, and held ones stay', async () => {
+  it('are removed in one pass over the store, because each page may cost as much as all of it; held ones stay', async () => {
     const { uploads, control, record, deps, keys, time } = await stored();
     const bytes = (text: string) => ({ bytes: one(Buffer.from(text)), claims: () => ({}) });
     for (let n = 0; n < 100; n += 1) {
@@ -143,6 +143,15 @@ describe('each change', () => {
       },
       { what: 'control', actor: 'ann', subject: 'remove' },
     ]);
+  });
+
+  it('is not recorded where it is not made: a held file is not removed', async () => {
+    const { control, record, entries, library } = await stored();
+    await control.change(record.id, 'hold', 'ann');
+    entries.length = 0;
+    expect(await control.remove(record.id, 'ann')).toBe('held');
+    expect(entries).toEqual([]);
+    expect(await library.find(record.id)).toBeDefined();
   });
 
   it('is not made when it cannot be recorded', async () => {

@@ -19,7 +19,10 @@ function hanging(real: ObjectStore): ObjectStore {
   const never = new Promise<never>(() => {});
   return {
     ...real,
-    create: async (key, signal) => ({ ...(await real.create(key, signal)), write: () => never, abort: () => never }),
+    create: async (key, signal) => ({
+      ...(await real.create(key, signal)),
+      ...{ write: () => never, writeLast: () => never, abort: () => never },
+    }),
     remove: () => never,
   };
 }
@@ -101,11 +104,15 @@ describe('a file on its way into the store', () => {
         ...real,
         create: async (key, signal) => {
           const writer = await real.create(key, signal);
-          const write = (part: Buffer, last: boolean, sha256?: string) => {
-            told.push(sha256);
-            return writer.write(part, last);
+          const write = (part: Buffer) => {
+            told.push(undefined);
+            return writer.write(part);
           };
-          return { write, commit: () => writer.commit(), abort: () => writer.abort() };
+          const writeLast = (part: Buffer, sha256?: string) => {
+            told.push(sha256);
+            return writer.writeLast(part, sha256);
+          };
+          return { write, writeLast, commit: () => writer.commit(), abort: () => writer.abort() };
         },
       }),
     });

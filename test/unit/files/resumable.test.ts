@@ -1,16 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { AppendResult } from '../../../gateway/files/resumable/append.js';
 import type { ResumableUploads } from '../../../gateway/files/resumable/resumable-uploads.js';
 import { createSweep, ORPHAN_GRACE_MS } from '../../../gateway/files/sweep.js';
 import type { ResumableWriter } from '../../../gateway/ports/object-store.js';
-import { sha256Url } from '../../helpers/bytes.js';
+import { sha256Url, someBytes } from '../../helpers/bytes.js';
 import { until } from '../../helpers/wait.js';
 import { createLab, type Lab, NEVER, TTL } from './upload-lab.js';
 
 const SIZE = 2_500_000;
-const BYTES = randomBytes(SIZE);
+const BYTES = someBytes(SIZE);
 
 let lab: Lab;
 let replica: ResumableUploads;
@@ -81,7 +80,7 @@ describe('an upload that goes on', () => {
     const other = lab.replica();
     await begin();
     await append(0, BYTES.subarray(0, 100_000));
-    const slow = held(randomBytes(1_500_000));
+    const slow = held(someBytes(1_500_000));
     const first = append(100_000, slow.pieces);
     await slow.arrived;
     const second = await append(100_000, BYTES.subarray(100_000), other);
@@ -98,7 +97,7 @@ describe('an upload that goes on', () => {
   it('leaves nothing of bytes that came too late where nothing had been noted', async () => {
     const other = lab.replica();
     await begin();
-    const slow = held(randomBytes(1_500_000));
+    const slow = held(someBytes(1_500_000));
     const first = append(0, slow.pieces);
     await slow.arrived;
     expect((await append(0, BYTES, other)).record).toMatchObject(WHOLE);
@@ -323,7 +322,7 @@ describe('an upload that goes on', () => {
     await use(createLab(), { digest: sha256Url(BYTES) });
     await begin();
     await append(0, BYTES.subarray(0, 1000));
-    const wrong = append(1000, randomBytes(SIZE - 1000));
+    const wrong = append(1000, someBytes(SIZE - 1000));
     await expect(wrong).rejects.toMatchObject({ code: 'upload_digest_differs' });
     expect(await lab.keys()).toEqual([]);
     await begin();
@@ -338,7 +337,7 @@ describe('an upload that goes on', () => {
     // what a store keeps beside an object to come
     for (const name of [`${key}-rest`, `${key.slice(0, 26)}-other`]) {
       const writer = await lab.objects.create(name, NEVER);
-      await writer.write(Buffer.from('rest'), true);
+      await writer.writeLast(Buffer.from('rest'));
       await writer.commit();
     }
     const metrics = { count() {}, observe() {}, gauge() {} };

@@ -41,7 +41,7 @@ describe('gateways that have one state and live for minutes', () => {
 
   async function put(key: string): Promise<string> {
     const writer = await objects.create(key, NEVER);
-    await writer.write(Buffer.from(key), true);
+    await writer.writeLast(Buffer.from(key));
     await writer.commit();
     return key;
   }

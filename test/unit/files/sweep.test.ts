@@ -42,7 +42,7 @@ beforeEach(() => {
 
 async function put(key: string): Promise<void> {
   const writer = await objects.create(key, NEVER);
-  await writer.write(Buffer.from(key), true);
+  await writer.writeLast(Buffer.from(key));
   await writer.commit();
 }
 
@@ -197,14 +197,14 @@ describe('a sweep', () => {
 
   it('removes writes that were begun a day ago, and no younger ones', async () => {
     const old = await objects.create('f/f_old', NEVER);
-    await old.write(Buffer.alloc(objects.partSize), false);
+    await old.write(Buffer.alloc(objects.partSize));
     now += UNFINISHED_AGE_MS;
     const young = await objects.create('f/f_young', NEVER);
-    await young.write(Buffer.alloc(objects.partSize), false);
+    await young.write(Buffer.alloc(objects.partSize));
     now += 1;
     expect(await run()).toEqual({ orphans: 0, unfinished: 1 });
     expect(counted['wharf_swept_objects_total/unfinished']).toBe(1);
-    await young.write(Buffer.alloc(0), true);
+    await young.writeLast(Buffer.alloc(0));
     await young.commit();
   });
 
@@ -283,7 +283,7 @@ describe('objects that cannot be removed', () => {
     const sweep = createSweep({ objects: locked, state, clock, metrics, confirmMs: 0 });
     const names = [...'abcdefghijklmnopqrst'].map((letter) => `f/f_${letter}`);
     for (const name of names) await put(name);
-    await (await objects.create('f/f_u', NEVER)).write(Buffer.from('begun'), false);
+    await (await objects.create('f/f_u', NEVER)).write(Buffer.from('begun'));
     now += 2 * DAY;
     await expect(sweep()).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await keys()).toEqual(names.filter(held));

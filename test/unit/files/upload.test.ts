@@ -303,7 +303,12 @@ describe('tries at one time', () => {
             await both;
             return mark;
           };
-          return { write: (part, last) => writer.write(part, last), commit, abort: () => writer.abort() };
+          return {
+            write: (part) => writer.write(part),
+            writeLast: (part) => writer.writeLast(part),
+            commit,
+            abort: () => writer.abort(),
+          };
         },
       }),
     });

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { PartBudget } from '../../../gateway/budget/parts.js';
 import { createLedgers, sharingOf } from '../../../gateway/ledgers.js';
-import { takeOver } from '../../../gateway/parts/take-over.js';
+import { rulesInto } from '../../../gateway/parts/take-over.js';
 import { configOf } from '../config/load-text.js';
 
 const MIB = 1024 * 1024;
@@ -18,7 +18,7 @@ it('a file that waits for part memory goes on once a reload gives more of it', a
   const budget = new PartBudget(ledgers.partMemory, 60_000);
   const limits = { ...config.limits };
   const unused = { put: () => {} };
-  const put = takeOver({
+  const put = rulesInto({
     ...{ ledgers, budget, partSize: PART, sharing, limits },
     ...{ allowances: unused, flow: unused, takers: unused },
   });

@@ -48,6 +48,12 @@ describe('the limits of a tool', () => {
     expect(none.least(SERVER)).toBe(SERVER);
   });
 
+  it('leave as little as any tool may have to what must be ready for each, and judge no types there', () => {
+    const least = OF_TWO.least(SERVER);
+    expect(least).toMatchObject({ file: 1000, files: 3, response: 4000 });
+    expect(least.accept).toBeUndefined();
+  });
+
   it('are joined once, however often they are asked', () => {
     const once = OF_TWO.lower(SERVER, ['read_page']);
     expect(OF_TWO.lower(once, ['read_page'])).toBe(once);

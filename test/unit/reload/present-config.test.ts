@@ -28,7 +28,7 @@ async function failing({ make, record }: { make?: Error; record?: Error }) {
     },
     waysIn: { now: ways, authenticate: async () => ({}), put() {} } as never,
     openWays: async () => ways as never,
-    put: () => {},
+    putRules: () => {},
     audit: audit as never,
   });
   await expect(present.replace(await of('two'))).rejects.toThrow('as the test says');

@@ -10,10 +10,12 @@ export interface Raster {
   channels: 1 | 2 | 3 | 4;
 }
 
+/** A pipeline that begins with pixels. */
 export function fromRaster(sharp: Sharp, { data, width, height, channels }: Raster): Pipeline {
   return sharp(data, { raw: { width, height, channels } });
 }
 
+/** The pixels at the end of a pipeline, 8 bits a channel. */
 export async function toRaster(pipeline: Pipeline): Promise<Raster> {
   const { data, info } = await pipeline.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
   return { data, width: info.width, height: info.height, channels: info.channels };

@@ -69,6 +69,7 @@ export async function askForConsent(
   }
 }
 
+/** Whether a client can show its user the question of an `ask` rule, and there may be one. */
 export function canAskForConsent(client: ClientFacts, { flow }: Pick<AskingDeps, 'flow'>): boolean {
   return flow !== undefined && showsForms(client);
 }

@@ -49,6 +49,7 @@ export function keptIn({ state, answers }: Round): JsonObject {
   return Object.fromEntries([...Object.entries(state.kept ?? {}), ...own]);
 }
 
+/** The error for a call whose `requestState` or `inputResponses` do not fit it. @param text what is wrong with them */
 export function paramsInvalid(text: string): GatewayError {
   return new GatewayError('params_invalid', { text });
 }

@@ -1,9 +1,9 @@
 import { JsonDocument } from '../../../json/document.js';
 import { Edits } from '../../../json/edit.js';
+import type { Piece } from '../../../json/written.js';
 import type { Limits } from '../../../policy/limits.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../../../ports/json.js';
 import { parseJson } from '../../../wire/json/parse.js';
-import type { Piece } from '../../cut/splice.js';
 import { PassedReply } from '../../passed-reply.js';
 import type { MessageFacts, Reply } from '../../reply.js';
 import { INPUT_REQUESTS, mayBeTask, readQuestions, refuseTwice } from './task-text.js';

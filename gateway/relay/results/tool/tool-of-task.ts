@@ -4,7 +4,7 @@ import { isObject } from '../../../json/value.js';
 import { RANGE, rangeAt } from '../../../mcp/ranges.js';
 import { capabilitiesOf } from '../../../mcp/request.js';
 import type { Limits } from '../../../policy/limits.js';
-import type { JsonValue } from '../../../ports/json.js';
+import type { JsonPath, JsonValue } from '../../../ports/json.js';
 import type { Log } from '../../../ports/log.js';
 import type { StateStore } from '../../../ports/state-store.js';
 import { parseJson } from '../../../wire/json/parse.js';
@@ -71,7 +71,7 @@ export class TaskTools {
   /** Records the task that a call has become. Never fails the call's answer. */
   async note(
     message: HeldMessage,
-    { base, request }: { base: readonly (string | number)[]; request: PendingRequest },
+    { base, request }: { base: JsonPath; request: PendingRequest },
     owner: TaskOwner,
     limits: Pick<Limits, 'values'>,
   ): Promise<void> {
@@ -179,7 +179,7 @@ interface BegunTask {
 /** The task that an answer creates. One that creates a task is small. */
 export function taskBegunIn(
   message: HeldMessage,
-  base: readonly (string | number)[],
+  base: JsonPath,
   limits: Pick<Limits, 'values'>,
 ): BegunTask | undefined {
   const range = message.malformed ? undefined : rangeAt(message, RANGE.result, [...base, 'result']);

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { encodeFile } from '../../../../gateway/files/encode/index.js';
 import { recycled } from '../../../../gateway/files/encode/recycled.js';
+import { someBytes } from '../../../helpers/bytes.js';
 
 const CHUNK = 256 * 1024;
 
@@ -42,7 +42,7 @@ async function encoded(file: ReturnType<typeof fileOf>['file'], isReleased: bool
 }
 
 describe('memory of a file on its way to a server', () => {
-  const bytes = randomBytes(8 * CHUNK + 1);
+  const bytes = someBytes(8 * CHUNK + 1);
 
   it('is used again when its text has been sent', async () => {
     const { file, released } = fileOf(bytes);

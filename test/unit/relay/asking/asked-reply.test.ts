@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Piece } from '../../../../gateway/json/written.js';
 import { AskedReply } from '../../../../gateway/relay/asking/asked-reply.js';
-import type { Piece } from '../../../../gateway/relay/cut/splice.js';
 import type { MessageFacts, Reply, ReplyHead } from '../../../../gateway/relay/reply.js';
 
 /** A client's reply that notes what is written. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Piece } from '../../../../gateway/json/written.js';
 import type { JsonPatch } from '../../../../gateway/ports/json.js';
 import { NoticedReply } from '../../../../gateway/relay/asking/tasks/noticed-reply.js';
-import type { Piece } from '../../../../gateway/relay/cut/splice.js';
 import { PassedReply } from '../../../../gateway/relay/passed-reply.js';
 import type { MessageFacts, Reply } from '../../../../gateway/relay/reply.js';
 

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { someBytes } from '../../../helpers/bytes.js';
 import { framed, inPieces, NO_LEAKS, RelayLab } from '../relay-lab.js';
 
 const LIMITS = {
@@ -13,7 +13,7 @@ const LIMITS = {
 const KINDS = ['json', 'sse', 'lines'] as const;
 const PIECES = [1, 97, 4096, Number.MAX_SAFE_INTEGER];
 
-const BYTES = randomBytes(2_501);
+const BYTES = someBytes(2_501);
 const PLAIN = BYTES.toString('base64');
 const escapeAll = (text: string) => [...text].map((c) => `\\u00${c.charCodeAt(0).toString(16)}`).join('');
 const broken = (text: string, at: number, by: string) => text.slice(0, at) + by + text.slice(at + 1);

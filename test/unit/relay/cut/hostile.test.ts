@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { someBytes } from '../../../helpers/bytes.js';
 import { call, framed, inPieces, NO_LEAKS, type Relayed, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400 };
@@ -7,7 +7,7 @@ const KINDS = ['json', 'sse', 'lines'] as const;
 /** Byte by byte takes long where there are millions. */
 const SMALL = 20_000;
 
-const BYTES = randomBytes(1300);
+const BYTES = someBytes(1300);
 const image = (bytes: Buffer = BYTES) => `{"type":"image","data":"${bytes.toString('base64')}","mimeType":"image/png"}`;
 const TEXT = '{"type":"text","text":"t"}';
 const answer = (content: string, id = '1') => `{"result":{"content":[${content}]},"jsonrpc":"2.0","id":${id}}`;
@@ -46,7 +46,7 @@ describe('a result with a file in it', () => {
   );
 
   it('and nineteen others: each has its own link, in their order', () => {
-    const all = Array.from({ length: 20 }, (_, at) => randomBytes(400 + at));
+    const all = Array.from({ length: 20 }, (_, at) => someBytes(400 + at));
     return everyWay(answer(all.map(image).join(`,${TEXT},`)), async ({ text }, lab) => {
       const files = filesOf(text);
       expect(files.map(({ contentIndex }: { contentIndex: number }) => contentIndex)).toEqual(
@@ -74,7 +74,7 @@ describe('a result with a file in it', () => {
 });
 
 describe('what is not a file', () => {
-  const LONG = randomBytes(700).toString('base64');
+  const LONG = someBytes(700).toString('base64');
   it.each([
     ['JSON with base64 in a text', `{"type":"text","text":"{\\"type\\":\\"seal\\",\\"data\\":\\"${LONG}\\"}"}`],
     ['a text that begins like a data: URI', `{"type":"text","text":"data:${'x'.repeat(5000)}"}`],
@@ -139,7 +139,7 @@ describe('what is not a file', () => {
 });
 
 describe('an event stream of many messages', () => {
-  const other = randomBytes(900);
+  const other = someBytes(900);
   const progress = '{"method":"notifications/progress","params":{"progressToken":1,"progress":1}}';
   const log = `{"method":"notifications/message","params":{"level":"info","data":"${other.toString('base64')}"}}`;
   const asks = `{"id":1,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":${image()}}]}}`;

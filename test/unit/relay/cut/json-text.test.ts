@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { ToolSettings } from '../../../../gateway/ports/file-slot.js';
+import { someBytes } from '../../../helpers/bytes.js';
 import { call, inPieces, type LabOptions, NO_LEAKS, type Relayed, RelayLab } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 20_000 };
 const PIECES = [1, 7, 97, Number.MAX_SAFE_INTEGER];
-const BYTES = randomBytes(1300);
+const BYTES = someBytes(1300);
 const DATA = BYTES.toString('base64');
-const OTHER = randomBytes(1201).toString('base64url');
+const OTHER = someBytes(1201).toString('base64url');
 const JSON_TEXT: Record<string, ToolSettings> = { t: { files: [], results: { text: 'json', files: [] } } };
 
 const textBlock = (value: unknown) => ({
@@ -251,7 +251,7 @@ describe('in a text of which the operator says nothing', () => {
     );
   });
 
-  const PICTURE = Buffer.concat([Buffer.from('ffd8ffe000104a46494600010100', 'hex'), randomBytes(1201)]);
+  const PICTURE = Buffer.concat([Buffer.from('ffd8ffe000104a46494600010100', 'hex'), someBytes(1201)]);
   const AS_PICTURE = PICTURE.toString('base64');
   const beside = (data: string): [string, unknown][] => [
     ['an encoding, as forges answer', { file_name: 'a', size: 1, encoding: 'base64', content: data, ref: 'main' }],
@@ -362,10 +362,10 @@ describe('in a text of which the operator says nothing', () => {
   });
 
   it('passes with more strings like base64 than a message may have files, and with longer ones', async () => {
-    const strings = Array.from({ length: 12 }, () => randomBytes(120).toString('base64'));
+    const strings = Array.from({ length: 12 }, () => someBytes(120).toString('base64'));
     const body = answer({ content: [textBlock({ strings, long: DATA })] });
     const limits = { ...LIMITS, files: 4, file: 1000 };
-    const image = { type: 'image', mimeType: PNG, data: randomBytes(400).toString('base64') };
+    const image = { type: 'image', mimeType: PNG, data: someBytes(400).toString('base64') };
     const more = answer({ content: [textBlock({ strings }), image, image, image, image] });
     for (const size of PIECES) {
       const lab = new RelayLab({ limits, settings: {} });
@@ -378,7 +378,7 @@ describe('in a text of which the operator says nothing', () => {
   });
 
   it('becomes a link when lines of it are too long to be put back as they came: the call must not fail', async () => {
-    const bytes = randomBytes(9000);
+    const bytes = someBytes(9000);
     const body = answer({ content: [textBlock({ backup: lines(bytes.toString('base64')) })] });
     await everyPiece(
       body,
@@ -392,7 +392,7 @@ describe('in a text of which the operator says nothing', () => {
   });
 
   it('passes with lines of base64 beyond limits.spool, which it would have passed with before', async () => {
-    const body = answer({ content: [textBlock({ pem: lines(randomBytes(3000).toString('base64')) })] });
+    const body = answer({ content: [textBlock({ pem: lines(someBytes(3000).toString('base64')) })] });
     await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), { settings: {} });
   });
 });
@@ -414,7 +414,7 @@ describe('beside JSON texts', () => {
   });
 
   it('files in it may be larger than that together', async () => {
-    const files = Array.from({ length: 20 }, () => randomBytes(1500).toString('base64'));
+    const files = Array.from({ length: 20 }, () => someBytes(1500).toString('base64'));
     const body = answer({ content: [textBlock(files)] });
     expect(body.length).toBeGreaterThan(LIMITS.response * 2);
     await everyPiece(body, async (relayed, lab) => {
@@ -425,7 +425,7 @@ describe('beside JSON texts', () => {
 
   it('a file in it that is larger than limits.file is an error, and nothing stays', async () => {
     const body = answer({
-      content: [textBlock({ ok: DATA, data: randomBytes(11_000).toString('base64'), more: OTHER })],
+      content: [textBlock({ ok: DATA, data: someBytes(11_000).toString('base64'), more: OTHER })],
     });
     await everyPiece(body, async (relayed, lab) => {
       expect(JSON.parse(relayed.text).error.data).toMatchObject({ code: 'file_too_large', limit: 'limits.file' });

@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Limits } from '../../../../gateway/policy/limits.js';
 import { Base64Decoder } from '../../../../gateway/wire/base64/decode.js';
+import { someBytes } from '../../../helpers/bytes.js';
 import { framed, inPieces, NO_LEAKS, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 20_000 };
 const KINDS = ['json', 'sse', 'lines'] as const;
 
-const base64 = (size: number) => randomBytes(size).toString('base64');
+const base64 = (size: number) => someBytes(size).toString('base64');
 const answer = (content: string, id = 1) => `{"result":{"content":[${content}]},"jsonrpc":"2.0","id":${id}}`;
 const image = (size: number) => answer(`{"type":"image","data":"${base64(size)}","mimeType":"image/png"}`);
 const audio = (size: number) => answer(`{"type":"audio","data":"${base64(size)}"}`);

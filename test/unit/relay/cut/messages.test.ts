@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../../gateway/errors.js';
 import type { ObjectStore } from '../../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../../gateway/ports/state-store.js';
+import { someBytes } from '../../../helpers/bytes.js';
 import { call, framed, inPieces, NO_LEAKS, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 60_000 };
 const KINDS = ['json', 'sse', 'lines'] as const;
-const image = () => `{"type":"image","data":"${randomBytes(1300).toString('base64')}","mimeType":"image/png"}`;
+const image = () => `{"type":"image","data":"${someBytes(1300).toString('base64')}","mimeType":"image/png"}`;
 const answer = (id: number | string, content: string) =>
   `{"result":{"content":[${content}]},"jsonrpc":"2.0","id":${id}}`;
 const TEXT = '{"type":"text","text":"t"}';
@@ -142,9 +142,13 @@ describe('a store that fails', () => {
         fail('create');
         const writer = await store.create(key, signal);
         return {
-          async write(part, last) {
-            fail(last ? 'last write' : 'write');
-            await writer.write(part, last);
+          async write(part) {
+            fail('write');
+            await writer.write(part);
+          },
+          async writeLast(part) {
+            fail('last write');
+            await writer.writeLast(part);
           },
           async commit() {
             fail('commit');

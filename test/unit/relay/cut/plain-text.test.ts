@@ -1,16 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { ToolSettings } from '../../../../gateway/ports/file-slot.js';
+import { someBytes } from '../../../helpers/bytes.js';
 import { call, inPieces, type LabOptions, NO_LEAKS, type Relayed, RelayLab } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 20_000 };
 const PIECES = [1, 7, 97, Number.MAX_SAFE_INTEGER];
 /** Begins as nothing that is known. */
-const BYTES = Buffer.concat([Buffer.from([1, 2, 3, 4]), randomBytes(1296)]);
+const BYTES = Buffer.concat([Buffer.from([1, 2, 3, 4]), someBytes(1296)]);
 const DATA = BYTES.toString('base64');
-const PDF = Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(1203)]);
+const PDF = Buffer.concat([Buffer.from('%PDF-1.4\n'), someBytes(1203)]);
 const AS_PDF = PDF.toString('base64');
-const JPEG = Buffer.concat([Buffer.from('ffd8ffe000104a46494600010100', 'hex'), randomBytes(1201)]);
+const JPEG = Buffer.concat([Buffer.from('ffd8ffe000104a46494600010100', 'hex'), someBytes(1201)]);
 const AS_JPEG = JPEG.toString('base64');
 const URI = `data:image/png;base64,${DATA}`;
 const CAPITALS = `DATA:image/png;name=a%20b.png;BASE64,${DATA}`;
@@ -129,7 +129,7 @@ describe('a text stays as it is', () => {
     ['with base64 of bytes that begin as no format', `Here: ${DATA}`, usual],
     ['with such base64 where any in JSON is a file', `Here: ${DATA}`, json],
     ['that is JSON as a whole, with base64 of a known format', JSON.stringify({ id: 7, scan: AS_PDF }), usual],
-    ['with hexadecimal', `sum: ${randomBytes(800).toString('hex')} ok`, usual],
+    ['with hexadecimal', `sum: ${someBytes(800).toString('hex')} ok`, usual],
     ['with a short file', `![x](data:image/png;base64,${DATA.slice(0, 100)}) ok`, usual],
     ['with a URI in percent-encoding', `![x](data:image/svg+xml,${'%3Csvg%3E'.repeat(100)}) ok`, usual],
     ['with base64 of a known format and nothing else, which a program may decode', AS_PDF, usual],
@@ -151,7 +151,7 @@ describe('a text stays as it is', () => {
   });
 
   it('with hexadecimal, for a host that cuts it off as well', async () => {
-    const text = `sum: ${randomBytes(800).toString('hex')} ok`;
+    const text = `sum: ${someBytes(800).toString('hex')} ok`;
     const host = { text: { most: 100, unit: 'characters' as const, per: 'block' as const } };
     await everyPiece(
       bodyOf(text),

@@ -1,15 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { someBytes } from '../../../helpers/bytes.js';
 import { call, framed, inPieces, NO_LEAKS, type Relayed, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 60_000 };
 const KINDS = ['json', 'sse', 'lines'] as const;
 const PIECES = [1, 97, Number.MAX_SAFE_INTEGER];
 
-const BYTES = randomBytes(1300);
+const BYTES = someBytes(1300);
 const DATA = BYTES.toString('base64');
 /** Longer than every inline limit, and no file anywhere. */
-const LONG = randomBytes(700).toString('base64');
+const LONG = someBytes(700).toString('base64');
 const result = (content: string) => `{"result":{"content":[${content}]},"jsonrpc":"2.0","id":1}`;
 
 /** Sends the body over every transport in pieces of several sizes. */

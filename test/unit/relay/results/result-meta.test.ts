@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { someBytes } from '../../../helpers/bytes.js';
 import { call, inPieces, NO_LEAKS, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 60_000 };
-const DATA = randomBytes(1300).toString('base64');
+const DATA = someBytes(1300).toString('base64');
 const BLOCK = `{"type":"image","data":"${DATA}","mimeType":"image/png"}`;
 const FILES = 'dev.wharf/files';
 /** What a model can repeat. */
@@ -87,7 +87,7 @@ describe('what replaces a block', () => {
   });
 
   it('is pointed at as sent, however many blocks came before', async () => {
-    const other = () => BLOCK.replace(DATA, randomBytes(1000).toString('base64'));
+    const other = () => BLOCK.replace(DATA, someBytes(1000).toString('base64'));
     const short = '{"type":"image","data":"AAAA","mimeType":"image/png"}';
     const content = [other(), '{"type":"text","text":"a"}', other(), short, other(), BLOCK, BLOCK];
     const { result } = JSON.parse(await relay(`{"result":{"content":[${content.join(',')}]},"id":1}`));

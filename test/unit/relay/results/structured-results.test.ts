@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../../gateway/ports/dialect.js';
+import { someBytes } from '../../../helpers/bytes.js';
 import { call, inPieces, type LabOptions, NO_LEAKS, type Relayed, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 60_000 };
 const PIECES = [1, 97, Number.MAX_SAFE_INTEGER];
-const BYTES = randomBytes(1300);
+const BYTES = someBytes(1300);
 const DATA = BYTES.toString('base64');
-const OTHER = randomBytes(1201);
+const OTHER = someBytes(1201);
 const BLOCK = `{"type":"image","data":"${DATA}","mimeType":"image/png"}`;
 
 async function everyPiece(
@@ -56,7 +56,7 @@ describe('a long string in structuredContent that repeats no file', () => {
   it.each([
     ['lines of base64', lines],
     ['base64 and a long text', `${DATA.slice(0, 1400)}${' and so on'.repeat(100)}`],
-    ['url-safe base64', randomBytes(1500).toString('base64url')],
+    ['url-safe base64', someBytes(1500).toString('base64url')],
   ])('%s beyond limits.spool: an error that names it', async (_, text) => {
     const body = `{"result":{"structuredContent":{"a/b":"${text}"},"content":[]},"jsonrpc":"2.0","id":1}`;
     await everyPiece(body, ({ text: got }) =>
@@ -116,7 +116,7 @@ describe('a string in structuredContent that repeats a file of the same result',
     ));
 
   it('a copy shorter than any inline limit for strings is found by its digest as well', () => {
-    const bytes = randomBytes(200);
+    const bytes = someBytes(200);
     const data = bytes.toString('base64');
     const block = `{"type":"audio","data":"${data}"}`;
     return everyPiece(
@@ -259,7 +259,7 @@ describe('a string that the outputSchema declares to be base64', () => {
 
   it('a server that does not know its own tool is asked once for a whole result', async () => {
     const lab = new RelayLab({ limits: LIMITS });
-    const strings = Array.from({ length: 9 }, () => `"${randomBytes(500).toString('base64')}"`).join(',');
+    const strings = Array.from({ length: 9 }, () => `"${someBytes(500).toString('base64')}"`).join(',');
     const many = `{"result":{"structuredContent":{"all":[${strings}]},"content":[]},"id":1}`;
     expect((await lab.relay([Buffer.from(many)])).text).toBe(many);
     expect(lab.asked).toBe(1);
