@@ -7,6 +7,7 @@ const ABOUT: Readonly<Record<keyof HostBehaviour, string>> = {
   structured: 'beside structuredContent',
   images: 'images',
   links: 'resource links',
+  embeddedTexts: 'embedded texts',
   blobs: 'embedded bytes',
   errors: 'errors',
   meta: 'where _meta is shown',

@@ -19,9 +19,10 @@ export const profiles: readonly HostProfile[] = [
         source: `${SOURCE}; the types that its models take`,
       },
       links: {
-        is: 'json',
+        is: 'whole',
         source: `${CODE}: one block that is neither text nor an image makes the whole result one text, images as base64`,
       },
+      embeddedTexts: { is: 'whole', source: `${SOURCE}: as with a link` },
       blobs: { is: 'json', source: `${SOURCE}: the whole result as one text, base64 and all` },
       errors: { is: 'content', source: `${SOURCE}: isError is not looked at` },
       user: { is: 'answer', source: 'it is a library for agents' },

@@ -45,8 +45,8 @@ interface RemoteEditContext {
 
 /** Blocks that replace an object. */
 export interface Replacement {
-  /** They stand before the object, which stays. */
-  keeps?: true;
+  /** What a link of the server's becomes: it stays behind the words, they stand in its place, or it goes because they are there. */
+  link?: 'kept' | 'told' | 'gone';
   range: Pick<WatchRange, 'path' | 'start' | 'end'>;
   kind: HolderKind;
   blocks: JsonObject[];
@@ -288,7 +288,9 @@ function addressBlocks({ kind, uri, claims, size }: RemoteFile, holder: JsonObje
   };
   const known = { ...(mimeType !== undefined && { mimeType }), ...(size !== undefined && { size }) };
   const link = { type: 'resource_link', uri, name, ...known };
-  const hasLinks = client.host?.resourceLinks !== 'drop' && eraOf(client.protocolVersion).hasResourceLinks;
+  const { resourceLinks } = client.host ?? {};
+  const isShown = resourceLinks !== 'drop' && resourceLinks !== 'as-text';
+  const hasLinks = isShown && eraOf(client.protocolVersion).hasResourceLinks;
   const [first = text, ...others] = kind === 'prompt' ? [hasLinks ? link : text] : hasLinks ? [text, link] : [text];
   return [{ ...first, ...(annotations && { annotations }), ...(_meta && { _meta }) }, ...others];
 }

@@ -77,10 +77,7 @@ export async function translate(
   }
   const emptied = await refusedStrings(cuts, context);
   const found = await structuredFiles(message, cuts, files, context);
-  const withFiles = [
-    ...context.dropped,
-    ...unshown.flatMap(({ keeps, range }) => (keeps ? [] : [resultOf(range.path)])),
-  ];
+  const withFiles = [...context.dropped, ...unshown.flatMap(({ link, range }) => (link ? [] : [resultOf(range.path)]))];
   const dropped = [...withFiles, ...unshown.map(({ range }) => resultOf(range.path))];
   const texts = new Set(withFiles.map((result) => pointer(result)));
   const gone = await replaceStructured({ message, cuts, moves, entries, texts }, found, { ...context, dropped });
@@ -88,7 +85,9 @@ export async function translate(
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
-  const replaced = new Set(replacements.flatMap(({ keeps, range }) => (keeps ? [] : [pointer(range.path)])));
+  const replaced = new Set(
+    replacements.flatMap(({ link = 'gone', range }) => (link === 'gone' ? [pointer(range.path)] : [])),
+  );
   const links = context.links
     // a replaced block has an entry of its own
     .filter(({ result, index }) => !replaced.has(pointer([...result, 'content', index])))
@@ -108,8 +107,7 @@ export async function translate(
   }
   for (const result of resultsOf(entries)) {
     const here = replacements.filter(({ range }) => pointer(resultOf(range.path)) === pointer(result));
-    if (here.some(({ keeps, kind }) => !keeps && kind === 'content'))
-      await structure(message, result, entries, context);
+    if (here.some(({ link, kind }) => !link && kind === 'content')) await structure(message, result, entries, context);
     const isResource = here.some(({ kind }) => kind === 'resource');
     // the result belongs to one principal, and expires with its links
     if (isResource && eraOf(context.client.protocolVersion).hasCacheFields) {
@@ -177,12 +175,12 @@ class Moves {
 
   constructor(replacements: readonly Replacement[]) {
     for (const one of replacements.toSorted((a, b) => a.range.start - b.range.start)) {
-      const { keeps, range } = one;
+      const { link, range } = one;
       const [list, index] = placeIn(range.path);
       const known = this.#lists.get(list) ?? [];
       const sum = (known.at(-1)?.sum ?? 0) + gainOf(one);
       // what is put before a block moves the block itself
-      known.push({ at: keeps ? index : index + 1, sum });
+      known.push({ at: link === 'kept' ? index : index + 1, sum });
       this.#lists.set(list, known);
     }
   }
@@ -208,8 +206,8 @@ function placeIn(path: JsonPath): [list: string, index: number] {
 }
 
 /** How many blocks more there are. */
-function gainOf({ keeps, blocks }: Replacement): number {
-  return keeps ? blocks.length : blocks.length - 1;
+function gainOf({ link, blocks }: Replacement): number {
+  return link === 'kept' ? blocks.length : blocks.length - 1;
 }
 
 /** An object that contains one file and names another counts as the one it contains. */
@@ -223,9 +221,9 @@ function replaceHolders(replacements: Replacement[], edits: Edits, entries: File
   // one block can become several, which moves those after it
   const shift = new Map<string, number>();
   for (const one of replacements.sort((a, b) => a.range.start - b.range.start)) {
-    const { keeps, range, blocks, file, resource } = one;
+    const { link, range, blocks, file, resource } = one;
     const text = blocks.map((block) => JSON.stringify(block)).join(',');
-    if (keeps) edits.replace({ start: range.start, end: range.start }, `${text},`);
+    if (link === 'kept') edits.replace({ start: range.start, end: range.start }, `${text},`);
     else edits.replace(range, text);
     const list = range.path.findLastIndex((key) => typeof key === 'number');
     const index = range.path[list] as number;

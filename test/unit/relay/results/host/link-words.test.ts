@@ -3,7 +3,7 @@ import type { Limits } from '../../../../../gateway/policy/limits.js';
 import type { ShownText } from '../../../../../gateway/ports/host.js';
 import type { JsonObject } from '../../../../../gateway/ports/json.js';
 import { Room } from '../../../../../gateway/relay/client/room.js';
-import { LinkWords } from '../../../../../gateway/relay/results/host/link-words.js';
+import { LinkWords, type Telling } from '../../../../../gateway/relay/results/host/link-words.js';
 
 const link = (index: number, rest: JsonObject = {}): JsonObject => ({
   type: 'resource_link',
@@ -18,18 +18,19 @@ interface Given {
   room?: number;
   files?: number;
   limit?: ShownText;
+  telling?: Telling;
 }
 
 function toldIn(content: readonly JsonObject[], given: Given = {}): string[] {
   return tellerOf(given)(content);
 }
 
-function tellerOf({ texts = [], room = 1_000_000, files = 100, limit }: Given) {
+function tellerOf({ texts = [], room = 1_000_000, files = 100, limit, telling = 'before' }: Given) {
   const context = { links: [], uses: undefined, limits: { files } as Limits, room: new Room(room, 0) };
   const words = new LinkWords(context);
   return (content: readonly JsonObject[]) => {
     const blocks = content.map((block, index) => ({ path: ['result', 'content', index], block }));
-    return [...words.of(blocks, texts, limit).values()];
+    return [...words.of(blocks, telling, { texts, limit }).values()];
   };
 }
 
