@@ -25,6 +25,7 @@ export function decisionsFor(behaviour: HostBehaviour): Decision[] {
     ...meta(behaviour),
     ...text('text', behaviour.text),
     ...text('errorText', behaviour.errorText),
+    ...textsApart(behaviour),
     ...opensPages(behaviour),
     ...curl(behaviour),
   ];
@@ -147,6 +148,10 @@ function text(key: 'text' | 'errorText', fact: Known<HostTextLimit> | undefined)
 
 function withoutReserve(most: number): number {
   return Math.floor(most * (1 - TEXT_RESERVE));
+}
+
+function textsApart({ joined: fact }: HostBehaviour): Decision[] {
+  return fact ? [decision('textsApart', true, 'it puts nothing between two texts', fact)] : [];
 }
 
 function opensPages({ opensPages: fact }: HostBehaviour): Decision[] {

@@ -35,6 +35,8 @@ export interface HostBehaviour {
    * base64 too; `unknown`.
    */
   readonly errors: Known<'content' | 'text' | 'string' | 'unknown'>;
+  /** It puts nothing between two texts of a result, at least on one of the ways to its model. */
+  readonly joined?: Known<true>;
   /** Longest text that the model gets whole. */
   readonly text?: Known<HostTextLimit>;
   /** Longest text that the model gets whole of a result with `isError`, where that differs. */
@@ -151,6 +153,8 @@ export interface Host {
   readonly errorText?: ShownText | 'keep';
   /** Whether it is asked to open pages, whatever mode of elicitation it declares. */
   readonly opensPages?: boolean;
+  /** Wharf's texts begin and end with a line break. */
+  readonly textsApart?: boolean;
   /** Texts also hold a command that downloads the file. */
   readonly curl?: boolean;
 }

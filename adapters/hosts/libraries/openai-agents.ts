@@ -25,6 +25,7 @@ export const profiles: readonly HostProfile[] = [
       embeddedTexts: { is: 'whole', source: `${SOURCE}: as with a link` },
       blobs: { is: 'json', source: `${SOURCE}: the whole result as one text, base64 and all` },
       errors: { is: 'content', source: `${SOURCE}: isError is not looked at` },
+      joined: { is: true, source: 'what @openai/agents 0.20.0 sends to chat completions' },
       user: { is: 'answer', source: 'it is a library for agents' },
     },
   },

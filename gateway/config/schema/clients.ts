@@ -82,6 +82,10 @@ function hostSchema() {
       .boolean()
       .optional()
       .describe('Whether a client that declares elicitation is asked to open pages, whatever modes it declares.'),
+    textsApart: z
+      .boolean()
+      .optional()
+      .describe('Texts about files begin and end with a line break, for hosts that put nothing between two texts.'),
     curl: z.boolean().optional().describe('Texts about files also hold a `curl` command that downloads the file.'),
   });
 }

@@ -18,6 +18,7 @@ import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 import { refuseDuplicates } from './duplicates.js';
+import { apart } from './host/apart.js';
 import type { ShownFiles } from './host/shown-file.js';
 import { digestIn, type OutgoingFiles } from './outgoing-files.js';
 import type { FetchedFile, RemoteFailure, ResultPlace } from './remote-files.js';
@@ -100,7 +101,7 @@ export async function remoteEdits(
     }
     const { blocks, names, failure } = edited;
     await texts.rename(result, names, context.edits);
-    if (blocks.length > 0) append(located, result, blocks, context.edits);
+    if (blocks.length > 0) append(located, result, apart(blocks, false, context.client), context.edits);
     if (failure) {
       context.edits.set([...result.path, 'isError'], true);
       done.failures.push({ result: result.path, facts: { reason: failure.reason } });

@@ -13,6 +13,7 @@ import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts } from '
 import { FILE_ERROR_META_KEY, FILES_META_KEY } from '../cut/places.js';
 import { keepPrivate } from '../tools/tool-list.js';
 import { refuseDuplicates } from './duplicates.js';
+import { apart, setApart } from './host/apart.js';
 import { appendBlocks, type DroppedStructure, droppedStructure } from './host/dropped-structure.js';
 import { isErrorAt, resultOf } from './host/shown-file.js';
 import { type ClaimedNested, nestedFiles, publishNested, refuseTooLarge } from './nested-files.js';
@@ -69,6 +70,7 @@ export async function translate(
   const fetched = [...ownReplacements, ...besides(context.remote?.replacements ?? [], ownReplacements)];
   const unshown = besides(await context.unshown(), fetched);
   const replacements = [...fetched, ...unshown];
+  setApart(replacements, context.client);
   replaceHolders(replacements, edits, entries);
   const moves = new Moves(replacements);
   for (const { file, block } of await publishNested(nested, files, context)) {
@@ -310,7 +312,7 @@ async function dropStructure(
     addAll(blocks, context.write(CONTENT, seen, {}, client));
   }
   context.edits.remove([...result, 'structuredContent']);
-  appendBlocks(dropped, blocks, context);
+  appendBlocks(dropped, apart(blocks, first === 0, context.client), context);
 }
 
 async function linkStructured(

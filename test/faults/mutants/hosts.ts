@@ -107,6 +107,14 @@ export const HOSTS: readonly Mutant[] = [
     suites: ['e2e/hosts/server-links'],
   },
   {
+    name: 'texts-run-together',
+    fault: 'In Copilot CLI, what the next text begins with belongs to the handle before it.',
+    file: 'gateway/relay/results/host/apart.ts',
+    find: "text.endsWith('\\n') ? '' : '\\n'",
+    replace: "''",
+    suites: ['e2e/hosts/joined'],
+  },
+  {
     name: 'links-told-without-end',
     fault: 'A result of ten thousand links becomes as many texts.',
     file: 'gateway/relay/results/host/link-words.ts',

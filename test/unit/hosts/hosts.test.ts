@@ -103,6 +103,7 @@ describe('what follows from how a host behaves', () => {
     ],
     ['results reach its model whole', { meta: known('results') }, { meta: 'drop' }],
     ['errors reach its model whole', { meta: known('errors') }, { meta: 'no-errors' }],
+    ['texts are joined', { joined: known(true) }, { textsApart: true }],
     ['it opens pages', { opensPages: known(true) }, { opensPages: true }],
     ['it opens no pages', { opensPages: known(false) }, { opensPages: false }],
     ['it has a terminal', { terminal: known(true) }, { curl: true }],

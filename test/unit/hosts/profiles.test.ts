@@ -73,7 +73,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'copilot-cli',
     '1.0.102',
     'copilot-cli',
-    { ...COPILOT, errorImages: 'drop', resourceLinks: 'with-text' },
+    { ...COPILOT, errorImages: 'drop', resourceLinks: 'with-text', textsApart: true },
   ],
   ...(['Visual Studio Code', 'Visual Studio Code - Insiders', 'Code - OSS'] as const).map(
     (name) =>
@@ -177,6 +177,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
             embeddedTexts: 'as-text',
             blobs: 'drop',
           },
+          textsApart: true,
         },
       ] as [string, string, string, Host],
   ),
@@ -230,6 +231,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       errorImages: 'drop',
       resourceLinks: 'drop',
       blobs: 'drop',
+      textsApart: true,
       meta: 'drop',
     },
   ],
