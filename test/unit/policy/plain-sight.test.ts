@@ -26,7 +26,7 @@ describe('text of a peer’s for a model', () => {
     [
       'joiners in a row, or behind what is hidden',
       'م\u200c\u200cم\u061c\u200cم 🚀\u200d\u200d🚀❤\ufe0f\ufe0f ه\u200d\u200d',
-      'ممم 🚀🚀❤\ufe0f ه\u200d',
+      'ممم 🚀🚀❤\ufe0f ه',
     ],
     ['an emoji that is cut off', `${'x'.repeat(253)}👩\u200d🚀${'x'.repeat(9)}`, `${'x'.repeat(253)}👩…`],
     ['nothing but that', '\u200b\n', ''],

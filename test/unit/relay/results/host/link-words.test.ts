@@ -77,4 +77,23 @@ describe('the words for links', () => {
     expect(toldIn(links(2), { texts })).toEqual(['Link to a resource: report\ndoc://r/0\n']);
     expect(toldIn(links(2), { texts: [...texts, 'x'.repeat(5_000_000)] })).toHaveLength(2);
   });
+
+  it('are empty for a link that goes, where none may stay: never for the first block', () => {
+    const [first, second] = links(2) as [JsonObject, JsonObject];
+    const telling = 'instead';
+    expect(toldIn(links(4), { telling, files: 1 })).toEqual([
+      'Link to a resource: report\ndoc://r/0\n',
+      '',
+      '',
+      '3 more links of this result have no room here.\n',
+    ]);
+    expect(toldIn([first, { ...first }, second], { telling, texts: ['doc://r/0 doc://r/1'] })).toEqual([
+      'Link to a resource: report\ndoc://r/0\n',
+      '',
+      '',
+    ]);
+    // words that are no longer than the block need no room
+    const long = { ...first, _meta: { a: 'x'.repeat(300) } };
+    expect(toldIn([long], { telling, room: 0 })).toHaveLength(1);
+  });
 });
