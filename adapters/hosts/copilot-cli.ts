@@ -32,6 +32,7 @@ export const profiles: readonly HostProfile[] = [
       links: { is: 'dropped', source: SOURCE },
       blobs: { is: 'dropped', source: `${SOURCE}: only a PDF arrives, and not by chat completions` },
       errors: { is: 'text', source: SOURCE },
+      joined: { is: true, source: SOURCE },
       text: { is: { most: 20_480, unit: 'bytes', per: 'result', over: 'saved' }, source: SOURCE },
       opensPages: { is: false, source: 'its users: a page that it is asked to open is not shown' },
       user: { is: 'text', source: 'it prints the size of an image' },

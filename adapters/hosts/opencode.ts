@@ -17,7 +17,10 @@ export const profiles: readonly HostProfile[] = [
         source: 'its source: attachments; the types that every model service takes; SawyerHood/dev-browser #14',
       },
       links: { is: 'dropped', source: 'its source' },
-      blobs: { is: 'shown', source: 'its source: every blob becomes an attachment' },
+      blobs: {
+        is: 'named',
+        source: 'what opencode 1.18.33 sends to its model: the address, type and size, unless it is an image or a PDF',
+      },
       errors: { is: 'text', source: `${SOURCE}: the texts are thrown` },
       text: {
         is: { most: 51_200, unit: 'bytes', per: 'result', lines: 2000, over: 'saved' },

@@ -20,10 +20,12 @@ export function decisionsFor(behaviour: HostBehaviour): Decision[] {
     ...images(behaviour),
     ...errorImages(behaviour),
     ...resourceLinks(behaviour),
+    ...embeddedTexts(behaviour),
     ...blobs(behaviour),
     ...meta(behaviour),
     ...text('text', behaviour.text),
     ...text('errorText', behaviour.errorText),
+    ...textsApart(behaviour),
     ...opensPages(behaviour),
     ...curl(behaviour),
   ];
@@ -86,13 +88,24 @@ function resourceLinks({ links: fact }: HostBehaviour): Decision[] {
       return [decision('resourceLinks', 'drop', 'a link becomes text, which would say the same again', fact)];
     case 'json':
       return [decision('resourceLinks', 'drop', 'a link becomes raw JSON', fact)];
+    case 'whole':
+      return [decision('resourceLinks', 'as-text', 'a link makes raw JSON of the whole result', fact)];
     case 'fetched':
-      return [decision('resourceLinks', 'drop', 'its model’s service is told to fetch each link, and may not', fact)];
+      return [decision('resourceLinks', 'as-text', 'its model’s service is told to fetch a link, and may not', fact)];
     case 'dropped':
       return [decision('resourceLinks', 'with-text', 'links in results do not reach its model', fact)];
     default:
       return [];
   }
+}
+
+function embeddedTexts({ embeddedTexts: fact }: HostBehaviour): Decision[] {
+  if (!fact) return [];
+  const because =
+    fact.is === 'dropped'
+      ? 'embedded texts do not reach its model'
+      : 'an embedded text makes raw JSON of the whole result';
+  return [decision('embeddedTexts', 'as-text', because, fact)];
 }
 
 function blobs({ blobs: fact }: HostBehaviour): Decision[] {
@@ -135,6 +148,10 @@ function text(key: 'text' | 'errorText', fact: Known<HostTextLimit> | undefined)
 
 function withoutReserve(most: number): number {
   return Math.floor(most * (1 - TEXT_RESERVE));
+}
+
+function textsApart({ joined: fact }: HostBehaviour): Decision[] {
+  return fact ? [decision('textsApart', true, 'it puts nothing between two texts', fact)] : [];
 }
 
 function opensPages({ opensPages: fact }: HostBehaviour): Decision[] {

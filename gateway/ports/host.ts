@@ -13,11 +13,17 @@ export interface HostBehaviour {
   readonly structured: Known<'both' | 'content' | 'without-text' | 'without-content'>;
   readonly images: Known<HostImages>;
   /**
-   * `text`: the address as text; `json`: the whole block as JSON; `read`: the host asks the server for it, and adds what
-   * it gets to the context, images as images and anything else as text; `fetched`: the service of its model is to fetch the
-   * address, and the whole request fails where it cannot, as with one of this machine; `dropped`; `unknown`.
+   * `text`: the address as text; `json`: the whole block as JSON; `whole`: one makes JSON of the whole result, with its images as
+   * base64; `read`: the host asks the server for it, and adds what it gets to the context, images as images and anything else as
+   * text; `fetched`: the service of its model is to fetch the address, and the whole request fails where it cannot, as with one
+   * of this machine, or the host itself refuses to send it; `dropped`; `unknown`.
    */
-  readonly links: Known<'text' | 'json' | 'read' | 'fetched' | 'dropped' | 'unknown'>;
+  readonly links: Known<'text' | 'json' | 'whole' | 'read' | 'fetched' | 'dropped' | 'unknown'>;
+  /**
+   * An embedded resource with a text. `dropped`; `whole`: one makes JSON of the whole result, with its images as base64.
+   * Absent: its text reaches the model.
+   */
+  readonly embeddedTexts?: Known<'dropped' | 'whole'>;
   /**
    * An embedded resource with bytes. `shown`: the model gets the bytes as a file; `unchecked`: so it does, but its service
    * refuses the whole request for a type that it does not know; `saved`: the host writes a file and names it; `json`:
@@ -29,6 +35,8 @@ export interface HostBehaviour {
    * base64 too; `unknown`.
    */
   readonly errors: Known<'content' | 'text' | 'string' | 'unknown'>;
+  /** It puts nothing between two texts of a result, at least on one of the ways to its model. */
+  readonly joined?: Known<true>;
   /** Longest text that the model gets whole. */
   readonly text?: Known<HostTextLimit>;
   /** Longest text that the model gets whole of a result with `isError`, where that differs. */
@@ -120,13 +128,19 @@ export interface Host {
   readonly imagesPerResult?: number;
   /** Most bytes of all images in one result. */
   readonly imageBytesPerResult?: number;
-  /** Whether a result with `isError` may have images. Without `keep` it has none. */
+  /**
+   * Whether a result with `isError` may have images. Without `keep` it has none; with `drop`, of a host that is known to keep
+   * only the texts of an error, texts also say what the server's links and embedded texts do.
+   */
   readonly errorImages?: 'keep' | 'drop';
   /**
    * `no-images`: no `resource_link` of Wharf's to an image; `drop`: none of Wharf's at all, because the text says it;
-   * `with-text`: before each of the server's own there is a text that says it, unless another one does already.
+   * `with-text`: before each of the server's own there is a text that says it, unless another one does already; `as-text`: none
+   * at all, and a text in the place of each of the server's own.
    */
-  readonly resourceLinks?: 'keep' | 'no-images' | 'drop' | 'with-text';
+  readonly resourceLinks?: 'keep' | 'no-images' | 'drop' | 'with-text' | 'as-text';
+  /** `as-text`: an embedded text becomes a text block. */
+  readonly embeddedTexts?: 'keep' | 'as-text';
   /** `drop`: embedded bytes of any size become text or a link. */
   readonly blobs?: 'keep' | 'drop';
   /**
@@ -140,6 +154,8 @@ export interface Host {
   readonly errorText?: ShownText | 'keep';
   /** Whether it is asked to open pages, whatever mode of elicitation it declares. */
   readonly opensPages?: boolean;
+  /** Wharf's texts begin and end with a line break. */
+  readonly textsApart?: boolean;
   /** Texts also hold a command that downloads the file. */
   readonly curl?: boolean;
 }

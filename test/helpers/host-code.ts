@@ -110,6 +110,14 @@ const goose: Replay = ({ content }) =>
     }),
   );
 
+/** An embedded resource in opencode 1.18.33, and in Kilo CLI, which is made of it. */
+function attached({ text, uri, mimeType }: Json): Seen {
+  if (text) return said(String(text));
+  if (isAttachable(mimeType)) return IMAGE;
+  if (mimeType === 'application/pdf') return FILE;
+  return said(`[Binary MCP resource omitted: ${uri} (${mimeType}) is not a supported attachment type]`);
+}
+
 /** anomalyco/opencode mcp/catalog.ts, session/prompt.ts and tool/truncate.ts. */
 const opencode: Replay = ({ content, structuredContent, isError }) => {
   const limited = (seen: Seen) => {
@@ -123,9 +131,7 @@ const opencode: Replay = ({ content, structuredContent, isError }) => {
       content.map((one) => {
         if (one.type === 'text') return textOf(one);
         if (one.type === 'image') return IMAGE;
-        if (one.type !== 'resource') return NOTHING;
-        const { text, blob } = resourceOf(one);
-        return joined([...(text ? [said(String(text))] : []), ...(blob ? [FILE] : [])]);
+        return one.type === 'resource' ? attached(resourceOf(one)) : NOTHING;
       }),
     ),
   );
@@ -137,12 +143,7 @@ const kilo: Replay = ({ content, isError }) => {
   const parts = content.map((one): Seen => {
     if (one.type === 'text') return textOf(one);
     if (one.type === 'image') return IMAGE;
-    if (one.type !== 'resource') return NOTHING;
-    const { text, uri, mimeType } = resourceOf(one);
-    if (text) return said(String(text));
-    if (isAttachable(mimeType)) return IMAGE;
-    if (mimeType === 'application/pdf') return FILE;
-    return said(`[Binary MCP resource omitted: ${uri} (${mimeType}) is not a supported attachment type]`);
+    return one.type === 'resource' ? attached(resourceOf(one)) : NOTHING;
   });
   const seen = joined(parts);
   const isLong = Buffer.byteLength(seen.text) > 51_200 || seen.text.split('\n').length > 2000;
@@ -200,7 +201,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** langchain-ai/langchainjs tools.ts. The models of OpenAI and Anthropic throw for a file that has an address, and send nothing. */
+/**
+ * langchain-ai/langchainjs tools.ts. The models of OpenAI and Anthropic throw for a file that has an address, and send nothing;
+ * an embedded resource goes into the artifact.
+ */
 const langchain: Replay = ({ content, isError }) => {
   const texts = content.filter(({ type }) => type === 'text').map(textOf);
   if (isError) return joined(texts);
@@ -277,7 +281,9 @@ const qwenCode: Replay = (result) => {
     if (type === 'text') return textOf(one);
     if (type === 'image') return IMAGE;
     if (type === 'resource_link') return said(`Resource Link: ${one.title ?? one.name} at ${one.uri}`);
-    return type === 'resource' && resourceOf(one).blob ? FILE : NOTHING;
+    if (type !== 'resource') return NOTHING;
+    const { text, blob } = resourceOf(one);
+    return text ? said(String(text)) : blob ? FILE : NOTHING;
   });
   const json = structuredContent ? [said(JSON.stringify(structuredContent))] : [];
   const seen = joined([...json, ...parts]);

@@ -47,7 +47,7 @@ function linkBlock({ ref: { url, name, mimeType, size } }: OutgoingFile): JsonOb
 }
 
 function hasResourceLink({ ref: { mimeType } }: OutgoingFile, { host, protocolVersion }: ClientFacts): boolean {
-  if (host?.resourceLinks === 'drop') return false;
+  if (host?.resourceLinks === 'drop' || host?.resourceLinks === 'as-text') return false;
   // VS Code reads each link at once, and would show its model the image twice, or as text
   if (host?.resourceLinks === 'no-images' && mimeType.startsWith('image/')) return false;
   return eraOf(protocolVersion).hasResourceLinks;

@@ -18,6 +18,7 @@ export const profiles: readonly HostProfile[] = [
       links: { is: 'json', source: SOURCE },
       blobs: { is: 'json', source: SOURCE },
       errors: { is: 'text', source: `${SOURCE}: the texts, as the member error of a JSON text` },
+      joined: { is: true, source: SOURCE },
       meta: { is: 'results', source: `${SOURCE}: the whole result, where it has several blocks` },
       user: { is: 'answer', source: 'it is a library for agents' },
     },

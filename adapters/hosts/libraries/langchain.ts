@@ -1,7 +1,7 @@
 import type { HostProfile } from '../../../gateway/ports/host.js';
 
 const SOURCE = 'libs/langchain-mcp-adapters/src/tools.ts of langchain-ai/langchainjs, 1.1.4';
-const MODELS = '@langchain/openai 1.5.8 and @langchain/anthropic 1.5.11';
+const MODELS = '@langchain/openai 1.6.0 and @langchain/anthropic 1.5.11';
 const PYTHON = 'langchain_mcp_adapters/tools.py of langchain-ai/langchain-mcp-adapters @cc0f284';
 
 export const profiles: readonly HostProfile[] = [
@@ -23,6 +23,7 @@ export const profiles: readonly HostProfile[] = [
         is: 'fetched',
         source: `${SOURCE} and ${PYTHON}: a file or an image with a URL; ${MODELS} throw, or let the service fetch it`,
       },
+      embeddedTexts: { is: 'dropped', source: `${SOURCE}: they go into the artifact, which no model gets` },
       blobs: { is: 'dropped', source: `${SOURCE}: they go into the artifact; ${PYTHON}: a file of any type` },
       errors: { is: 'text', source: SOURCE },
       user: { is: 'answer', source: 'it is a library for agents' },

@@ -52,16 +52,22 @@ function hostSchema() {
       .optional()
       .describe('Most bytes of all images in one result.'),
     errorImages: keepOrDrop().describe(
-      'Images in results with `isError`. `drop`, the default: they become text with a link.',
+      'Images in results with `isError`. `drop`, the default: they become text with a link. Written here, it also has ' +
+        'texts say what links and embedded texts of the server do in such a result.',
     ),
     resourceLinks: z
-      .enum(['keep', 'no-images', 'drop', 'with-text'])
+      .enum(['keep', 'no-images', 'drop', 'with-text', 'as-text'])
       .optional()
       .describe(
         '`no-images`: no `resource_link` to an image, for hosts that read links at once. `drop`: no `resource_link`, ' +
           'because the text has the link already. `with-text`: before each `resource_link` of the server there is a ' +
-          'text that says it, for hosts whose model is not shown links.',
+          'text that says it, for hosts whose model is not shown links. `as-text`: no `resource_link`, and a text in the ' +
+          'place of each one of the server, for hosts that fail because of one.',
       ),
+    embeddedTexts: z
+      .enum(['keep', 'as-text'])
+      .optional()
+      .describe('`as-text`: an embedded text becomes a text block, for hosts whose model is not shown embedded texts.'),
     blobs: keepOrDrop().describe('`drop`: embedded bytes of any size become text or a link.'),
     meta: z
       .enum(['keep', 'no-errors', 'drop'])
@@ -76,6 +82,10 @@ function hostSchema() {
       .boolean()
       .optional()
       .describe('Whether a client that declares elicitation is asked to open pages, whatever modes it declares.'),
+    textsApart: z
+      .boolean()
+      .optional()
+      .describe('Texts about files begin and end with a line break, for hosts that put nothing between two texts.'),
     curl: z.boolean().optional().describe('Texts about files also hold a `curl` command that downloads the file.'),
   });
 }

@@ -17,7 +17,7 @@ import { handleUses } from './handle-uses.js';
 import { hidesContent, resultsWithBoth } from './host/dropped-structure.js';
 import { ImageRoom } from './host/image-room.js';
 import { isLink, tellsLinks } from './host/link-words.js';
-import { ShownFiles } from './host/shown-file.js';
+import { isErrorAt, ShownFiles } from './host/shown-file.js';
 import { mayBeUnshown, storeUnshown, unshownBlocks } from './host/unshown-blocks.js';
 import { announceLinks } from './lazy-links.js';
 import { NO_SUBJECT } from './outgoing-files.js';
@@ -85,7 +85,9 @@ async function findFiles(work: Work, known: Known) {
   const refused = await RefusedFiles.of(work, { ...places, tool });
   const named = mayName ? await naming(work) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, actor: identity.actor, inquire, signal });
-  const isTold = tellsLinks(client.host) && haveLinks(named);
+  const isTold = named.some(
+    (one) => hasLinks(one) && tellsLinks(client.host, isErrorAt(message, one.path)) !== undefined,
+  );
   const uses = isTold ? handleUses(deps, to) : undefined;
   // a model that reads the handle in words can also get a link for it; programs have it for tools that take files
   const links = deps.takers.any || uses ? await announceLinks(named, principal, deps) : [];
@@ -160,8 +162,8 @@ async function translationOf(work: Work, found: Found): Promise<TranslateContext
 }
 
 /** True where a result has a link of the server's. */
-function haveLinks(results: readonly ResultPlace[]): boolean {
-  return results.some(({ result: { content } }) => Array.isArray(content) && content.some(isLink));
+function hasLinks({ result: { content } }: ResultPlace): boolean {
+  return Array.isArray(content) && content.some(isLink);
 }
 
 /** What a host shows of results has nothing to do with what a page gets. */

@@ -18,6 +18,7 @@ import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 import { refuseDuplicates } from './duplicates.js';
+import { apart } from './host/apart.js';
 import type { ShownFiles } from './host/shown-file.js';
 import { digestIn, type OutgoingFiles } from './outgoing-files.js';
 import type { FetchedFile, RemoteFailure, ResultPlace } from './remote-files.js';
@@ -45,8 +46,8 @@ interface RemoteEditContext {
 
 /** Blocks that replace an object. */
 export interface Replacement {
-  /** They stand before the object, which stays. */
-  keeps?: true;
+  /** What a link of the server's becomes: it stays behind the words, they stand in its place, or it goes because they are there. */
+  link?: 'kept' | 'told' | 'gone';
   range: Pick<WatchRange, 'path' | 'start' | 'end'>;
   kind: HolderKind;
   blocks: JsonObject[];
@@ -100,7 +101,7 @@ export async function remoteEdits(
     }
     const { blocks, names, failure } = edited;
     await texts.rename(result, names, context.edits);
-    if (blocks.length > 0) append(located, result, blocks, context.edits);
+    if (blocks.length > 0) append(located, result, apart(blocks, false, context.client), context.edits);
     if (failure) {
       context.edits.set([...result.path, 'isError'], true);
       done.failures.push({ result: result.path, facts: { reason: failure.reason } });
@@ -288,7 +289,9 @@ function addressBlocks({ kind, uri, claims, size }: RemoteFile, holder: JsonObje
   };
   const known = { ...(mimeType !== undefined && { mimeType }), ...(size !== undefined && { size }) };
   const link = { type: 'resource_link', uri, name, ...known };
-  const hasLinks = client.host?.resourceLinks !== 'drop' && eraOf(client.protocolVersion).hasResourceLinks;
+  const { resourceLinks } = client.host ?? {};
+  const isShown = resourceLinks !== 'drop' && resourceLinks !== 'as-text';
+  const hasLinks = isShown && eraOf(client.protocolVersion).hasResourceLinks;
   const [first = text, ...others] = kind === 'prompt' ? [hasLinks ? link : text] : hasLinks ? [text, link] : [text];
   return [{ ...first, ...(annotations && { annotations }), ...(_meta && { _meta }) }, ...others];
 }

@@ -9,6 +9,7 @@ import { BlockMoves } from './beside/block-moves.js';
 import { type FileEntry, limitCaching, resultsOf, tellPrograms } from './beside/file-entries.js';
 import { addStructured, replaceStructured } from './beside/files-in-structure.js';
 import { refuseDuplicates } from './duplicates.js';
+import { setApart } from './host/apart.js';
 import { resultOf } from './host/shown-file.js';
 import { type ClaimedNested, nestedFiles, publishNested, refuseTooLarge } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
@@ -32,6 +33,7 @@ export async function translate(
   const { edits } = context;
   const checked = await checkedFiles(message, cuts, context);
   const { replacements, unshown } = await allReplacements(checked, files, context);
+  setApart(replacements, context.client);
   const moves = new BlockMoves(replacements);
   const entries = replaceHolders(replacements, moves, edits);
   for (const { file, block } of await publishNested(checked.nested, files, context)) {
@@ -41,11 +43,13 @@ export async function translate(
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
-  const replaced = new Set(replacements.flatMap(({ keeps, range }) => (keeps ? [] : [pointer(range.path)])));
+  const replaced = new Set(
+    replacements.flatMap(({ link = 'gone', range }) => (link === 'gone' ? [pointer(range.path)] : [])),
+  );
   tellPrograms(message, entries, { moves, replaced }, context);
   for (const result of resultsOf(entries)) {
     const here = replacements.filter(({ range }) => pointer(resultOf(range.path)) === pointer(result));
-    if (here.some(({ keeps, kind }) => !keeps && kind === 'content'))
+    if (here.some(({ link, kind }) => !link && kind === 'content'))
       await addStructured(message, result, entries, context);
     const isResource = here.some(({ kind }) => kind === 'resource');
     // the result belongs to one principal, and expires with its links
@@ -159,9 +163,9 @@ function besides(others: readonly Replacement[], own: readonly Replacement[]): R
 function replaceHolders(replacements: readonly Replacement[], moves: BlockMoves, edits: Edits): FileEntry[] {
   const entries: FileEntry[] = [];
   for (const one of replacements.toSorted((a, b) => a.range.start - b.range.start)) {
-    const { keeps, range, blocks, file, resource } = one;
+    const { link, range, blocks, file, resource } = one;
     const text = blocks.map((block) => JSON.stringify(block)).join(',');
-    if (keeps) edits.replace({ start: range.start, end: range.start }, `${text},`);
+    if (link === 'kept') edits.replace({ start: range.start, end: range.start }, `${text},`);
     else edits.replace(range, text);
     const place = { contentIndex: moves.placeOf(range.path) };
     if (file) entries.push({ file, result: resultOf(range.path), place, resource });
@@ -187,10 +191,7 @@ async function translateStructured(
 ): Promise<void> {
   const emptied = await refusedStrings(cuts, context);
   const found = await structuredFiles(message, cuts, files, context);
-  const withFiles = [
-    ...context.dropped,
-    ...unshown.flatMap(({ keeps, range }) => (keeps ? [] : [resultOf(range.path)])),
-  ];
+  const withFiles = [...context.dropped, ...unshown.flatMap(({ link, range }) => (link ? [] : [resultOf(range.path)]))];
   const dropped = [...withFiles, ...unshown.map(({ range }) => resultOf(range.path))];
   const texts = new Set(withFiles.map((result) => pointer(result)));
   const gone = await replaceStructured({ message, cuts, moves, entries, texts }, found, dropped, context);

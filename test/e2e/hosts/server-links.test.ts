@@ -20,6 +20,10 @@ const text = (words: string): Json => ({ type: 'text', text: words });
 const image = (bytes: Buffer): Json => ({ type: 'image', mimeType: 'image/png', data: bytes.toString('base64') });
 
 const ONE = link('doc://r/one', { mimeType: 'text/plain', size: 14 });
+const NOTE = {
+  ...{ type: 'resource', annotations: { priority: 1 } },
+  resource: { uri: 'doc://r/note', mimeType: 'text/plain', text: 'All about ships.' },
+};
 const FOUND = { found: [{ id: 7, about: 'ships' }] };
 const LONG = `doc://r/${'x'.repeat(3000)}`;
 /** Tags and selectors of variants spell letters for a model alone; the others turn a text around, or are not seen. */
@@ -28,6 +32,7 @@ const HIDDEN = '\u{e0041}\u{e0101}\u202e\u200b';
 const RESULTS: Record<string, Json> = {
   one: { content: [ONE] },
   failed: { isError: true, content: [ONE] },
+  'failed-note': { isError: true, content: [NOTE] },
   named: { content: [text('It is at doc://r/one.'), ONE] },
   beside: { content: [text('doc://r/0'), ONE, link('doc://r/two'), text('That is all.')] },
   repeated: { content: [ONE, link('doc://r/one', { name: 'again' }), link('doc://r/two')] },
@@ -65,6 +70,8 @@ const RESULTS: Record<string, Json> = {
 const ABOUT = 'Link to a resource: report.txt';
 const ONE_TOLD = `${ABOUT} · text/plain · 14 bytes\ndoc://r/one\n`;
 const NOT_SHOWN = 'Its address is not shown here: it is too long, or has its content or hidden characters in it.';
+
+const NOTED = 'Content of doc://r/note (text/plain):\nAll about ships.';
 
 const textsOf = ({ content }: Json) =>
   ((content ?? []) as Json[]).flatMap((block) => (block?.type === 'text' ? [block.text] : []));
@@ -150,6 +157,19 @@ describe('a link of the server’s, for a host whose model is not shown links', 
 
   it.each(['claude-code', 'cursor', 'some-client'])('has none for %s', async (name) => {
     expect(await call('one', { name })).toEqual(RESULTS.one);
+  });
+
+  it.each(['claude-code', 'mcporter'])('is told in an error, for %s', async (name) => {
+    expect(await call('failed', { name })).toEqual({ isError: true, content: [text(ONE_TOLD), ONE] });
+    expect(await call('failed-note', { name })).toEqual({
+      isError: true,
+      content: [{ ...text(NOTED), annotations: { priority: 1 } }],
+    });
+  });
+
+  it('is told in no error where one is shown like any other result, or nothing is known of it', async () => {
+    for (const tool of ['failed', 'failed-note'])
+      for (const name of ['codex-mcp-client', 'cursor', 'some-client']) expect(await call(tool, { name })).toEqual(RESULTS[tool]);
   });
 
   it('has its address on a line of its own, where a host puts nothing between two texts', async () => {

@@ -69,7 +69,12 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
   ['codex-mcp-client', undefined, 'codex', CODEX],
   ['github-copilot-developer', '1.0.87', 'copilot-cli-1.0.87', { ...COPILOT, text: bytes(9216, 'result') }],
   ['copilot-cli', '1.0.87', 'copilot-cli-1.0.87', { ...COPILOT, text: bytes(9216, 'result') }],
-  ['copilot-cli', '1.0.102', 'copilot-cli', { ...COPILOT, errorImages: 'drop', resourceLinks: 'with-text' }],
+  [
+    'copilot-cli',
+    '1.0.102',
+    'copilot-cli',
+    { ...COPILOT, errorImages: 'drop', resourceLinks: 'with-text', textsApart: true },
+  ],
   ...(['Visual Studio Code', 'Visual Studio Code - Insiders', 'Code - OSS'] as const).map(
     (name) =>
       [
@@ -114,6 +119,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       imageEdge: 8000,
       errorImages: 'drop',
       resourceLinks: 'with-text',
+      blobs: 'drop',
       text: { ...bytes(46_080, 'result'), lines: 2000 },
       curl: true,
     },
@@ -149,7 +155,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     '@langchain/mcp-adapters',
     '1.1.4',
     'langchain',
-    { imageTypes: USUAL, errorImages: 'drop', resourceLinks: 'drop', blobs: 'drop' },
+    { imageTypes: USUAL, errorImages: 'drop', resourceLinks: 'as-text', embeddedTexts: 'as-text', blobs: 'drop' },
   ],
   [
     'ai-sdk-mcp-client',
@@ -157,22 +163,30 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'ai-sdk',
     { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
   ],
-  ...(
-    [
-      'stdio: npx',
-      'stdio: /usr/local/bin/wharf',
-      'streamable-http: http://127.0.0.1:8080/mcp',
-      'strands-agents-ts-sdk',
-    ] as const
-  ).map(
+  ...(['stdio: npx', 'stdio: /usr/local/bin/wharf', 'streamable-http: http://127.0.0.1:8080/mcp'] as const).map(
     (name) =>
       [
         name,
         '1.0.0',
-        name.startsWith('strands') ? 'strands' : 'openai-agents',
-        { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+        'openai-agents',
+        {
+          ...{
+            imageTypes: USUAL,
+            errorImages: 'keep',
+            resourceLinks: 'as-text',
+            embeddedTexts: 'as-text',
+            blobs: 'drop',
+          },
+          textsApart: true,
+        },
       ] as [string, string, string, Host],
   ),
+  [
+    'strands-agents-ts-sdk',
+    '1.0.0',
+    'strands',
+    { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+  ],
   [
     'mcp-client-cli',
     '1.0.0',
@@ -217,6 +231,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       errorImages: 'drop',
       resourceLinks: 'drop',
       blobs: 'drop',
+      textsApart: true,
       meta: 'drop',
     },
   ],

@@ -15,6 +15,20 @@ describe('text of a peer’s for a model', () => {
     ],
     ['selectors of variants that spell bytes', 'a\u{e0100}\u{e01ef}\ufe00b', 'ab'],
     ['halves of characters, and private ones', 'a\ud800b\ue000c', 'abc'],
+    [
+      'what joins emoji',
+      '👩🏽\u200d🚀 👩\u200d❤\ufe0f\u200d👩 1\ufe0f\u20e3',
+      '👩🏽\u200d🚀 👩\u200d❤\ufe0f\u200d👩 1\ufe0f\u20e3',
+    ],
+    ['what parts letters that join', 'می\u200cخواهم نامه\u200cها ه\u200d.ش', 'می\u200cخواهم نامه\u200cها ه\u200d.ش'],
+    ['what joins letters', 'क्\u200dष র\u200d্য ශ්\u200dරී അവന്\u200d', 'क्\u200dष র\u200d্য ශ්\u200dරී അവന്\u200d'],
+    ['joiners that join nothing', 'a\u200cb \u200d🚀\u200d x\ufe0f 1\ufe0f م\u200c م\u200da', 'ab 🚀 x 1 م مa'],
+    [
+      'joiners in a row, or behind what is hidden',
+      'م\u200c\u200cم\u061c\u200cم 🚀\u200d\u200d🚀❤\ufe0f\ufe0f ه\u200d\u200d',
+      'ممم 🚀🚀❤\ufe0f ه',
+    ],
+    ['an emoji that is cut off', `${'x'.repeat(253)}👩\u200d🚀${'x'.repeat(9)}`, `${'x'.repeat(253)}👩…`],
     ['nothing but that', '\u200b\n', ''],
     ['a long text', 'é'.repeat(300), `${'é'.repeat(255)}…`],
     ['whole characters', '🎉'.repeat(300), `${'🎉'.repeat(255)}…`],
@@ -29,6 +43,8 @@ describe('text of a peer’s for a model', () => {
     ['doc://r/\u200b', false],
     ['doc://r/\u{e0041}', false],
     ['doc://r/\ud800', false],
+    ['doc://r/می\u200cخواهم', true],
+    ['doc://r/\u200cخواهم', false],
   ])('has nothing hidden in it: %j is %s', (given, isSo) => {
     expect(isPlain(given)).toBe(isSo);
   });

@@ -8,13 +8,13 @@ export class BlockMoves {
   readonly #lists = new Map<string, { at: number; sum: number }[]>();
 
   constructor(replacements: readonly Replacement[]) {
-    for (const { keeps, range, blocks } of replacements.toSorted((a, b) => a.range.start - b.range.start)) {
+    for (const { link, range, blocks } of replacements.toSorted((a, b) => a.range.start - b.range.start)) {
       const [list, index] = placeIn(range.path);
       const known = this.#lists.get(list) ?? [];
-      const gain = keeps ? blocks.length : blocks.length - 1;
+      const gain = link === 'kept' ? blocks.length : blocks.length - 1;
       const sum = (known.at(-1)?.sum ?? 0) + gain;
       // what is put before a block moves the block itself
-      known.push({ at: keeps ? index : index + 1, sum });
+      known.push({ at: link === 'kept' ? index : index + 1, sum });
       this.#lists.set(list, known);
     }
   }

@@ -6,6 +6,7 @@ import { addAll } from '../../../wire/add-all.js';
 import { pointer } from '../../../wire/json/pointer.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
 import type { MessageCuts } from '../../cut/message-cuts.js';
+import { apart } from '../host/apart.js';
 import { appendBlocks, type DroppedStructure, droppedStructure } from '../host/dropped-structure.js';
 import type { StructuredFile } from '../structured-files.js';
 import type { TranslateContext } from '../translate-context.js';
@@ -83,7 +84,7 @@ async function dropStructure(
     addAll(blocks, context.write(CONTENT, seen, {}, client));
   }
   context.edits.remove([...result, 'structuredContent']);
-  appendBlocks(dropped, blocks, context);
+  appendBlocks(dropped, apart(blocks, first === 0, context.client), context);
 }
 
 async function linkStructured(

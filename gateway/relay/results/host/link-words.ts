@@ -2,17 +2,14 @@ import { isMediaType } from '../../../files/names/media-type.js';
 import { isObject } from '../../../json/value.js';
 import { sizeText } from '../../../policy/amounts.js';
 import { fileLine, handleLine } from '../../../policy/file-words.js';
-import { inPlainSight, isPlain } from '../../../policy/plain-sight.js';
+import { inPlainSight } from '../../../policy/plain-sight.js';
 import type { HandleUses } from '../../../ports/dialect.js';
 import type { Host, ShownText } from '../../../ports/host.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../../ports/json.js';
 import { pointer } from '../../../wire/json/pointer.js';
 import type { TranslateContext } from '../translate-context.js';
+import { isAddress, textOfBlock } from './embedded-text.js';
 import { linesOf } from './shortened-text.js';
-import { textOfBlock } from './unshown.js';
-
-/** Characters of an address that a model can copy. */
-const MAX_URI = 2048;
 
 /** Bytes that the words for all links of one result may have. */
 const MOST = 32 * 1024;
@@ -37,9 +34,13 @@ interface Block {
 
 type LinkContext = Pick<TranslateContext, 'links' | 'uses' | 'limits' | 'room'>;
 
-/** True for a host whose model is not shown the links of servers. */
-export function tellsLinks(host: Host | undefined): boolean {
-  return host?.resourceLinks === 'with-text';
+/** Where the words for a link of the server's stand. */
+export type Telling = 'before' | 'instead';
+
+/** Whether words say what links of servers do, because the model is not shown them: some hosts keep only the texts of an error. */
+export function tellsLinks(host: Host | undefined, isError: boolean): Telling | undefined {
+  if (host?.resourceLinks === 'as-text') return 'instead';
+  return host?.resourceLinks === 'with-text' || (isError && host?.errorImages === 'drop') ? 'before' : undefined;
 }
 
 /** True for a link to a resource. */
@@ -65,13 +66,14 @@ export class LinkWords {
   /**
    * The words for the links of one result. A link that a text of the result names already, or the words for another link, has
    * none. What would make the message too long is left out.
+   * @param telling `instead`: a link without words is empty here, and goes; a first block never does, nor one with a handle
    * @param texts all texts of the result
    * @param limit how much text the host shows of it
    */
   of(
     blocks: readonly Block[],
-    texts: readonly string[],
-    limit: ShownText | undefined,
+    telling: Telling,
+    { texts, limit }: { texts: readonly string[]; limit: ShownText | undefined },
   ): ReadonlyMap<JsonObject, string> {
     const { limits, uses, room } = this.#context;
     const words = new Map<JsonObject, string>();
@@ -80,14 +82,20 @@ export class LinkWords {
     /** Links without words, and the first of them. */
     let left: { block: JsonObject; before: JsonObject | undefined; count: number } | undefined;
     for (const [index, { path, block }] of blocks.entries()) {
-      if (!isLink(block) || known.has(block.uri)) continue;
+      if (!isLink(block)) continue;
+      const handle = this.#handles.get(pointer(path));
+      const mayGo = telling === 'before' || left !== undefined || (handle === undefined && path.at(-1) !== 0);
+      const isKnown = mayGo && known.has(block.uri);
       // several long addresses are out of the message, and empty here
       if (block.uri !== '') known.add(block.uri);
-      if (left) left.count += 1;
-      if (left || this.#areIn(texts, marksOf(block))) continue;
+      if (left && !isKnown) left.count += 1;
+      if (mayGo && (isKnown || left || this.#areIn(texts, marksOf(block)))) {
+        if (telling === 'instead') words.set(block, '');
+        continue;
+      }
       const before = blocks[index - 1]?.block;
-      const text = apart(wordsOf(block, this.#handles.get(pointer(path)), uses), before);
-      const isTold = this.#toldCount < limits.files && shown.take(text) && room.take(sizeOf(block, text));
+      const text = apart(wordsOf(block, handle, uses), before);
+      const isTold = this.#toldCount < limits.files && shown.take(text) && room.take(sizeOf(block, text, telling));
       if (!isTold) left = { block, before, count: 1 };
       else {
         words.set(block, text);
@@ -95,7 +103,7 @@ export class LinkWords {
       }
     }
     const more = left && apart(moreText(left.count), left.before);
-    if (left && more !== undefined && room.take(sizeOf(left.block, more))) words.set(left.block, more);
+    if (left && more !== undefined && room.take(sizeOf(left.block, more, telling))) words.set(left.block, more);
     return words;
   }
 
@@ -108,9 +116,11 @@ export class LinkWords {
 }
 
 /** Bytes that the words for a link add to the message. */
-function sizeOf({ annotations }: JsonObject, text: string): number {
+function sizeOf(block: JsonObject, text: string, telling: Telling): number {
+  const { annotations } = block;
   const about = annotations === undefined ? '' : JSON.stringify(annotations);
-  return ROOM_OF_BLOCK + Buffer.byteLength(JSON.stringify(text)) + Buffer.byteLength(about);
+  const size = ROOM_OF_BLOCK + Buffer.byteLength(JSON.stringify(text)) + Buffer.byteLength(about);
+  return telling === 'before' ? size : size - Buffer.byteLength(JSON.stringify(block));
 }
 
 /** On lines of its own: Copilot CLI puts nothing between two texts, and each may end with an address. */
@@ -172,9 +182,7 @@ function wordsOf(
 }
 
 function addressLine(uri: JsonValue | undefined): string {
-  const isShown =
-    typeof uri === 'string' && uri !== '' && uri.length <= MAX_URI && !/^data:/i.test(uri) && isPlain(uri);
-  return isShown
+  return isAddress(uri)
     ? uri
     : 'Its address is not shown here: it is too long, or has its content or hidden characters in it.';
 }

@@ -4,6 +4,7 @@ import type { HolderKind, OutgoingFile } from '../../../ports/dialect.js';
 import type { JsonPath } from '../../../ports/json.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
+import { tellsEmbedded } from './embedded-text.js';
 import type { ImageRoom } from './image-room.js';
 
 /** Path of the result that contains the list item at this path, or a value inside the item. */
@@ -56,6 +57,11 @@ export class ShownFiles {
     const isSeen = images !== 'drop' && imageTypes?.includes(image.mimeType) !== false;
     const hasRoom = isSeen && this.#images.take(result, Buffer.byteLength(image.base64, 'base64'));
     return { file: hasRoom ? shown : { ...file, preview }, client };
+  }
+
+  /** True where the model gets the embedded texts of this result only as text blocks. */
+  tellsEmbedded(result: JsonPath): boolean {
+    return tellsEmbedded(this.#client.host, isErrorAt(this.#message, result));
   }
 
   /**

@@ -15,6 +15,7 @@ import type { CutDeps, MessageCuts } from '../../cut/message-cuts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { TranslateContext } from '../translate-context.js';
+import { headed, tellsEmbedded, textOfBlock } from './embedded-text.js';
 import { type ImageRoom, mostImages, sizeOf } from './image-room.js';
 import { LinkWords, tellsLinks } from './link-words.js';
 import { shortened } from './shortened-text.js';
@@ -25,9 +26,9 @@ import {
   headFor,
   limitOfTool,
   textLimit,
-  textOfBlock,
   type Unshown,
   unshownBytes,
+  unshownEmbedded,
   unshownText,
 } from './unshown.js';
 
@@ -46,6 +47,8 @@ const WORDS = ['"image"', '"audio"', '"blob"'].map((word) => Buffer.from(word));
 /** What needs no file of its own. Links have a number of their own. */
 const WITHOUT_FILE: ReadonlySet<Unshown['kind']> = new Set(['other-type', 'link']);
 
+/** The word of a block with an embedded text. */
+const RESOURCE = Buffer.from('"resource"');
 const IS_ERROR = Buffer.from('"isError"');
 const STRUCTURED = Buffer.from('"structuredContent"');
 
@@ -61,9 +64,10 @@ export function mayBeUnshown(message: HeldMessage, { host }: ClientFacts): boole
     // a long string is not among the bytes held, and a line has at least one byte
     const isLong = message.slots.length > 0;
     if (limit && (isLong || end - start > Math.min(limit.most, limit.lines ?? limit.most))) return true;
-    if (keepsBytes) return false;
+    const keepsTexts = !tellsEmbedded(host, isError);
+    if (keepsBytes && keepsTexts) return false;
     const bytes = message.slice(start, end);
-    return isLong || WORDS.some((word) => bytes.includes(word));
+    return isLong || WORDS.some((word) => bytes.includes(word)) || (!keepsTexts && bytes.includes(RESOURCE));
   });
 }
 
@@ -93,12 +97,14 @@ export function mayBeUnshownIn(body: Buffer, { host }: ClientFacts): boolean {
     const { most = Number.POSITIVE_INFINITY, lines = most } = textLimit(host, isError) ?? {};
     if (body.length > Math.min(most, lines)) return true;
   }
+  const isError = body.includes(IS_ERROR);
   const isSpecial =
     choosesImages(host) ||
     host?.blobs === 'drop' ||
-    (host?.errorImages !== 'keep' && body.includes(IS_ERROR)) ||
+    (isError && host?.errorImages !== 'keep') ||
     (host?.structured === 'drop' && body.includes(STRUCTURED));
-  return isSpecial && WORDS.some((word) => body.includes(word));
+  if (isSpecial && WORDS.some((word) => body.includes(word))) return true;
+  return tellsEmbedded(host, isError) && body.includes(RESOURCE);
 }
 
 /** Moves images that stayed inline into files, where the host would not show them. */
@@ -146,12 +152,19 @@ export async function unshownBlocks(
   }
   const isBatch = typeof found[0]?.path[0] === 'number';
   const located = await JsonDocument.of(message.skeleton(), isBatch, deps.owner).findInSteps(
-    found.map(({ path }) => path),
+    found.flatMap((one) => (isGone(one) ? [one.path, placeBefore(one.path)] : [one.path])),
   );
   const replacements: Replacement[] = [];
   for (const { path, block, what } of found) {
     const range = located.at(path);
     if (!range) continue;
+    if (isGone({ what })) {
+      // with the comma before it
+      const start = located.at(placeBefore(path))?.end;
+      if (start === undefined) continue;
+      replacements.push({ range: { path, start, end: range.end }, kind: 'content', blocks: [], link: 'gone' });
+      continue;
+    }
     const written = await replaced({ path, block, what }, files, context, deps);
     replacements.push({ range: { ...range, path }, kind: 'content', ...written });
   }
@@ -164,6 +177,15 @@ interface FoundBlock {
   what: Unshown;
 }
 
+/** True for a link of the server's of which nothing stays. It is never the first block of its list. */
+function isGone({ what }: Pick<FoundBlock, 'what'>): boolean {
+  return what.kind === 'link' && what.text === '';
+}
+
+function placeBefore(path: JsonPath): JsonPath {
+  return [...path.slice(0, -1), Number(path.at(-1)) - 1];
+}
+
 function unshownIn(
   { message, cuts, images }: { message: HeldMessage; cuts: MessageCuts; images: ImageRoom },
   context: TranslateContext,
@@ -174,7 +196,7 @@ function unshownIn(
     [...cuts.cuts, ...texts].flatMap((cut) => (cut.inline ? [[pointer(cut.value.path), cut.inline] as const] : [])),
   );
   const stored = new Set(cuts.cuts.flatMap((cut) => (cut.inline ? [] : [pointer(cut.value.path.slice(0, -1))])));
-  const links = tellsLinks(client.host) ? new LinkWords(context) : undefined;
+  const links = new LinkWords(context);
   // by place: a server may write the key many times, of which the last counts
   const contents = new Map<string, WatchRange>();
   for (const range of message.ranges) if (range.name === RANGE.content) contents.set(pointer(range.path), range);
@@ -192,14 +214,18 @@ function unshownIn(
     const given = textLimit(client.host, isError);
     const limit = given && limitOfTool(given, context.longestText(range.path));
     const texts = blocks.flatMap(({ block }) => textOfBlock(block) ?? []);
-    const words = links?.of(blocks, texts, limit);
+    const telling = tellsLinks(client.host, isError);
+    const words = telling && links.of(blocks, telling, { texts, limit });
     const room =
       limit && new TextRoom(limit, [...texts, ...(words?.values() ?? [])], mostImages(content, client.host, isError));
     return blocks.flatMap(({ path, block }): FoundBlock[] => {
       const told = words?.get(block);
-      if (told !== undefined) return [{ path, block, what: { kind: 'link', text: told } }];
+      if (telling && told !== undefined) return [{ path, block, what: { kind: 'link', text: told, telling } }];
       const isBeyond = images.isBeyond(path);
-      const what = unshownBytes(block, client.host, { isError, isBeyond }) ?? unshownText(block, room);
+      const what =
+        unshownBytes(block, client.host, { isError, isBeyond }) ??
+        unshownText(block, room) ??
+        unshownEmbedded(block, client.host, isError);
       return what ? [{ path, block, what }] : [];
     });
   });
@@ -236,11 +262,11 @@ async function replaced(
   files: OutgoingFiles,
   context: TranslateContext,
   deps: UnshownDeps,
-): Promise<Pick<Replacement, 'blocks' | 'file' | 'keeps' | 'resource'>> {
+): Promise<Pick<Replacement, 'blocks' | 'file' | 'link' | 'resource'>> {
   if (what.kind === 'link') {
     const { annotations } = block;
     const about = { type: 'text', text: what.text, ...(annotations !== undefined && { annotations }) };
-    return { blocks: [about], keeps: true };
+    return { blocks: [about], link: what.telling === 'before' ? 'kept' : 'told' };
   }
   if (what.kind === 'text-resource') {
     if (what.isAlone) return { blocks: [{ type: 'text', text: what.text, ...extrasOf(block) }] };
@@ -260,7 +286,7 @@ async function replaced(
     const seen = await context.shown.in(result, file, 'content');
     return { blocks: context.write(BLOCK, seen.file, block, seen.client), file, resource: what.claims.uri };
   }
-  const text = withText(block, shortened(what.text, what.limit));
+  const text = withText(block, shortened(what.text, what.limit), context.shown.tellsEmbedded(result));
   const isReadWhole = what.bytes.length <= context.limits.inlineOther;
   const told = context.write(BLOCK, file, extrasOf(block), context.shown.clientIn(result, { isReadWhole }));
   // a host that shows less than is known of it cuts off the end: Codex 0.171, with a model that it does not know, leaves
@@ -268,8 +294,11 @@ async function replaced(
   return { blocks: [...told, text], file };
 }
 
-function withText({ resource, ...block }: JsonObject, text: string): JsonObject {
-  return isObject(resource) ? { ...block, resource: { ...resource, text } } : { ...block, text };
+function withText({ resource, ...block }: JsonObject, text: string, isAlone: boolean): JsonObject {
+  if (!isObject(resource)) return { ...block, text };
+  return isAlone
+    ? { type: 'text', text: headed(resource, text), ...extrasOf(block) }
+    : { ...block, resource: { ...resource, text } };
 }
 
 function extrasOf({ annotations, _meta }: JsonObject): JsonObject {

@@ -6,6 +6,7 @@ import type { FileClaims } from '../../../ports/file.js';
 import type { Host, ShownText } from '../../../ports/host.js';
 import type { JsonObject } from '../../../ports/json.js';
 import { utf8Text } from '../../../wire/utf8.js';
+import { headed, tellsEmbedded, textOfBlock } from './embedded-text.js';
 import { hasImageRoom } from './image-room.js';
 import type { TextRoom } from './text-room.js';
 
@@ -15,10 +16,10 @@ export type Unshown =
   | { kind: 'bytes'; bytes: Buffer; claims: FileClaims }
   /** An image of another type than the block says: model services refuse the whole request for it. */
   | { kind: 'other-type'; mimeType: string }
-  /** A text spelled as bytes. `isAlone`: nothing but texts is shown. */
+  /** An embedded text, or bytes that are one. `isAlone`: nothing but texts is shown. */
   | { kind: 'text-resource'; text: string; isAlone: boolean }
-  /** A link of the server's: what is said of it. */
-  | { kind: 'link'; text: string }
+  /** A link of the server's, and what is said of it: nothing where that is said already. */
+  | { kind: 'link'; text: string; telling: 'before' | 'instead' }
   /** A text longer than the host shows. */
   | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
 
@@ -54,7 +55,20 @@ export function unshownBytes(
   if (type !== 'resource' || !isObject(resource)) return undefined;
   const found = bytesOf(resource.blob, claimsOf(resource));
   const text = found && isTextual(found.claims.mimeType ?? '') ? utf8Text(found.bytes) : undefined;
-  return text === undefined ? found : { kind: 'text-resource', text, isAlone: isText };
+  if (text === undefined) return found;
+  const isHeaded = !isText && host?.embeddedTexts === 'as-text';
+  return { kind: 'text-resource', text: isHeaded ? headed(resource, text) : text, isAlone: isText || isHeaded };
+}
+
+/** An embedded text that the model gets only as a text block. */
+export function unshownEmbedded(
+  { type, resource }: JsonObject,
+  host: Host | undefined,
+  isError: boolean,
+): Unshown | undefined {
+  if (!tellsEmbedded(host, isError)) return undefined;
+  if (type !== 'resource' || !isObject(resource) || typeof resource.text !== 'string') return undefined;
+  return { kind: 'text-resource', text: headed(resource, resource.text), isAlone: true };
 }
 
 /** True when the host shows not every image. */
@@ -90,12 +104,6 @@ export function limitOfTool(limit: ShownText, longestText: number | undefined): 
   const { withImages: _, ...raised } = limit;
   const most = Math.min(longestText ?? 0, limit.atMost ?? 0);
   return most > limit.most ? { ...raised, most } : limit;
-}
-
-/** The text of a text block, or of an embedded resource. */
-export function textOfBlock({ type, text, resource }: JsonObject): string | undefined {
-  if (type === 'text') return typeof text === 'string' ? text : undefined;
-  return type === 'resource' && isObject(resource) && typeof resource.text === 'string' ? resource.text : undefined;
 }
 
 /** A text that is longer than the host shows. */

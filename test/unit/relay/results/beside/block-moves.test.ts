@@ -29,7 +29,7 @@ describe('the places of blocks after some have been replaced', () => {
   });
 
   it('move by blocks that are put before a block, which itself stays', () => {
-    const moves = new BlockMoves([{ ...replacement([...CONTENT, 1], 20, 1), keeps: true }]);
+    const moves = new BlockMoves([{ ...replacement([...CONTENT, 1], 20, 1), link: 'kept' }]);
     expect([0, 1, 2].map((index) => moves.placeOf([...CONTENT, index]))).toEqual([0, 2, 3]);
   });
 

@@ -3,7 +3,7 @@ import type { Limits } from '../../../../../gateway/policy/limits.js';
 import type { ShownText } from '../../../../../gateway/ports/host.js';
 import type { JsonObject } from '../../../../../gateway/ports/json.js';
 import { Room } from '../../../../../gateway/relay/client/room.js';
-import { LinkWords } from '../../../../../gateway/relay/results/host/link-words.js';
+import { LinkWords, type Telling } from '../../../../../gateway/relay/results/host/link-words.js';
 
 const link = (index: number, rest: JsonObject = {}): JsonObject => ({
   type: 'resource_link',
@@ -18,18 +18,19 @@ interface Given {
   room?: number;
   files?: number;
   limit?: ShownText;
+  telling?: Telling;
 }
 
 function toldIn(content: readonly JsonObject[], given: Given = {}): string[] {
   return tellerOf(given)(content);
 }
 
-function tellerOf({ texts = [], room = 1_000_000, files = 100, limit }: Given) {
+function tellerOf({ texts = [], room = 1_000_000, files = 100, limit, telling = 'before' }: Given) {
   const context = { links: [], uses: undefined, limits: { files } as Limits, room: new Room(room, 0) };
   const words = new LinkWords(context);
   return (content: readonly JsonObject[]) => {
     const blocks = content.map((block, index) => ({ path: ['result', 'content', index], block }));
-    return [...words.of(blocks, texts, limit).values()];
+    return [...words.of(blocks, telling, { texts, limit }).values()];
   };
 }
 
@@ -75,5 +76,24 @@ describe('the words for links', () => {
     const texts = ['see doc://r/1', 'x'.repeat(100)];
     expect(toldIn(links(2), { texts })).toEqual(['Link to a resource: report\ndoc://r/0\n']);
     expect(toldIn(links(2), { texts: [...texts, 'x'.repeat(5_000_000)] })).toHaveLength(2);
+  });
+
+  it('are empty for a link that goes, where none may stay: never for the first block', () => {
+    const [first, second] = links(2) as [JsonObject, JsonObject];
+    const telling = 'instead';
+    expect(toldIn(links(4), { telling, files: 1 })).toEqual([
+      'Link to a resource: report\ndoc://r/0\n',
+      '',
+      '',
+      '3 more links of this result have no room here.\n',
+    ]);
+    expect(toldIn([first, { ...first }, second], { telling, texts: ['doc://r/0 doc://r/1'] })).toEqual([
+      'Link to a resource: report\ndoc://r/0\n',
+      '',
+      '',
+    ]);
+    // words that are no longer than the block need no room
+    const long = { ...first, _meta: { a: 'x'.repeat(300) } };
+    expect(toldIn([long], { telling, room: 0 })).toHaveLength(1);
   });
 });

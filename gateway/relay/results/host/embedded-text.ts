@@ -1,0 +1,31 @@
+import { isMediaType } from '../../../files/names/media-type.js';
+import { isObject } from '../../../json/value.js';
+import { inPlainSight, isPlain } from '../../../policy/plain-sight.js';
+import type { Host } from '../../../ports/host.js';
+import type { JsonObject, JsonValue } from '../../../ports/json.js';
+
+/** Characters of an address that a model can copy. */
+const MAX_URI = 2048;
+
+/** True for an address that a model can read and copy. */
+export function isAddress(uri: JsonValue | undefined): uri is string {
+  return typeof uri === 'string' && uri !== '' && uri.length <= MAX_URI && !/^data:/i.test(uri) && isPlain(uri);
+}
+
+/** The text of a text block, or of an embedded resource. */
+export function textOfBlock({ type, text, resource }: JsonObject): string | undefined {
+  if (type === 'text') return typeof text === 'string' ? text : undefined;
+  return type === 'resource' && isObject(resource) && typeof resource.text === 'string' ? resource.text : undefined;
+}
+
+/** True where a model gets embedded texts only as text blocks: its host leaves an error nothing else. */
+export function tellsEmbedded(host: Host | undefined, isError: boolean): boolean {
+  return host?.embeddedTexts === 'as-text' || (isError && host?.errorImages === 'drop');
+}
+
+/** The text of a resource, below what it is. */
+export function headed({ uri, mimeType }: JsonObject, text: string): string {
+  if (!isAddress(uri)) return text;
+  const type = typeof mimeType === 'string' && isMediaType(mimeType) ? ` (${inPlainSight(mimeType)})` : '';
+  return `Content of ${uri}${type}:\n${text}`;
+}
