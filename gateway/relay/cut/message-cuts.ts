@@ -104,6 +104,11 @@ export class MessageCuts {
     return this.#bytes;
   }
 
+  /** Of these its own, without what is noted beside it. */
+  get #own(): number {
+    return this.#bytes - this.#message.noted;
+  }
+
   /** True once the message is known to answer a request, whatever the order of its keys. */
   get isAnswer(): boolean {
     const [cut] = this.cuts;
@@ -112,8 +117,8 @@ export class MessageCuts {
   }
 
   /**
-   * Accounts for bytes held (+) or released (-). Passing `limits.response` or `limits.held` fails the message, never
-   * the stream.
+   * Accounts for bytes held (+) or released (-). Passing `limits.response`, `limits.noted` or `limits.held` fails the
+   * message, never the stream.
    */
   account(delta: number): void {
     if (this.#released) return;
@@ -123,12 +128,20 @@ export class MessageCuts {
     } catch (error) {
       this.fail(error);
     }
-    const { response } = this.#deps.limits;
-    if (this.#bytes > response && !this.failure) {
-      this.fail(
-        new GatewayError('response_too_large', { limit: 'limits.response', allowed: response, actual: this.#bytes }),
-      );
-    }
+    if (!this.failure) this.#judgeSize();
+  }
+
+  /** What is noted beside the message has a limit of its own: a message may have exactly `limits.response` bytes. */
+  #judgeSize(): void {
+    const { response, noted: mostNoted } = this.#deps.limits;
+    const { noted } = this.#message;
+    const own = this.#own;
+    if (own > response) this.#failTooLarge('limits.response', response, own);
+    else if (noted > mostNoted) this.#failTooLarge('limits.noted', mostNoted, noted);
+  }
+
+  #failTooLarge(limit: string, allowed: number, actual: number): void {
+    this.fail(new GatewayError('response_too_large', { limit, allowed, actual }));
   }
 
   /** Releases everything that was accounted for, and stops accounting. */
@@ -174,7 +187,7 @@ export class MessageCuts {
   /** Decoded bytes for which `limits.response` has room now: a longer file is cut, and then does not count for it. */
   #roomInline(): number {
     const { response } = this.#deps.limits;
-    return Math.max(0, Math.floor(((response - Math.min(KEPT_FREE, response / 4) - this.#bytes) / 4) * 3));
+    return Math.max(0, Math.floor(((response - Math.min(KEPT_FREE, response / 4) - this.#own) / 4) * 3));
   }
 
   /** Each file is noted where rules ask where it comes from, however short: so there may be only so many. */
@@ -195,7 +208,7 @@ export class MessageCuts {
     if (this.failure) return undefined;
     const { spool, response, inlineOther } = this.#deps.limits;
     this.#nested += 1;
-    const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#bytes);
+    const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#own);
     const cut = this.#newCut(value, spelled, { definite: false, inlineLimit: inlineOther, spoolLimit, isNested: true });
     this.#inTexts.add(cut);
     return cut;

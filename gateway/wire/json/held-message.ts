@@ -36,8 +36,10 @@ export interface Capture {
 
 /** Limits of a held message, and the callbacks that account for it. */
 export interface HoldRules {
-  /** Bytes; Infinity is allowed. */
+  /** Bytes of the message; Infinity is allowed. */
   readonly maxHeld: number;
+  /** Bytes of what is noted beside it; Infinity is allowed. */
+  readonly maxNoted: number;
   /** False: bytes are counted, then released. */
   readonly holds: boolean;
   readonly onHeld: ((delta: number, message: HeldMessage) => void) | undefined;
@@ -106,6 +108,11 @@ export class HeldMessage {
   /** Bytes of a string that may still become a cut; reported as held. */
   get pendingBytes(): number {
     return this.#pending.size;
+  }
+
+  /** Assumed bytes of what is noted beside the message; reported as held. */
+  get noted(): number {
+    return this.#recordCost;
   }
 
   get discarded(): boolean {
@@ -208,11 +215,11 @@ export class HeldMessage {
    * Reader's side: adds an entry to `list`.
    * @param extra its cost beyond the usual
    * @returns false when the message is discarded
-   * @throws WireError `held`
+   * @throws WireError `noted`
    */
   record<T>(list: T[], entry: T, extra = 0): boolean {
     const cost = RECORD_COST + extra;
-    if (this.#discarded || !this.#mayHold(cost)) return false;
+    if (this.#discarded || !this.#mayNote(cost)) return false;
     list.push(entry);
     this.#recordCost += cost;
     this.#rules.onHeld?.(cost, this);
@@ -274,9 +281,18 @@ export class HeldMessage {
   /** @throws WireError `held`, unless the callback discards the message: then the result is false */
   #mayHold(bytes: number): boolean {
     const { maxHeld } = this.#rules;
-    const total = this.#bytes.size + this.#recordCost + bytes;
+    const total = this.#bytes.size + bytes;
     if (total <= maxHeld) return true;
     this.reportLimit(new WireError('held', `message holds more than ${maxHeld} bytes`, total));
+    return false;
+  }
+
+  /** @throws WireError `noted`, unless the callback discards the message: then the result is false */
+  #mayNote(bytes: number): boolean {
+    const { maxNoted } = this.#rules;
+    const total = this.#recordCost + bytes;
+    if (total <= maxNoted) return true;
+    this.reportLimit(new WireError('noted', `more than ${maxNoted} bytes are noted beside a message`, total));
     return false;
   }
 
