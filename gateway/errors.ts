@@ -230,10 +230,7 @@ export const ERROR_TABLE = {
   response_too_large: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) =>
-      f.limit === 'limits.noted'
-        ? `What is noted beside the server's message, of places in it, is more than the ${over(f, ' so far')}.`
-        : `The server's message, without its files, is larger than the ${over(f, ' so far')}.`,
+    text: (f) => `The server's message, without its files, is larger than the ${over(f, ' so far')}.`,
   },
   remote_file_failed: {
     http: 502,

@@ -43,7 +43,7 @@ export const OF_SERVERS = {
   upstream_coding: {
     why: 'The server compresses its answer in a way that Wharf does not undo, although it was asked not to.',
     todo: 'Switch compression off in the server, or in the proxy in front of it.',
-    facts: { coding: 'zstd' },
+    facts: { coding: 'br' },
   },
   upstream_coding_limit: {
     why: 'A compressed answer grows more than `limits.codingRatio` times: a compression bomb, or a very plain text.',
@@ -51,8 +51,8 @@ export const OF_SERVERS = {
     facts: { allowed: 100, actual: 900 },
   },
   response_too_large: {
-    why: "The server's message is too long even without the files in it, or names more places than Wharf notes of one message. Plain text is not cut out.",
-    todo: 'Ask the tool for less. An operator can raise the limit that the text names: `limits.response` or `limits.noted`.',
+    why: "The server's message is too long even without the files in it. Plain text is not cut out.",
+    todo: 'Ask the tool for less. An operator can raise `limits.response`.',
   },
   remote_file_failed: {
     why: 'A result names a file at an address, and the fetch failed.',

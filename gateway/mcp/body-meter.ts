@@ -2,7 +2,7 @@ import { GatewayError, tooDeep } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
 import type { JsonPath } from '../ports/json.js';
 import { WireError } from '../wire/errors.js';
-import { createReader, type HeldMessage, type MessageReader } from '../wire/json/reader.js';
+import { countedBytes, createReader, type HeldMessage, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
 /** Every string in a call's arguments may be a file. */
@@ -67,23 +67,18 @@ export class BodyMeter {
 }
 
 /**
- * Applies `limits.message` to the bytes that are held, but for those of a string that may yet turn out to be long: where
- * a message is cut into chunks must not decide whether it is too large. What is noted beside it has a limit of its own.
+ * Applies `limits.message` to what is held, but for the bytes of a string that may yet turn out to be long: where a message
+ * is cut into chunks must not decide whether it is too large.
  * @param held all bytes reported as held
  * @throws GatewayError `message_too_large`
  */
 export function refuseLong(
   held: number,
   { pendingBytes, noted }: Pick<HeldMessage, 'pendingBytes' | 'noted'>,
-  limits: Pick<Limits, 'message' | 'noted'>,
+  { message: allowed }: Pick<Limits, 'message'>,
 ): void {
-  refuseOver('message', held - pendingBytes - noted, limits);
-  refuseOver('noted', noted, limits);
-}
-
-function refuseOver<Name extends keyof Limits>(name: Name, actual: number, limits: Pick<Limits, Name>): void {
-  const allowed = limits[name];
-  if (actual > allowed) throw new GatewayError('message_too_large', { limit: `limits.${name}`, allowed, actual });
+  const actual = countedBytes(held - pendingBytes - noted, noted);
+  if (actual > allowed) throw new GatewayError('message_too_large', { limit: 'limits.message', allowed, actual });
 }
 
 /** The error of reading a body, for its sender. @param maxDepth `limits.depth` */

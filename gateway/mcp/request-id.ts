@@ -25,7 +25,6 @@ export class IdFinder {
   readonly #reader: MessageReader = createReader('lines', {
     tree: TREE,
     maxHeld: HELD_BYTES,
-    maxNoted: HELD_BYTES,
     handler: {
       limit: (_error, message) => message.discard(),
       message: (message) => {

@@ -47,14 +47,7 @@ export const LIMITS = {
     default: 16 * MIB,
     min: KIB,
     max: MOST_HELD,
-    text: 'A message of a server without its files.',
-  },
-  noted: {
-    kind: 'size',
-    default: 16 * MIB,
-    min: 16 * KIB,
-    max: MOST_HELD,
-    text: 'What Wharf notes beside one message: 200 bytes for each place in it that it comes back to, such as an id, a result, a tool in a list, a file.',
+    text: 'A message of a server without its files, and 200 bytes for each place in it that Wharf notes beyond the first 300: an id, a result, a tool in a list, a block that may be a file.',
   },
   inlineImage: {
     kind: 'size',

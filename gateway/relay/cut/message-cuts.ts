@@ -9,7 +9,13 @@ import type { JsonObject, JsonValue, SlotPlace, SlotReading } from '../../ports/
 import type { Owner } from '../../ports/owner.js';
 import { parseExactly } from '../../wire/json/parse.js';
 import { pointer } from '../../wire/json/pointer.js';
-import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/json/reader.js';
+import {
+  countedBytes,
+  type HeldMessage,
+  type SlotSink,
+  type SlotValue,
+  type WatchRange,
+} from '../../wire/json/reader.js';
 import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
 import { MessageFiles, type MessageFilesDeps } from './message-files.js';
@@ -117,8 +123,8 @@ export class MessageCuts {
   }
 
   /**
-   * Accounts for bytes held (+) or released (-). Passing `limits.response`, `limits.noted` or `limits.held` fails the
-   * message, never the stream.
+   * Accounts for bytes held (+) or released (-). Passing `limits.response` or `limits.held` fails the message, never
+   * the stream.
    */
   account(delta: number): void {
     if (this.#released) return;
@@ -128,20 +134,11 @@ export class MessageCuts {
     } catch (error) {
       this.fail(error);
     }
-    if (!this.failure) this.#judgeSize();
-  }
-
-  /** What is noted beside the message has a limit of its own: a message may have exactly `limits.response` bytes. */
-  #judgeSize(): void {
-    const { response, noted: mostNoted } = this.#deps.limits;
-    const { noted } = this.#message;
-    const own = this.#own;
-    if (own > response) this.#failTooLarge('limits.response', response, own);
-    else if (noted > mostNoted) this.#failTooLarge('limits.noted', mostNoted, noted);
-  }
-
-  #failTooLarge(limit: string, allowed: number, actual: number): void {
-    this.fail(new GatewayError('response_too_large', { limit, allowed, actual }));
+    const { response } = this.#deps.limits;
+    const actual = countedBytes(this.#own, this.#message.noted);
+    if (actual > response && !this.failure) {
+      this.fail(new GatewayError('response_too_large', { limit: 'limits.response', allowed: response, actual }));
+    }
   }
 
   /** Releases everything that was accounted for, and stops accounting. */

@@ -25,7 +25,7 @@ const ANSWER_TREE = compileWatchTree({
 interface OwnAnswerOptions {
   /** The request's id, as JSON text. */
   id: string;
-  limits: Pick<Limits, 'response' | 'noted' | 'depth'>;
+  limits: Pick<Limits, 'response' | 'depth'>;
   held: HeldBudget;
   /** The owner whose share of `limits.held` it takes. */
   owner: Owner;
@@ -33,8 +33,8 @@ interface OwnAnswerOptions {
 }
 
 /**
- * Finds the answer to one request of Wharf's own in a body. Keeps only that, counted against `limits.response`,
- * `limits.noted` and `limits.held` until it is released.
+ * Finds the answer to one request of Wharf's own in a body. Keeps only that, counted against `limits.response` and
+ * `limits.held` until it is released.
  */
 export class OwnAnswerReader {
   readonly #options: OwnAnswerOptions;
@@ -49,7 +49,6 @@ export class OwnAnswerReader {
     this.#reader = createReader(kind, {
       tree,
       maxHeld: limits.response,
-      maxNoted: limits.noted,
       maxDepth: limits.depth,
       mostAtOnce: MOST_AT_ONCE,
       handler: {
@@ -127,15 +126,15 @@ export class OwnAnswerReader {
   }
 
   #tooLarge(error: WireError): GatewayError {
-    const name = error.code === 'noted' ? 'noted' : 'response';
-    const facts = { limit: `limits.${name}`, allowed: this.#options.limits[name], actual: error.offset };
+    const { response } = this.#options.limits;
+    const facts = { limit: 'limits.response', allowed: response, actual: error.offset };
     return new GatewayError('response_too_large', facts, error);
   }
 
   #translate(error: unknown): unknown {
     if (!(error instanceof WireError)) return error;
     const { depth } = this.#options.limits;
-    if (error.code === 'held' || error.code === 'noted') return this.#tooLarge(error);
+    if (error.code === 'held') return this.#tooLarge(error);
     if (error.code === 'depth') return tooDeep(depth, error);
     return new GatewayError('upstream_invalid', { reason: error.message }, error);
   }

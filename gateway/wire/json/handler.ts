@@ -20,7 +20,7 @@ export interface MessageHandler {
   closed?(range: WatchRange, message: HeldMessage): void;
   /** Bytes newly held (+) or released (-). Only `discard()` releases the bytes of a finished message. */
   held?(delta: number, message: HeldMessage): void;
-  /** A message passed `maxHeld`, `maxNoted` or `maxDepth`. Unless the handler discards it here, `feed` throws the error. */
+  /** A message passed `maxHeld` or `maxDepth`. Unless the handler discards it here, `feed` throws the error. */
   limit?(error: WireError, message: HeldMessage): void;
   /** A top-level JSON value, an SSE frame or a line is complete, or its malformed bytes have ended. */
   message(message: HeldMessage): void;
@@ -35,10 +35,8 @@ export interface MessageHandler {
 export interface ReaderOptions {
   tree: WatchTree;
   handler: MessageHandler;
-  /** Most bytes of its own that one message may hold. Default: no limit. */
+  /** Most bytes that one message may hold. Default: no limit. */
   maxHeld?: number;
-  /** Most bytes that may be noted beside a message: its slots, ranges, captures and duplicates. Default: no limit. */
-  maxNoted?: number;
   /** Most containers that may be open at one time. Default: no limit. */
   maxDepth?: number;
   /** Raw length from which a string at a slot is cut; shorter ones stay in the message. Default: none is cut. */
@@ -53,7 +51,7 @@ export interface MessageReader {
   /**
    * Chunks are held by reference where that saves memory; do not write to them afterwards.
    * @returns what is left of the chunk after `mostAtOnce` messages: feed it next
-   * @throws WireError `held`, `noted`, `depth`, `closed`; and any error that a handler throws
+   * @throws WireError `held`, `depth`, `closed`; and any error that a handler throws
    */
   feed(chunk: Buffer): Buffer | undefined;
   /** Ends the body. @throws WireError `truncated` inside a value; an unfinished SSE frame is dropped instead */

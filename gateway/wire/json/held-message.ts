@@ -36,10 +36,8 @@ export interface Capture {
 
 /** Limits of a held message, and the callbacks that account for it. */
 export interface HoldRules {
-  /** Bytes of the message; Infinity is allowed. */
+  /** Bytes as `countedBytes` counts them; Infinity is allowed. */
   readonly maxHeld: number;
-  /** Bytes of what is noted beside it; Infinity is allowed. */
-  readonly maxNoted: number;
   /** False: bytes are counted, then released. */
   readonly holds: boolean;
   readonly onHeld: ((delta: number, message: HeldMessage) => void) | undefined;
@@ -58,6 +56,17 @@ export interface HeldEdit {
  * `[{},{},…` in a watched array would take 70 times its own size.
  */
 const RECORD_COST = 200;
+
+/** Of what is noted beside a message, 300 places do not count: one of exactly `limits.response` bytes passes. */
+const FREE_NOTED = 300 * RECORD_COST;
+
+/**
+ * The bytes by which a message is judged: its own, and those of what is noted beside it beyond 300 places.
+ * @param noted as `HeldMessage.noted`
+ */
+export function countedBytes(own: number, noted: number): number {
+  return own + Math.max(0, noted - FREE_NOTED);
+}
 
 const SPACE = 0x20;
 
@@ -215,11 +224,11 @@ export class HeldMessage {
    * Reader's side: adds an entry to `list`.
    * @param extra its cost beyond the usual
    * @returns false when the message is discarded
-   * @throws WireError `noted`
+   * @throws WireError `held`
    */
   record<T>(list: T[], entry: T, extra = 0): boolean {
     const cost = RECORD_COST + extra;
-    if (this.#discarded || !this.#mayNote(cost)) return false;
+    if (this.#discarded || !this.#mayHold(0, cost)) return false;
     list.push(entry);
     this.#recordCost += cost;
     this.#rules.onHeld?.(cost, this);
@@ -279,20 +288,11 @@ export class HeldMessage {
   }
 
   /** @throws WireError `held`, unless the callback discards the message: then the result is false */
-  #mayHold(bytes: number): boolean {
+  #mayHold(bytes: number, noted = 0): boolean {
     const { maxHeld } = this.#rules;
-    const total = this.#bytes.size + bytes;
+    const total = countedBytes(this.#bytes.size + bytes, this.#recordCost + noted);
     if (total <= maxHeld) return true;
     this.reportLimit(new WireError('held', `message holds more than ${maxHeld} bytes`, total));
-    return false;
-  }
-
-  /** @throws WireError `noted`, unless the callback discards the message: then the result is false */
-  #mayNote(bytes: number): boolean {
-    const { maxNoted } = this.#rules;
-    const total = this.#recordCost + bytes;
-    if (total <= maxNoted) return true;
-    this.reportLimit(new WireError('noted', `more than ${maxNoted} bytes are noted beside a message`, total));
     return false;
   }
 

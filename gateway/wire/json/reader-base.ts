@@ -21,12 +21,11 @@ export abstract class ReaderBase implements MessageReader {
   #closed = false;
 
   constructor(options: ReaderOptions) {
-    const { handler, maxHeld = Number.POSITIVE_INFINITY, maxNoted = Number.POSITIVE_INFINITY, holds = true } = options;
+    const { handler, maxHeld = Number.POSITIVE_INFINITY, holds = true } = options;
     this.options = options;
     this.tokenizer = new Tokenizer(options);
     this.#rules = {
       maxHeld,
-      maxNoted,
       holds,
       onHeld: handler.held && ((delta, message) => handler.held?.(delta, message)),
       onLimit: handler.limit && ((error, message) => handler.limit?.(error, message)),

@@ -60,7 +60,6 @@ export function readChunks(kind: Kind, tree: WatchNode, chunks: readonly Buffer[
   const reader = createReader(kind, {
     tree: compiled(tree),
     maxHeld: options.maxHeld ?? Number.POSITIVE_INFINITY,
-    maxNoted: options.maxNoted ?? Number.POSITIVE_INFINITY,
     maxDepth: options.maxDepth ?? 1000,
     slotMin: options.slotMin ?? 8,
     handler: {

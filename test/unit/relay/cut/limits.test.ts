@@ -201,7 +201,7 @@ describe('memory that small things take', () => {
   });
 
   it('a key of megabytes above many strings counts for each of them', async () => {
-    const lab = new RelayLab({ limits: { ...LIMITS, response: 1_000_000, noted: 1_000_000 } });
+    const lab = new RelayLab({ limits: { ...LIMITS, response: 1_000_000 } });
     const strings = Array.from({ length: 20 }, () => `"${base64(200)}"`).join(',');
     const body = `{"result":{"structuredContent":{"${'k'.repeat(100_000)}":[${strings}]},"content":[]},"id":1}`;
     const { text } = await lab.relay(inPieces(body, 65_536));

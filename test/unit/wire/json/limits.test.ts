@@ -21,10 +21,30 @@ describe('maxHeld', () => {
     expect(read('json', TREE, body, { maxHeld: 300, slotMin: 10_000 })).toMatchObject({ error: 'held' });
   });
 
-  it('does not count what is noted beside a message', () => {
-    const body = `{"id":1,"a":"${'x'.repeat(85)}"}`;
-    expect(read('json', TREE, body, { maxHeld: body.length })).toMatchObject({ error: undefined });
-    expect(read('json', TREE, body, { maxHeld: body.length - 1 })).toMatchObject({ error: 'held' });
+  it('counts what is noted beside a message beyond 300 places', () => {
+    const of = (places: number) => `[${'{},'.repeat(places - 1)}{}]`;
+    const tree = { watch: 'each' };
+    expect(read('json', tree, of(300), { maxHeld: of(300).length })).toMatchObject({ error: undefined });
+    expect(read('json', tree, of(301), { maxHeld: of(301).length + 200 })).toMatchObject({ error: undefined });
+    expect(read('json', tree, of(301), { maxHeld: of(301).length + 199 })).toMatchObject({
+      error: 'held',
+      messages: [],
+    });
+    expect(read('json', {}, of(301), { maxHeld: of(301).length })).toMatchObject({ error: undefined });
+  });
+
+  it('counts places in which a key is repeated, and the keys on the way to a slot', () => {
+    const free = 300 * 200;
+    // ten repetitions of a key are noted
+    const repeated = `{${'"id":1,'.repeat(399)}"id":1}`;
+    const most = repeated.length + (400 + 10) * 200 - free;
+    expect(read('json', TREE, repeated, { maxHeld: most })).toMatchObject({ error: undefined });
+    expect(read('json', TREE, repeated, { maxHeld: most - 1 })).toMatchObject({ error: 'held' });
+    const far = { others: { keys: { data: { slot: 'data' } } } };
+    const long = `{"${'k'.repeat(70_000)}":{"data":"${DATA}"}}`;
+    const held = long.length - DATA.length + 70_204 - free;
+    expect(read('json', far, long, { maxHeld: held, slotMin: 100 })).toMatchObject({ error: undefined });
+    expect(read('json', far, long, { maxHeld: held - 1, slotMin: 100 })).toMatchObject({ error: 'held' });
   });
 
   it('holds for a malformed message, too', () => {
@@ -34,42 +54,6 @@ describe('maxHeld', () => {
   it('is each message anew', () => {
     const { messages, error } = read('lines', TREE, `{"a":"${'x'.repeat(80)}"}\n`.repeat(5), { maxHeld: 100 });
     expect([messages.length, error]).toEqual([5, undefined]);
-  });
-});
-
-describe('maxNoted', () => {
-  const body = `[${'{},'.repeat(99)}{}]`;
-  const tree = { watch: 'each' };
-
-  it('is 200 bytes for each place, whatever the message has of its own', () => {
-    expect(read('json', {}, body, { maxNoted: 0 })).toMatchObject({ error: undefined });
-    expect(read('json', tree, body, { maxNoted: 100 * 200 })).toMatchObject({ error: undefined });
-    expect(read('json', tree, body, { maxNoted: 100 * 200 - 1 })).toMatchObject({ error: 'noted', messages: [] });
-  });
-
-  it('counts places in which a key is repeated, and the keys on the way to a slot', () => {
-    const twice = '{"id":1,"id":2}';
-    expect(read('json', TREE, twice, { maxNoted: 3 * 200 })).toMatchObject({ error: undefined });
-    expect(read('json', TREE, twice, { maxNoted: 3 * 200 - 1 })).toMatchObject({ error: 'noted' });
-    const far = { others: { keys: { data: { slot: 'data' } } } };
-    const long = `{"${'k'.repeat(5000)}":{"data":"${DATA}"}}`;
-    expect(read('json', far, long, { maxNoted: 5204, slotMin: 100 })).toMatchObject({ error: undefined });
-    expect(read('json', far, long, { maxNoted: 5203, slotMin: 100 })).toMatchObject({ error: 'noted' });
-  });
-
-  it('can be the message’s alone, when it is discarded', () => {
-    const failures: string[] = [];
-    const { messages } = read('lines', { keys: { a: { items: { capture: 'id' } } } }, '{"a":[1,2,3,4]}\n{"a":[5]}\n', {
-      maxNoted: 500,
-      handler: {
-        limit: (failure, message) => {
-          failures.push(failure.code);
-          message.discard();
-        },
-      },
-    });
-    expect(new Set(failures)).toEqual(new Set(['noted']));
-    expect(messages.map(({ whole }) => whole)).toEqual(['', '{"a":[5]}']);
   });
 });
 
@@ -251,7 +235,6 @@ describe('a discarded message', () => {
     let captures = 0;
     readChunks('json', TREE, [Buffer.from(body)], {
       maxHeld: 1000,
-      maxNoted: 1000,
       handler: {
         limit: (_, message) => message.discard(),
         message: (message) => {
