@@ -2,7 +2,7 @@ import { GatewayError, tooDeep } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
 import type { JsonPath } from '../ports/json.js';
 import { WireError } from '../wire/errors.js';
-import { createReader, type MessageReader } from '../wire/json/reader.js';
+import { countedBytes, createReader, type HeldMessage, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
 /** Every string in a call's arguments may be a file. */
@@ -47,9 +47,9 @@ export class BodyMeter {
             end: () => {},
           };
         },
-        held: (delta, { pendingBytes }) => {
+        held: (delta, message) => {
           this.#held += delta;
-          refuseLong(this.#held - pendingBytes, limits);
+          refuseLong(this.#held, message, limits);
         },
         message: (message) => message.discard(),
       },
@@ -67,12 +67,18 @@ export class BodyMeter {
 }
 
 /**
- * @param held bytes without those of a string that may yet turn out to be long: where a message is cut into chunks must
- * not decide whether it is too large
+ * Applies `limits.message` to what is held, but for the bytes of a string that may yet turn out to be long: where a message
+ * is cut into chunks must not decide whether it is too large.
+ * @param held all bytes reported as held
  * @throws GatewayError `message_too_large`
  */
-export function refuseLong(held: number, { message: allowed }: Pick<Limits, 'message'>): void {
-  if (held > allowed) throw new GatewayError('message_too_large', { limit: 'limits.message', allowed, actual: held });
+export function refuseLong(
+  held: number,
+  { pendingBytes, noted }: Pick<HeldMessage, 'pendingBytes' | 'noted'>,
+  { message: allowed }: Pick<Limits, 'message'>,
+): void {
+  const actual = countedBytes(held - pendingBytes - noted, noted);
+  if (actual > allowed) throw new GatewayError('message_too_large', { limit: 'limits.message', allowed, actual });
 }
 
 /** The error of reading a body, for its sender. @param maxDepth `limits.depth` */

@@ -64,9 +64,9 @@ export class ShortenedBody {
             },
           };
         },
-        held: (delta, { pendingBytes }) => {
+        held: (delta, message) => {
           holding += delta;
-          refuseLong(holding - pendingBytes, limits);
+          refuseLong(holding, message, limits);
           if (holding <= counted) return;
           held.grow(holding - counted);
           counted = holding;

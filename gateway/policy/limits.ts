@@ -47,7 +47,7 @@ export const LIMITS = {
     default: 16 * MIB,
     min: KIB,
     max: MOST_HELD,
-    text: 'A message of a server without its files, and 200 bytes for each place in it that Wharf notes: its id, its result, each block that may be a file.',
+    text: 'A message of a server without its files, and 200 bytes for each place in it that Wharf notes beyond the first 300: an id, a result, a tool in a list, a block that may be a file.',
   },
   inlineImage: {
     kind: 'size',

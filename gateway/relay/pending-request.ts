@@ -45,8 +45,11 @@ export interface Addressee {
   signal: AbortSignal;
   /** True when the status has already told the client that there is no result. */
   isFailure?: boolean;
-  /** Edits that the channel needs in every message, such as restored ids. */
-  remap?: (message: HeldMessage, edits: Edits) => void;
+  /**
+   * Edits that the channel needs in every message, such as restored ids.
+   * @returns the bytes by which the message becomes longer
+   */
+  remap?: (message: HeldMessage, edits: Edits) => number;
 }
 
 /** One complete answer in a message on its way to the client, with all its cuts finished. */

@@ -1,5 +1,6 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { boundAnswers, passOverLongPauses } from './answers.js';
+import { boundSearch } from './credential-answers.js';
 import { inTime, type RenewedCredentials } from './credentials.js';
 import { nameRequests, statusOf, storeTimeout, toStoreError } from './errors.js';
 import type { ConnectionLimits } from './requests.js';
@@ -93,7 +94,7 @@ export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: nu
   } else {
     // each client has a chain of its own, which searches only when it is asked, and reads a file of credentials as it is then
     const asked = { ...config, ignoreCache: true };
-    const chain = () => new sdk.S3Client(asked).config.credentials;
+    const chain = () => boundSearch(new sdk.S3Client(asked).config.credentials);
     config.credentials = inTime(chain, timeoutMs / CREDENTIALS_PART);
   }
   const client = new sdk.S3Client(config);

@@ -1,4 +1,5 @@
 import { adviceOnConnection } from '../../../gateway/errors/system.js';
+import { CredentialsTooLong } from './credential-answers.js';
 import { CredentialsTimeout, CredentialsUnread } from './credentials.js';
 
 const KEYS =
@@ -60,6 +61,9 @@ interface Facts {
   region?: string | undefined;
 }
 
+/** Of what gives the credentials. */
+const ON_CREDENTIALS = new Set([CredentialsTimeout.name, CredentialsUnread.name, CredentialsTooLong.name]);
+
 /** Whether the store answers, and refuses what Wharf asks until an operator acts. */
 export function isRefusal({ name, status, region }: Facts): boolean {
   const isBare = /^(?:Unknown|Forbidden|UnknownError)$/.test(name) && BARE_REFUSALS.has(status);
@@ -77,7 +81,7 @@ export function adviceOn(facts: Facts): string | undefined {
   const { name, status, region } = facts;
   if (region !== undefined) return undefined;
   if (name === NotS3.name) return NOT_S3;
-  if (name === CredentialsTimeout.name || name === CredentialsUnread.name) return LOOK_AT_CREDENTIALS;
+  if (ON_CREDENTIALS.has(name)) return LOOK_AT_CREDENTIALS;
   if (status === 413) return TOO_LONG;
   return ON_REFUSAL.get(name) ?? (status >= 500 ? FAILS : adviceOnConnection(facts));
 }

@@ -1,15 +1,71 @@
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  type Inflate,
+  type InflateRaw,
+} from 'node:zlib';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Answer } from '../../http/answer.js';
 
 /** Up to this many decoded bytes any ratio passes: short JSON full of blanks is harmless. */
 const FREE_BYTES = 1024 * 1024;
 
+/** The low half of zlib's first byte, which names its method. Raw deflate would have to fill up a byte with other bits than 0. */
+const ZLIB_METHOD = 8;
+const METHOD_BITS = 0x0f;
+
+/**
+ * `deflate` is deflate inside of zlib (RFC 9110), but many servers send it bare, and browsers and curl take both. Which of
+ * them it is, its first byte says.
+ */
+class EitherInflate extends Transform {
+  #inner: Inflate | InflateRaw | undefined;
+
+  /** Bytes that are decoded so far. */
+  get bytesWritten(): number {
+    return this.#inner?.bytesWritten ?? 0;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    if (chunk.length === 0) callback();
+    else {
+      this.#inner ??= this.#begin(chunk[0] as number);
+      this.#inner.write(chunk, callback);
+    }
+  }
+
+  override _flush(callback: TransformCallback): void {
+    if (!this.#inner) callback();
+    else this.#inner.once('end', callback).end();
+  }
+
+  override _read(size: number): void {
+    this.#inner?.resume();
+    super._read(size);
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#inner?.destroy();
+    callback(error);
+  }
+
+  #begin(first: number): Inflate | InflateRaw {
+    const inner = (first & METHOD_BITS) === ZLIB_METHOD ? createInflate() : createInflateRaw();
+    inner.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) inner.pause();
+    });
+    inner.on('error', (error) => this.destroy(error));
+    return inner;
+  }
+}
+
 const DECODERS = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
-  deflate: createInflate,
+  deflate: () => new EitherInflate(),
   br: createBrotliDecompress,
 } as const;
 

@@ -311,14 +311,12 @@ export class ChannelInbox {
   }
 
   /** Restores the clients' own names, and an id in the client's spelling. */
-  #namesBack(message: HeldMessage, edits: Edits): void {
-    if (this.#options.isShared) this.#parts.names.back(message, edits);
-    else {
-      namesBack(message, edits, (id) => {
-        const known = this.#parts.streams.idOf(id);
-        return known === id ? undefined : { id: known, progressToken: undefined };
-      });
-    }
+  #namesBack(message: HeldMessage, edits: Edits): number {
+    if (this.#options.isShared) return this.#parts.names.back(message, edits);
+    return namesBack(message, edits, (id) => {
+      const known = this.#parts.streams.idOf(id);
+      return known === id ? undefined : { id: known, progressToken: undefined };
+    });
   }
 
   async #targetOf(message: HeldMessage, readAt: number): Promise<Target | undefined> {

@@ -47,7 +47,7 @@ export class ChannelNames {
     return mapping && answerBack(line, id, mapping.id);
   }
 
-  back(message: HeldMessage, edits: Edits): void {
-    namesBack(message, edits, (id) => this.#mappings.get(knownId(this.#mappings, id)));
+  back(message: HeldMessage, edits: Edits): number {
+    return namesBack(message, edits, (id) => this.#mappings.get(knownId(this.#mappings, id)));
   }
 }

@@ -14,14 +14,21 @@ export interface Mapping {
 /** The client's own names for the request with this channel id; undefined when they are the same. */
 type Names = (id: string) => Mapping | undefined;
 
-/** Restores the client's own id, token and subscription id in a message from the shared channel. */
-export function namesBack(message: HeldMessage, edits: Edits, names: Names): void {
+/**
+ * Restores the client's own id, token and subscription id in a message from the shared channel.
+ * @returns the bytes by which the message becomes longer
+ */
+export function namesBack(message: HeldMessage, edits: Edits, names: Names): number {
+  let longer = 0;
   // a server may write the key `id` many times
   const isCall = message.captured('method') !== undefined;
   for (const range of message.ranges) {
     const text = replacement(message, range, names, isCall);
-    if (text !== undefined) edits.replace(range, text);
+    if (text === undefined) continue;
+    edits.replace(range, text);
+    longer += Buffer.byteLength(text) - (range.end - range.start);
   }
+  return longer;
 }
 
 function replacement(message: HeldMessage, range: WatchRange, names: Names, isCall: boolean): string | undefined {

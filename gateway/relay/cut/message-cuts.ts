@@ -9,7 +9,13 @@ import type { JsonObject, JsonValue, SlotPlace, SlotReading } from '../../ports/
 import type { Owner } from '../../ports/owner.js';
 import { parseExactly } from '../../wire/json/parse.js';
 import { pointer } from '../../wire/json/pointer.js';
-import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/json/reader.js';
+import {
+  countedBytes,
+  type HeldMessage,
+  type SlotSink,
+  type SlotValue,
+  type WatchRange,
+} from '../../wire/json/reader.js';
 import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
 import { MessageFiles, type MessageFilesDeps } from './message-files.js';
@@ -107,6 +113,11 @@ export class MessageCuts {
     return this.#bytes;
   }
 
+  /** Of these its own, without what is noted beside it. */
+  get #own(): number {
+    return this.#bytes - this.#message.noted;
+  }
+
   /** True once the message is known to answer a request, whatever the order of its keys. */
   get isAnswer(): boolean {
     const [cut] = this.cuts;
@@ -127,10 +138,9 @@ export class MessageCuts {
       this.fail(error);
     }
     const { response } = this.#limits;
-    if (this.#bytes > response && !this.failure) {
-      this.fail(
-        new GatewayError('response_too_large', { limit: 'limits.response', allowed: response, actual: this.#bytes }),
-      );
+    const actual = countedBytes(this.#own, this.#message.noted);
+    if (actual > response && !this.failure) {
+      this.fail(new GatewayError('response_too_large', { limit: 'limits.response', allowed: response, actual }));
     }
   }
 
@@ -178,7 +188,7 @@ export class MessageCuts {
   /** Decoded bytes for which `limits.response` has room now: a longer file is cut, and then does not count for it. */
   #roomInline(): number {
     const { response } = this.#limits;
-    return Math.max(0, Math.floor(((response - Math.min(KEPT_FREE, response / 4) - this.#bytes) / 4) * 3));
+    return Math.max(0, Math.floor(((response - Math.min(KEPT_FREE, response / 4) - this.#own) / 4) * 3));
   }
 
   /** Each file is noted where rules ask where it comes from, however short: so there may be only so many. */
@@ -199,7 +209,7 @@ export class MessageCuts {
     if (this.failure) return undefined;
     const { spool, response, inlineOther } = this.#limits;
     this.#nested += 1;
-    const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#bytes);
+    const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#own);
     const cut = this.#newCut(value, spelled, { definite: false, inlineLimit: inlineOther, spoolLimit, isNested: true });
     this.#inTexts.add(cut);
     return cut;

@@ -7,7 +7,7 @@ import type { Piece } from '../../json/written.js';
 import { errorAnswer, errorAnswers } from '../../mcp/error-response.js';
 import { placesOf, RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { JsonPatch } from '../../ports/json.js';
-import type { HeldMessage } from '../../wire/json/reader.js';
+import { type HeldMessage, MAX_CAPTURE } from '../../wire/json/reader.js';
 import { plainSize, Room } from '../client/room.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { splice } from '../cut/splice.js';
@@ -37,6 +37,9 @@ const SERVER_METHODS = new Set(['initialize', 'server/discover']);
 
 /** Methods whose results Wharf itself reads. */
 const READ_METHODS = new Set([...SERVER_METHODS, 'tools/list']);
+
+/** Of names that a message is given back: an id, a token, a subscription. A server may write the key `id` without end. */
+const MOST_RENAMED = 4 * MAX_CAPTURE;
 
 const LIST_CHANGED = 'notifications/tools/list_changed';
 
@@ -88,10 +91,10 @@ export function untouched(
   if (hidesContent(message, to.client) || mayBeUnshown(message, to.client)) return undefined;
   if (!to.remap) return message.render([]) as Buffer[];
   const edits = new Edits(placesOf(message));
-  to.remap(message, edits);
+  const renamed = freeNames(to.remap(message, edits));
   if (edits.isEmpty) return message.render([]) as Buffer[];
   const { length, pieces } = edits.applied();
-  return length > deps.limits.response ? undefined : [...pieces];
+  return length > deps.limits.response + renamed ? undefined : [...pieces];
 }
 
 function maySpeak(message: HeldMessage): boolean {
@@ -144,7 +147,7 @@ export async function toClient(
   const { response } = deps.limits;
   const room = new Room(response, plainSize(message, cuts));
   const edits = new Edits(placesOf(message));
-  const work: Work = { message, cuts, deps, to, answers, files, room, edits };
+  const work: Work = { message, cuts, deps, to, answers, files, room, edits, renamed: 0 };
   try {
     if (maySpeak(message) && (await silenceServer(message, owner))) cuts.reread();
     const retold = retell(work);
@@ -159,7 +162,7 @@ export async function toClient(
       keyOf: (digest) => files.keyOf(digest),
       signal: to.signal,
     });
-    refuseGrown(pieces, growthOf(spans), response);
+    refuseGrown(pieces, growthOf(spans), response + work.renamed);
     to.facts.files += files.count;
     to.facts.fileBytes += files.bytes;
     const isBroken = message.malformed !== undefined;
@@ -332,6 +335,12 @@ function refusalContext({ request }: Work['answers'][number], deps: ResultDeps, 
   return { client, dialects: deps.dialects, outputSchema };
 }
 
-function remapIds({ message, to, edits }: Work): void {
-  to.remap?.(message, edits);
+function remapIds(work: Work): void {
+  const { message, to, edits } = work;
+  if (to.remap) work.renamed = freeNames(to.remap(message, edits));
+}
+
+/** An answer that its server has written within the limit is not refused for the name that its client gave the request. */
+function freeNames(longer: number): number {
+  return Math.min(Math.max(longer, 0), MOST_RENAMED);
 }

@@ -20,4 +20,6 @@ export interface Work {
   room: Room;
   /** The changes of the message. */
   edits: Edits;
+  /** Bytes by which the client's own names for its requests make it longer, for which it need not have room. */
+  renamed: number;
 }

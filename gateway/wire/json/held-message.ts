@@ -37,7 +37,7 @@ export interface Capture {
 
 /** Limits of a held message, and the callbacks that account for it. */
 export interface HoldRules {
-  /** Bytes; Infinity is allowed. */
+  /** Bytes as `countedBytes` counts them; Infinity is allowed. */
   readonly maxHeld: number;
   /** False: bytes are counted, then released. */
   readonly holds: boolean;
@@ -57,6 +57,17 @@ export interface HeldEdit {
  * `[{},{},…` in a watched array would take 70 times its own size.
  */
 const RECORD_COST = 200;
+
+/** Of what is noted beside a message, 300 places do not count: one of exactly `limits.response` bytes passes. */
+const FREE_NOTED = 300 * RECORD_COST;
+
+/**
+ * The bytes by which a message is judged: its own, and those of what is noted beside it beyond 300 places.
+ * @param noted as `HeldMessage.noted`
+ */
+export function countedBytes(own: number, noted: number): number {
+  return own + Math.max(0, noted - FREE_NOTED);
+}
 
 const SPACE = 0x20;
 
@@ -107,6 +118,11 @@ export class HeldMessage {
   /** Bytes of a string that may still become a cut; reported as held. */
   get pendingBytes(): number {
     return this.#pending.size;
+  }
+
+  /** Assumed bytes of what is noted beside the message; reported as held. */
+  get noted(): number {
+    return this.#recordCost;
   }
 
   get discarded(): boolean {
@@ -213,7 +229,7 @@ export class HeldMessage {
    */
   record<T>(list: T[], entry: T, extra = 0): boolean {
     const cost = RECORD_COST + extra;
-    if (this.#discarded || !this.#mayHold(cost)) return false;
+    if (this.#discarded || !this.#mayHold(0, cost)) return false;
     list.push(entry);
     this.#recordCost += cost;
     this.#rules.onHeld?.(cost, this);
@@ -273,9 +289,9 @@ export class HeldMessage {
   }
 
   /** @throws WireError `held`, unless the callback discards the message: then the result is false */
-  #mayHold(bytes: number): boolean {
+  #mayHold(bytes: number, noted = 0): boolean {
     const { maxHeld } = this.#rules;
-    const total = this.#bytes.size + this.#recordCost + bytes;
+    const total = countedBytes(this.#bytes.size + bytes, this.#recordCost + noted);
     if (total <= maxHeld) return true;
     this.reportLimit(new WireError('held', `message holds more than ${maxHeld} bytes`, total));
     return false;

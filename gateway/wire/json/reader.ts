@@ -6,7 +6,14 @@ import { JsonReader } from './json-reader.js';
 export { withoutMark } from '../byte-order-mark.js';
 export { MAX_CAPTURE } from './collector.js';
 export type { MessageHandler, MessageReader, ReaderOptions, SlotSink } from './handler.js';
-export { type Capture, type HeldEdit, HeldMessage, type SlotValue, type WatchRange } from './held-message.js';
+export {
+  type Capture,
+  countedBytes,
+  type HeldEdit,
+  HeldMessage,
+  type SlotValue,
+  type WatchRange,
+} from './held-message.js';
 
 /**
  * Reads a body message by message.

@@ -12,6 +12,7 @@ import { close, listen } from '../../helpers/loopback.js';
 const URI = 'AWS_CONTAINER_CREDENTIALS_FULL_URI';
 const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret' };
 const MINUTE = 60_000;
+const MIB = 1024 * 1024;
 const never = () => new Promise<never>(() => undefined);
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -108,6 +109,62 @@ describe('credentials of the SDK', () => {
     expect(error.cause).toMatchObject({ message: expect.stringMatching(/^What gives the credentials /) });
     expect(error).toMatchObject({ code: 'store_unavailable', facts: {} });
     expect(adviceIn([error.cause])).toContain('AWS_CONTAINER_CREDENTIALS_FULL_URI');
+  });
+
+  it.each<[string, (url: string, token: string) => Record<string, string>]>([
+    ['a container', (url) => ({ [URI]: `${url}/` })],
+    ['a machine', (url) => ({ AWS_EC2_METADATA_SERVICE_ENDPOINT: url })],
+    [
+      'a service that takes a token for them',
+      (url, token) => ({
+        AWS_ENDPOINT_URL_STS: url,
+        AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/any',
+        AWS_WEB_IDENTITY_TOKEN_FILE: token,
+      }),
+    ],
+  ])('of %s are given up once they are longer than any', async (_, variables) => {
+    const folder = await mkdtemp(join(tmpdir(), 'wharf-token-'));
+    const token = join(folder, 'token');
+    await writeFile(token, 'token');
+    const piece = Buffer.alloc(64 * 1024, ' ');
+    let largest = 0;
+    const server = createServer((request, response) => {
+      // the machine's own first step is short
+      if (request.method === 'PUT') {
+        response.end('token');
+        return;
+      }
+      request.resume();
+      let sent = 0;
+      const send = () => {
+        while (!response.destroyed && sent < 256 * MIB) {
+          sent += piece.length;
+          largest = Math.max(largest, sent);
+          if (!response.write(piece)) return;
+        }
+        response.end();
+      };
+      response.on('drain', send);
+      send();
+    });
+    const before = process.env;
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const alone = { AWS_CONFIG_FILE: '/nonexistent', AWS_SHARED_CREDENTIALS_FILE: '/nonexistent' };
+    process.env = { PATH: before.PATH, HOME: '/nonexistent', ...alone, ...variables(url, token) };
+    const given = settings.parse({ bucket: 'any', endpoint: 'http://127.0.0.1:1' });
+    const store = await create(given, { timeouts: { store: 60_000 } });
+    try {
+      const failure = await store.remove('f/a').catch((error: unknown) => error as Error);
+      const told = { message: 'What gives the credentials answers with more than 1048576 bytes.' };
+      expect((failure as Error).cause).toMatchObject(told);
+      expect(adviceIn([(failure as Error).cause])).toContain('AWS_CONTAINER_CREDENTIALS_FULL_URI');
+      expect(largest).toBeGreaterThan(MIB);
+      // what the system's own buffers take on the way
+      expect(largest).toBeLessThan(64 * MIB);
+    } finally {
+      process.env = before;
+      await Promise.all([store.close(), close(server), rm(folder, { recursive: true })]);
+    }
   });
 
   it('of a container say when links end that they sign', async () => {

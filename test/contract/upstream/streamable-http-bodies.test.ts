@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/upstream/streamable-http.js';
 import type { ExchangeUpstream } from '../../../gateway/ports/upstream.js';
@@ -100,6 +100,46 @@ describe('a content coding that was not asked for', () => {
   it.each(['gzip', 'br', 'deflate'] as const)('is decoded when it is %s', async (coding) => {
     const body = await read({ body: BODY, coding, chunk: 100 });
     expect(body.equals(BODY)).toBe(true);
+  });
+
+  it.each([
+    ['inside of zlib', deflateSync(BODY)],
+    ['bare', deflateRawSync(BODY)],
+    ['bare, and not compressed', deflateRawSync(BODY, { level: 0 })],
+    ['bare, with fixed codes', deflateRawSync(BODY, { strategy: constants.Z_FIXED })],
+    ['in a small window of zlib', deflateSync(BODY, { windowBits: 9 })],
+  ])('is decoded when it is deflate %s', async (_, coded) => {
+    for (const chunk of [1, 997, undefined]) {
+      const short = chunk === 1 ? { framing: 'chunked' as const } : {};
+      const body = await read({ body: coded, codingHeader: 'deflate', ...short, ...(chunk && { chunk }) });
+      expect(body.equals(BODY)).toBe(true);
+    }
+  });
+
+  it('waits for its reader when it is bare deflate', async () => {
+    const long = Buffer.concat(Array.from({ length: 100 }, () => BODY));
+    fake.queue.push({ body: deflateRawSync(long), codingHeader: 'deflate', contentType: 'application/json' });
+    const { body } = await upstream.open({ method: 'GET', headers: {} }, calm());
+    await until(() => body.readableLength > 0);
+    for (let at = 0; at < 20; at += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(body.readableLength).toBeLessThan(MIB / 4);
+    let bytes = 0;
+    for await (const chunk of body) bytes += (chunk as Buffer).length;
+    expect(bytes).toBe(long.length);
+  });
+
+  it('is nothing when it is deflate of nothing', async () => {
+    expect(await read({ body: Buffer.alloc(0), codingHeader: 'deflate' })).toEqual(Buffer.alloc(0));
+  });
+
+  it('is an error when it is bare deflate and cut off, or expands beyond limits.codingRatio', async () => {
+    const half = deflateRawSync(BODY).subarray(0, 50_000);
+    expect((await failureOf(read({ body: half, codingHeader: 'deflate' }))).code).toBe('upstream_closed');
+    const bomb = deflateRawSync(Buffer.alloc(64 * MIB, 0x20));
+    let bytes = 0;
+    const failure = await failureOf(read({ body: bomb, codingHeader: 'deflate' }, (read) => (bytes = read)));
+    expect(failure.code).toBe('upstream_coding_limit');
+    expect(bytes).toBeLessThanOrEqual(MIB);
   });
 
   it('has a name without case, and identity is none', async () => {

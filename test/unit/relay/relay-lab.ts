@@ -243,11 +243,13 @@ export class RelayLab {
   /**
    * Sends a body through. `pieces` are its chunks; requests are what its answers answer, by default one `tools/call`
    * of the tool `t` with the id 1.
+   * @param remap gives a message the names of its client
    */
   async relay(
     pieces: Iterable<Buffer>,
     kind: 'json' | 'sse' | 'lines' = 'json',
     requests: readonly PendingRequest[] = [call('1')],
+    remap?: Addressee['remap'],
   ): Promise<Relayed> {
     const arrived: { message: HeldMessage; cuts: MessageCuts }[] = [];
     const controller = new AbortController();
@@ -267,6 +269,7 @@ export class RelayLab {
       inquire: this.#inquire,
       facts: this.facts,
       signal: controller.signal,
+      ...(remap && { remap }),
     };
     const messages: (Buffer | undefined)[] = [];
     const forward = async () => {

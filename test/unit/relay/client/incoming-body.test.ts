@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { HeldRequest } from '../../../../gateway/budget/held.js';
 import { beginStep, isTurnOver } from '../../../../gateway/budget/turn.js';
+import type { GatewayError } from '../../../../gateway/errors.js';
 import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
 import { IncomingBody } from '../../../../gateway/relay/client/incoming-body.js';
 import { inputLines } from '../../../../gateway/stdio/input.js';
@@ -138,5 +139,53 @@ describe('a long body, in a turn of the event loop that has lasted long enough',
     expect(held.used).toBeGreaterThanOrEqual(more.length);
     expect(held.used).toBeLessThan(text.length);
     expect(body.pieces).toEqual([]);
+  });
+});
+
+describe('limits.message', () => {
+  const limits = { ...DEFAULT_LIMITS, message: 50_000, inlineArgument: 100_000 };
+  const call = (bytes: number, file: string) => {
+    const of = (text: string) =>
+      `{"method":"tools/call","params":{"arguments":{"a":"${file}","b":"${file}"},"text":"${text}"}}`;
+    return Buffer.from(of('x'.repeat(bytes - of('').length + 2 * file.length)));
+  };
+  /** The error that a message causes; one that is measured only because of its files, too. */
+  function refusal(message: Buffer, piece: number) {
+    const held = heldBudget(10_000_000);
+    const body = new IncomingBody(limits, new HeldRequest(held, limits, {}));
+    try {
+      for (let at = 0; at < message.length; at += piece) body.take(message.subarray(at, at + piece));
+      return undefined;
+    } catch (error) {
+      return (error as GatewayError).facts;
+    }
+  }
+
+  it.each([
+    ['without a file', ''],
+    ['with two long files', 'QUJD'.repeat(20_000)],
+    ['with two files, one too long to be kept', 'QUJD'.repeat(40_000)],
+  ])('is the bytes of a message %s, whatever is noted beside them', (_, file) => {
+    for (const piece of [999, 65_536]) {
+      expect(refusal(call(50_000, file), piece)).toBeUndefined();
+      expect(refusal(call(50_001, file), piece)).toMatchObject({ limit: 'limits.message', allowed: 50_000 });
+    }
+  });
+
+  it('counts what is noted beside them beyond 300 places, such as a long key above many files', () => {
+    const deep = `"${'k'.repeat(20_000)}":`;
+    const files = Array(10)
+      .fill(`"${'QUJD'.repeat(20_000)}"`)
+      .join(',');
+    const body = Buffer.from(`{"params":{"arguments":{${deep}[${files}]}}}`);
+    const take = (message: number) => {
+      const taken = new IncomingBody({ ...limits, message }, { grow() {}, release() {} });
+      for (let at = 0; at < body.length; at += 65_536) taken.take(body.subarray(at, at + 65_536));
+    };
+    const noted = 10 * 20_200 - 300 * 200;
+    take(noted + 30_000);
+    expect(() => take(noted)).toThrow(
+      expect.objectContaining({ facts: expect.objectContaining({ limit: 'limits.message' }) }),
+    );
   });
 });

@@ -21,11 +21,30 @@ describe('maxHeld', () => {
     expect(read('json', TREE, body, { maxHeld: 300, slotMin: 10_000 })).toMatchObject({ error: 'held' });
   });
 
-  it('counts what is recorded of a message, not only its bytes', () => {
-    const body = `[${'{},'.repeat(99)}{}]`;
+  it('counts what is noted beside a message beyond 300 places', () => {
+    const of = (places: number) => `[${'{},'.repeat(places - 1)}{}]`;
     const tree = { watch: 'each' };
-    expect(read('json', {}, body, { maxHeld: 1000 })).toMatchObject({ error: undefined });
-    expect(read('json', tree, body, { maxHeld: 1000 })).toMatchObject({ error: 'held' });
+    expect(read('json', tree, of(300), { maxHeld: of(300).length })).toMatchObject({ error: undefined });
+    expect(read('json', tree, of(301), { maxHeld: of(301).length + 200 })).toMatchObject({ error: undefined });
+    expect(read('json', tree, of(301), { maxHeld: of(301).length + 199 })).toMatchObject({
+      error: 'held',
+      messages: [],
+    });
+    expect(read('json', {}, of(301), { maxHeld: of(301).length })).toMatchObject({ error: undefined });
+  });
+
+  it('counts places in which a key is repeated, and the keys on the way to a slot', () => {
+    const free = 300 * 200;
+    // ten repetitions of a key are noted
+    const repeated = `{${'"id":1,'.repeat(399)}"id":1}`;
+    const most = repeated.length + (400 + 10) * 200 - free;
+    expect(read('json', TREE, repeated, { maxHeld: most })).toMatchObject({ error: undefined });
+    expect(read('json', TREE, repeated, { maxHeld: most - 1 })).toMatchObject({ error: 'held' });
+    const far = { others: { keys: { data: { slot: 'data' } } } };
+    const long = `{"${'k'.repeat(70_000)}":{"data":"${DATA}"}}`;
+    const held = long.length - DATA.length + 70_204 - free;
+    expect(read('json', far, long, { maxHeld: held, slotMin: 100 })).toMatchObject({ error: undefined });
+    expect(read('json', far, long, { maxHeld: held - 1, slotMin: 100 })).toMatchObject({ error: 'held' });
   });
 
   it('holds for a malformed message, too', () => {
