@@ -69,7 +69,7 @@ export function resizeLedgers(ledgers: Ledgers, sized: Sized): void {
 }
 
 function largestMessage({ servers }: Sized): number {
-  return Math.max(...servers.map(({ limits }) => Math.max(limits.response + limits.noted, largestRequest(limits))));
+  return Math.max(...servers.map(({ limits }) => Math.max(limits.response, largestRequest(limits))));
 }
 
 /** What one honest client may use at one time: a stream, and some requests besides. */

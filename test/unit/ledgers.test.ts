@@ -6,8 +6,8 @@ import { DEFAULT_LIMITS } from '../../gateway/policy/limits.js';
 
 const MIB = 1024 * 1024;
 const SERVERS = [
-  { limits: { message: MIB, inlineArgument: MIB, response: 3 * MIB, noted: MIB } },
-  { limits: { message: MIB, inlineArgument: MIB, response: 30 * MIB, noted: 10 * MIB } },
+  { limits: { message: MIB, inlineArgument: MIB, response: 3 * MIB } },
+  { limits: { message: MIB, inlineArgument: MIB, response: 40 * MIB } },
 ];
 
 type Sized = Parameters<typeof createLedgers>[0];
