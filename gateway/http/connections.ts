@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { FairLine, type FairPlace, Line, type Place } from '../budget/line.js';
+import { type Crowd, Crowds } from '../budget/most-used.js';
 import { Patience } from '../budget/patience.js';
 import type { Limits } from '../policy/limits.js';
 import type { Reading } from './incoming/arrivals.js';
@@ -41,6 +42,10 @@ interface Connection {
   hasRest: boolean;
   /** While nothing runs on it: its place in the order of idleness, longest first. */
   idle: Place<Connection> | undefined;
+  /** Its place in that order among the connections of one owner. */
+  idleOfOwner: Place<Connection> | undefined;
+  /** All connections of its owner: of the last caller that was answered on it, or until then of its address. */
+  crowd: Crowd<Connection>;
   idleSince: number;
   /** While it is idle and not read: its place among those. */
   paused: FairPlace<Connection> | undefined;
@@ -69,14 +74,15 @@ interface Room {
 }
 
 /**
- * The connections of one port. When the limit is reached, the one that has been idle longest makes room for the next: a
- * client that opens connections and sends nothing displaces only itself. In the same way, of the caller with the most unread
+ * The connections of one port. When the limit is reached, of the caller with the most of them the one that has been idle
+ * longest makes room for the next: a client that opens connections and sends nothing displaces only itself. In the same way, of the caller with the most unread
  * answers, the one that has left one unread longest makes room for further ones.
  */
 export class Connections implements Reading {
   readonly #room: Room;
   readonly #open = new Map<Socket, Connection>();
   readonly #idle = new Line<Connection>();
+  readonly #crowds = new Crowds<Connection>();
   /** Callers take turns, so that a client waits for one connection of another that has thousands. */
   readonly #paused = new FairLine<Connection>();
   readonly #unread = new Unread<Connection>();
@@ -115,6 +121,8 @@ export class Connections implements Reading {
       running: 0,
       hasRest: false,
       idle: undefined,
+      idleOfOwner: undefined,
+      crowd: this.#crowds.enter(ownerOf(socket)),
       idleSince: 0,
       paused: undefined,
       caller: undefined,
@@ -178,7 +186,7 @@ export class Connections implements Reading {
     if (!connection) return;
     connection.running -= 1;
     connection.hasRest = !complete;
-    if (caller !== undefined) connection.caller = caller;
+    if (caller !== undefined && caller !== connection.caller) this.#own(connection, caller);
     if (untaken > 0) this.#take(connection, untaken);
     this.#rest(connection);
   }
@@ -205,17 +213,22 @@ export class Connections implements Reading {
     clearInterval(this.#look);
   }
 
-  /** The connection that has been idle longest, if it has been idle for a while. */
+  /** One that can make room: of the owner with the most of them, or else of all, the one that has been idle longest. */
   #settled(): Connection | undefined {
-    const { first } = this.#idle;
-    // one that is paused may have sent something
-    return first && !first.paused && performance.now() - first.idleSince >= SETTLED_MS ? first : undefined;
+    return [this.#crowds.first, this.#idle.first].find((connection) => connection && isSettled(connection));
+  }
+
+  #own(connection: Connection, caller: string): void {
+    connection.caller = caller;
+    this.#crowds.leave(connection.crowd);
+    connection.crowd = this.#crowds.enter(ownerOf(connection.socket, caller));
   }
 
   #rest(connection: Connection): void {
     if (connection.running > 0) return;
     connection.idleSince = performance.now();
     connection.idle = this.#idle.add(connection);
+    connection.idleOfOwner = connection.crowd.spare.add(connection);
     // those that were paused before it have their turn first
     if (!this.#paused.isEmpty) this.#pause(connection);
   }
@@ -223,7 +236,9 @@ export class Connections implements Reading {
   /** It is idle no longer. */
   #stir(connection: Connection): void {
     if (connection.idle) this.#idle.remove(connection.idle);
+    if (connection.idleOfOwner) connection.crowd.spare.remove(connection.idleOfOwner);
     connection.idle = undefined;
+    connection.idleOfOwner = undefined;
     this.#read(connection);
   }
 
@@ -254,8 +269,9 @@ export class Connections implements Reading {
   }
 
   #forget(connection: Connection): void {
-    this.#open.delete(connection.socket);
+    if (!this.#open.delete(connection.socket)) return;
     this.#stir(connection);
+    this.#crowds.leave(connection.crowd);
     if (connection.late) this.#take(connection, connection.late.value.bytes);
   }
 
@@ -270,6 +286,16 @@ export class Connections implements Reading {
       } else if (waiting > 0 && now - connection.waitingSince >= this.#room.stallMs) connection.socket.destroy();
     }
   }
+}
+
+/** Idle for a while. One that is paused may have sent something. */
+function isSettled({ paused, idleSince }: Connection): boolean {
+  return !paused && performance.now() - idleSince >= SETTLED_MS;
+}
+
+/** Whose share a connection takes. @param caller who was answered on it, where that is known */
+export function ownerOf({ remoteAddress = '' }: Socket, caller = ''): string {
+  return caller === '' ? `address ${remoteAddress}` : `caller ${caller}`;
 }
 
 /** Bytes that the kernel has not taken. Of a running write, Node's stream knows only that it is unfinished. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { Line } from '../budget/line.js';
+import { Crowds } from '../budget/most-used.js';
 import { Patience } from '../budget/patience.js';
-import { closeSoon } from './connections.js';
+import { closeSoon, ownerOf } from './connections.js';
 
 /**
  * How much, and how long, a refused client may still send while it reads its answer; then the connection is closed.
@@ -17,15 +17,18 @@ const PAUSE_MS = 500;
 const LONGEST = new Patience(LONGEST_MS);
 const PAUSE = new Patience(PAUSE_MS);
 
-/** Requests whose rest is read at one time. For one more, the one refused longest ago is closed. */
+/** Requests whose rest is read at one time. For one more, that of the caller with the most which was refused longest ago is closed. */
 const MOST_AT_ONCE = 256;
 
 /** What closes each of them. */
-const discarding = new Line<() => void>();
+const discarding = new Crowds<() => void>();
 let count = 0;
 
-/** Reads and drops the rest of a body, so that the connection can be reused. */
-export function discardRest(request: IncomingMessage): void {
+/**
+ * Reads and drops the rest of a body, so that the connection can be reused.
+ * @param caller who was answered, where that is known; else its address counts
+ */
+export function discardRest(request: IncomingMessage, caller = ''): void {
   if (request.complete || request.destroyed) {
     request.resume();
     return;
@@ -35,7 +38,9 @@ export function discardRest(request: IncomingMessage): void {
   const stop = () => {
     LONGEST.end(longest);
     PAUSE.end(pause);
-    if (discarding.remove(place)) count -= 1;
+    if (!crowd.spare.remove(place)) return;
+    discarding.leave(crowd);
+    count -= 1;
   };
   const end = () => {
     stop();
@@ -50,7 +55,8 @@ export function discardRest(request: IncomingMessage): void {
     if (isPausing || read - begun > REST_BYTES) end();
     else pause = PAUSE.begin(look);
   };
-  const place = discarding.add(end);
+  const crowd = discarding.enter(ownerOf(socket, caller));
+  const place = crowd.spare.add(end);
   count += 1;
   const longest = LONGEST.begin(end);
   let pause = PAUSE.begin(look);

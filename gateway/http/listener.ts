@@ -195,7 +195,7 @@ function requestHandler(
       return;
     }
     // otherwise Node would read everything that follows, without end
-    response.once('finish', () => discardRest(request));
+    response.once('finish', () => discardRest(request, response.caller));
     handle(request, response);
   };
   return (request, response) => {

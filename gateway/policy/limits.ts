@@ -200,7 +200,7 @@ export const LIMITS = {
     default: 10_000,
     min: 8,
     max: 1_000_000,
-    text: 'Client connections open at one time, in the whole process; fewer if the system allows fewer open files. When all are taken, a new one closes the one that has been idle longest.',
+    text: 'Client connections open at one time, in the whole process; fewer if the system allows fewer open files. When all are taken, a new one closes, of the caller with the most of them, the one that has been idle longest.',
     processWide: true,
   },
   capabilities: {

@@ -27,6 +27,18 @@ const OPENING: ReadonlyMap<number | undefined, number> = new Map([
   [0x5b, 0x5d],
 ]);
 
+/** What a header can carry (RFC 9110 §5.5), one character for each byte. */
+const FIELD_VALUE = /^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/;
+
+/**
+ * An event's id, as its bytes stand in a header. One that no header can carry is as none: a request with it would fail, and
+ * one with an older id would bring events again.
+ */
+function asHeader(id: Buffer): string | undefined {
+  const text = id.toString('latin1');
+  return FIELD_VALUE.test(text) ? text : undefined;
+}
+
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
 /** Whether it begins as a message does: other JSON is a text, a number, a word, or holds nothing. */
@@ -208,7 +220,7 @@ export class LineReply implements Reply {
   }
 
   #note({ id, retry }: FrameFields): void {
-    if (id) this.#lastEventId = id.toString('utf8');
+    if (id) this.#lastEventId = asHeader(id);
     if (retry) this.#retryMs = Number(retry.toString('latin1'));
   }
 

@@ -72,6 +72,7 @@ export class LineReader extends ReaderBase {
     } else if (this.#noise) {
       const line = Buffer.concat(this.#noise);
       this.#noise = undefined;
+      this.mayDeliver -= 1;
       this.options.handler.noise?.(line);
     }
   }

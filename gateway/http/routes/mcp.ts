@@ -167,7 +167,7 @@ class McpRequest implements OpenExchange {
       const error = noteFailure(deps, refusal, exchange, this.#server.name);
       if (exchange.facts.requests.length === 0) exchange.facts.requests = await answersOfRefused(incoming);
       refuse(outgoing, error, exchange.facts.requests);
-      discardRest(incoming);
+      discardRest(incoming, exchange.principal);
     } finally {
       this.#end();
     }

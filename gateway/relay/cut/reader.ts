@@ -17,7 +17,10 @@ import { type CutDeps, MessageCuts } from './message-cuts.js';
 /** Bytes handed to the reader in one go: the most that a part buffer's slack can take while its part is being sent. */
 const MAX_FEED = 64 * 1024;
 
-/** Messages after which others have a turn: a chunk may hold thirty thousand of one byte, which take 0.4 s. */
+/**
+ * Messages after which others have a turn: a chunk may hold thirty thousand of one byte, which take 0.4 s, or as many
+ * comments, which take 0.15 s.
+ */
 const MOST_AT_ONCE = 1000;
 
 /** A failed message is read to its end, so that the channel can continue, unless it is longer than this many files. */

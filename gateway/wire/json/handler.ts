@@ -41,7 +41,10 @@ export interface ReaderOptions {
   maxDepth?: number;
   /** Raw length from which a string at a slot is cut; shorter ones stay in the message. Default: none is cut. */
   slotMin?: number;
-  /** Most messages that one `feed` delivers: a chunk may hold tens of thousands. Default: no limit. */
+  /**
+   * Most messages that one `feed` delivers, with comments and lines that are not messages: a chunk may hold tens of
+   * thousands. Default: no limit.
+   */
   mostAtOnce?: number;
   /** False holds nothing: for a text that is in memory anyway, when only places in it are wanted. Default true. */
   holds?: boolean;
@@ -50,7 +53,7 @@ export interface ReaderOptions {
 export interface MessageReader {
   /**
    * Chunks are held by reference where that saves memory; do not write to them afterwards.
-   * @returns what is left of the chunk after `mostAtOnce` messages: feed it next
+   * @returns what is left of the chunk after `mostAtOnce` of them: feed it next
    * @throws WireError `held`, `depth`, `closed`; and any error that a handler throws
    */
   feed(chunk: Buffer): Buffer | undefined;

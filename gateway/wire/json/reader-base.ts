@@ -14,7 +14,7 @@ export abstract class ReaderBase implements MessageReader {
   protected message: HeldMessage | undefined;
   /** Bytes of the body before the current chunk. */
   protected consumed = 0;
-  /** How many messages the current `feed` may still deliver. */
+  /** How many messages, comments and lines of noise the current `feed` may still deliver. */
   protected mayDeliver = Number.POSITIVE_INFINITY;
   readonly #rules: HoldRules;
   readonly #mark = new MarkFilter();

@@ -161,8 +161,10 @@ export class SseReader extends ReaderBase {
   /** @param at position of the line's end @returns the position after it */
   #endLine(chunk: Buffer, at: number): number {
     this.#afterCr = chunk[at] === CR;
-    if (this.#part === COMMENT) this.options.handler.comment?.(Buffer.concat(this.#value));
-    else if (this.#part !== UNKNOWN_VALUE && !this.#isData) this.#endField(Buffer.concat(this.#value));
+    if (this.#part === COMMENT) {
+      this.mayDeliver -= 1;
+      this.options.handler.comment?.(Buffer.concat(this.#value));
+    } else if (this.#part !== UNKNOWN_VALUE && !this.#isData) this.#endField(Buffer.concat(this.#value));
     this.#part = START;
     this.#isData = false;
     return at + 1;

@@ -170,6 +170,19 @@ describe('an answer on standard output', () => {
     expect(one.resumption).toEqual({ lastEventId: 'e2', retryMs: 10 });
     expect(out.text).toBe('{"id":1}\n');
   });
+
+  it.each([
+    ['in its bytes', 'naïve ☃', Buffer.from('naïve ☃').toString('latin1')],
+    ['not where it is empty', '', undefined],
+    ['not where no header can carry it', 'a\x01b', undefined],
+    ['not where a header would lose its end', 'a ', undefined],
+  ])('says the id of its last event %s', async (_, id, lastEventId) => {
+    const one = lab().reply();
+    one.head(EVENTS);
+    await one.message([message(1)], { frame: { id: Buffer.from('before') } });
+    await one.message([message(2)], { frame: { id: Buffer.from(id) } });
+    expect(one.resumption?.lastEventId).toBe(lastEventId);
+  });
 });
 
 async function* piecesAfter(wait: Promise<void>): AsyncGenerator<Buffer> {
