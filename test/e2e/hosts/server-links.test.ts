@@ -169,7 +169,8 @@ describe('a link of the server’s, for a host whose model is not shown links', 
 
   it('is told in no error where one is shown like any other result, or nothing is known of it', async () => {
     for (const tool of ['failed', 'failed-note'])
-      for (const name of ['codex-mcp-client', 'cursor', 'some-client']) expect(await call(tool, { name })).toEqual(RESULTS[tool]);
+      for (const name of ['codex-mcp-client', 'cursor', 'some-client'])
+        expect(await call(tool, { name })).toEqual(RESULTS[tool]);
   });
 
   it('has its address on a line of its own, where a host puts nothing between two texts', async () => {
