@@ -54,7 +54,7 @@ export async function underTools(
     const tools = traced.map(({ request }) => toolOf(request));
     const known = toolLimits.lower(deps.limits, tools);
     // a client that resumes a stream may have waited until its request was forgotten
-    const limits = traced.some(({ request }) => !request) ? toolLimits.ofUnknown(known) : known;
+    const limits = traced.some(({ request }) => !request) ? toolLimits.ofUnknown(known, 'acceptResults') : known;
     if (limits === deps.limits) return { deps, answers: traced };
     await cuts.judge(limits);
     return { deps: underLimits(deps, limits), answers: traced };
