@@ -108,8 +108,8 @@ function isOpening({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Takes the code from the page's form: the browser that has sent it need not give it again. Before the code is known it is
- * no request of the link's caller, whom another one with the link could otherwise keep from other requests.
+ * Takes the code from the page's form: the browser that has sent it need not give it again. It does not count as a request of
+ * the link's caller: another one with the link could keep the caller from requests of its own.
  */
 async function unlock(
   deps: UploadDeps,

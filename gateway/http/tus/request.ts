@@ -21,7 +21,7 @@ const MAX_TEXT = 1024;
 const PAIR = /^([\x21-\x2b\x2d-\x7e]+)(?: ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?))?$/;
 const NUMBER = /^\d{1,30}$/;
 
-/** Characters of what is no number, in its refusal. */
+/** Characters of what is not a number, in its refusal. */
 const MAX_SHOWN = 40;
 
 /**
