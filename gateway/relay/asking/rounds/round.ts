@@ -16,6 +16,8 @@ export interface Round {
   state: State;
   /** The person's answers, by the keys of the questions. */
   answers: JsonObject;
+  /** The client gives back a state that Wharf has not sealed: its server's own, or one that was changed on the way. */
+  isForeign?: true;
 }
 
 /** What the client has been asked before, by the state that it gives back. @throws GatewayError `params_invalid` */
@@ -27,11 +29,13 @@ export async function readRound(asked: Asked, request: PendingRequest, deps: Rou
   const args = heavy ? await argumentsDigest(heavy, { principal: asked.exchange.principal, server }) : params.arguments;
   const bound = { principal: asked.exchange.principal, server, method, subject, args };
   const round: Round = { asked, request, bound, state: { files: [] }, answers: {} };
-  if (typeof requestState !== 'string') return round;
-  const opened = openState(seal, requestState, bound, clock.now());
+  if (requestState === undefined) return round;
+  const state = typeof requestState === 'string' ? requestState : '';
+  const opened = openState(seal, state, bound, clock.now());
   switch (opened.kind) {
     case 'foreign':
-      return round;
+      if (isObject(inputResponses) && Object.keys(inputResponses).some(isOwnKey)) throw stateChanged();
+      return { ...round, isForeign: true };
     case 'other call':
       throw paramsInvalid('the requestState is of another call');
     case 'over':
@@ -45,8 +49,18 @@ export async function readRound(asked: Asked, request: PendingRequest, deps: Rou
 
 /** The client's answers to the server's own questions, of all rounds. */
 export function keptIn({ state, answers }: Round): JsonObject {
-  const own = Object.entries(answers).filter(([key]) => !key.startsWith(OWN_KEY));
+  const own = Object.entries(answers).filter(([key]) => !isOwnKey(key));
   return Object.fromEntries([...Object.entries(state.kept ?? {}), ...own]);
+}
+
+/** Whether a question with this key is one of Wharf's own: no server has asked it. */
+export function isOwnKey(key: string): boolean {
+  return key.startsWith(OWN_KEY);
+}
+
+/** The refusal of a state that no server can have given: only Wharf can, and it cannot be opened. */
+export function stateChanged(): GatewayError {
+  return paramsInvalid('the requestState was changed, or was sealed with another secret: call without it');
 }
 
 export function paramsInvalid(text: string): GatewayError {
