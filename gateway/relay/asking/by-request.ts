@@ -2,6 +2,7 @@ import { asGatewayError, type ErrorFacts, GatewayError } from '../../errors.js';
 import { isObject } from '../../json/value.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { Asked } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
 import { tellError } from '../exchange-log.js';
@@ -54,8 +55,11 @@ export class AskingByRequest {
     const [response] = messages.responses;
     if (!response) return false;
     const question = await questions.answeredBy(response.id, { principal, server });
-    if (!question) return false;
-    if (!question.isAnswered) await this.#hear(question, response.result, exchange.signal);
+    // the client was not asked it, and the server would take its answer for Wharf's
+    const isServers =
+      !question && this.#open.has({ principal, session: session?.id }, parseJson(response.id) as JsonValue);
+    if (!question && !isServers) return false;
+    if (question && !question.isAnswered) await this.#hear(question, response.result, exchange.signal);
     exchange.reply.all({ status: 202, body: 'other' });
     return true;
   }
