@@ -89,13 +89,12 @@ export class AskingByRequest {
   async #accepted({ asked, principal }: Question, content: JsonValue | undefined, signal: AbortSignal): Promise<Said> {
     const { [asked.form?.field ?? '']: given, ...others } = isObject(content) ? content : {};
     const isWithout = asked.isOptional === true && given === undefined;
+    // before the file is taken: the next answer may have another one
+    const tooLong = asked.keepsBesides ? problemOfOthers(others) : undefined;
+    if (tooLong !== undefined) return { answer: 'invalid', problem: tooLong };
     const problem = isWithout ? undefined : await takeGiven({ content, asked, principal }, this.#deps, signal);
     if (problem !== undefined) return { answer: 'invalid', problem };
-    if (!asked.keepsBesides) return { answer: 'accepted', isWithout };
-    const tooLong = problemOfOthers(others);
-    return tooLong === undefined
-      ? { answer: 'accepted', isWithout, besides: others }
-      : { answer: 'invalid', problem: tooLong };
+    return { answer: 'accepted', isWithout, ...(asked.keepsBesides && { besides: others }) };
   }
 
   /** Whether there is a stream for questions. */
