@@ -4,7 +4,7 @@ import { eraOf } from '../../../mcp/era.js';
 import type { AboutTask } from '../../../mcp/meta-keys.js';
 import type { Dialect } from '../../../ports/dialect.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
-import type { JsonObject } from '../../../ports/json.js';
+import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import { answerText } from '../../client/local-answer.js';
 import { askUntilGiven } from '../ask-until-given.js';
 import type { AskedStream } from '../course.js';
@@ -78,7 +78,7 @@ export class FilesForServer {
     const gathered = await this.#gather(question);
     if ('action' in gathered) return gathered;
     this.#stream.reply.instead = undefined;
-    const content: JsonObject = { ...gathered.besides };
+    const content: [string, JsonValue][] = Object.entries(gathered.besides);
     const progress = new ServerProgress(
       gathered.given.reduce((sum, { records }) => sum + sizeOf(records), 0),
       notify,
@@ -90,12 +90,12 @@ export class FilesForServer {
     for (const { wanted, records } of gathered.given) {
       const done = before;
       const sent = (bytes: number, name: string) => progress.tell(done + bytes, name);
-      content[wanted.name] = await handOver({ wanted, records, sent }, asks, context);
+      content.push([wanted.name, await handOver({ wanted, records, sent }, asks, context)]);
       before += sizeOf(records);
       this.#deps.metrics.count('wharf_questions_total', { outcome: 'delivered' });
     }
     await progress.end();
-    return { action: 'accept', content };
+    return { action: 'accept', content: Object.fromEntries(content) };
   }
 
   /** Everything that the person gives, before anything of it goes to the server. */
