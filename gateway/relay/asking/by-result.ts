@@ -29,7 +29,15 @@ import {
 import { wayFor } from './means.js';
 import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds/answer-questions.js';
 import { type Hearing, hear } from './rounds/hear.js';
-import { endOf, keptIn, paramsInvalid, type Round, readRound, stateChanged } from './rounds/round.js';
+import {
+  endOf,
+  keptIn,
+  paramsInvalid,
+  type Round,
+  readRound,
+  refuseUnreturnable,
+  stateChanged,
+} from './rounds/round.js';
 import { askedFor } from './rounds/take-questions.js';
 import { INPUT_REQUIRED } from './rounds/wants-input.js';
 import { wrapping } from './rounds/wrapping.js';
@@ -273,6 +281,7 @@ export class AskingByResult {
       for (const each of asking) questions.push(each);
     }
     const requestState = closeState(seal, state, bound, endOf(state, this.#deps));
+    refuseUnreturnable(requestState, limits);
     const result = { resultType: INPUT_REQUIRED, inputRequests: Object.fromEntries(questions), requestState };
     answerLocally(asked.exchange, asked.messages, { result });
   }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../errors.js';
 import { isObject } from '../../../json/value.js';
+import { contrast } from '../../../policy/amounts.js';
 import type { JsonObject } from '../../../ports/json.js';
 import type { Asked } from '../../caller.js';
 import type { PendingRequest } from '../../pending-request.js';
@@ -61,6 +62,23 @@ export function isOwnKey(key: string): boolean {
 /** The refusal of a state that no server can have given: only Wharf can, and it cannot be opened. */
 export function stateChanged(): GatewayError {
   return paramsInvalid('the requestState was changed, or was sealed with another secret: call without it');
+}
+
+/** Bytes of a message around a state: its method, names and answers. */
+const AROUND = 1024;
+
+/**
+ * A state holds what the client has answered besides, and comes back in a message of the client's.
+ * @throws GatewayError `params_invalid` for one that no message could hold
+ */
+export function refuseUnreturnable({ length }: string, { message }: Pick<AskingDeps['limits'], 'message'>): void {
+  const most = Math.max(0, message - AROUND);
+  if (length <= most) return;
+  const { allowed, actual } = contrast(most, length);
+  const text =
+    'inputResponses are too long to be kept until the files are there: the requestState with them would have ' +
+    `${actual}, and limits.message leaves ${allowed} for it`;
+  throw paramsInvalid(text);
 }
 
 export function paramsInvalid(text: string): GatewayError {
