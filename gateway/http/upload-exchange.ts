@@ -80,8 +80,38 @@ export async function ticketFor(
   return (await authenticate(incoming, purpose?.server)).principal === principal ? ticket : NO_TICKET;
 }
 
+/**
+ * Runs a request about an upload as one of the running exchanges. A drain waits for the answer too, because the client must
+ * learn what was stored.
+ */
+export async function whileOpen<Result>(
+  { open }: Pick<UploadExchangeDeps, 'open'>,
+  outgoing: ServerResponse,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  open.count += 1;
+  try {
+    return await run();
+  } finally {
+    const end = () => {
+      open.count -= 1;
+    };
+    if (outgoing.destroyed) end();
+    else outgoing.once('close', end);
+  }
+}
+
 /** Runs a request for an upload: counts it for its principal, and tells what becomes of it. */
-export async function exchangeUpload<Result>(
+export function exchangeUpload<Result>(
+  deps: UploadExchangeDeps,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  steps: Steps<Result>,
+): Promise<Result> {
+  return whileOpen(deps, outgoing, () => runUpload(deps, incoming, outgoing, steps));
+}
+
+async function runUpload<Result>(
   deps: UploadExchangeDeps,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -90,7 +120,6 @@ export async function exchangeUpload<Result>(
   const gone = new AbortController();
   const onClose = () => gone.abort(whyClosed(incoming.socket));
   outgoing.once('close', onClose);
-  deps.open.count += 1;
   const told = new UploadTold(deps, incoming);
   let counted: Owner | undefined;
   let ended: (() => void) | undefined;
@@ -118,12 +147,6 @@ export async function exchangeUpload<Result>(
     outgoing.off('close', onClose);
     ended?.();
     if (counted) deps.requests.give(1, counted);
-    const end = () => {
-      deps.open.count -= 1;
-    };
-    // a drain waits for the answer too, because the client must learn what was stored
-    if (outgoing.destroyed) end();
-    else outgoing.once('close', end);
   }
 }
 

@@ -27,6 +27,7 @@ export const RANGE = {
   progressToken: 'progressToken',
   subscriptionId: 'subscriptionId',
   requestId: 'requestId',
+  taskId: 'taskId',
 } as const;
 
 /**

@@ -56,6 +56,8 @@ export function timeText(ms: number): string {
 }
 
 function spelled(bytes: number, round: (value: number) => number): string {
+  // numbers of that size are not exact, and nothing has so many bytes
+  if (bytes > Number.MAX_SAFE_INTEGER) return 'more than 9 PB';
   const [unit, factor] = SIZE_UNITS.find(([, least]) => bytes >= least) ?? [undefined, 1];
   if (unit === undefined) return plain(bytes);
   return `${round((bytes / factor) * 10) / 10} ${unit}`;

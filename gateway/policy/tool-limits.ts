@@ -71,6 +71,11 @@ export class ToolLimits {
     return this.#entries.some(({ limits }) => limits.acceptResults !== undefined);
   }
 
+  /** True where the media types of files that some tool is given are limited. */
+  get limitsTaken(): boolean {
+    return this.#entries.some(({ limits }) => limits.accept !== undefined);
+  }
+
   /**
    * Of each limit the most specific setting: that of the tool's own name, else of the first other entry that means it
    * and sets the limit. A server may read another spelling as the same tool, so each may fit.
@@ -113,13 +118,16 @@ export class ToolLimits {
     return sides.length === 0 ? limits : lowestOf(limits, ...sides);
   }
 
-  /** Limits for the result of a tool that is not known: it may have no file of a type that some tool may not return. */
-  ofUnknown(limits: ExchangeLimits): ExchangeLimits {
-    const acceptResults = this.#entries.flatMap((entry) => {
-      const types = entry.limits.acceptResults;
-      return types ? [{ types, source: this.#placeOf(entry, 'acceptResults') }] : [];
+  /**
+   * Limits for a tool that is not known: no file of a type that some tool may not return, or may not be given.
+   * @param name which of the two is asked
+   */
+  ofUnknown(limits: ExchangeLimits, name: TypeLimit): ExchangeLimits {
+    const rules = this.#entries.flatMap((entry) => {
+      const types = entry.limits[name];
+      return types ? [{ types, source: this.#placeOf(entry, name) }] : [];
     });
-    return acceptResults.length > 0 ? lowestOf(limits, { acceptResults }) : limits;
+    return rules.length > 0 ? lowestOf(limits, { [name]: rules }) : limits;
   }
 
   /** The lowest limits that any tool may have. */

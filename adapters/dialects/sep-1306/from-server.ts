@@ -13,10 +13,10 @@ export function fromServer(params: JsonObject): ServerQuestion | BadQuestion | u
   if (!isObject(requestedSchema) || !isObject(properties) || !isObject(uploadEndpoints)) return NO_ENDPOINT;
   const required = texts(requestedSchema.required);
   const files: ServerFile[] = [];
-  const others: JsonObject = {};
+  const unread: [string, JsonValue][] = [];
   for (const [name, field] of Object.entries(properties)) {
     if (!isObject(field) || field.type !== 'file') {
-      others[name] = field;
+      unread.push([name, field]);
       continue;
     }
     const endpoint = endpointIn(Object.hasOwn(uploadEndpoints, name) ? uploadEndpoints[name] : undefined);
@@ -34,6 +34,7 @@ export function fromServer(params: JsonObject): ServerQuestion | BadQuestion | u
     });
   }
   if (files.length === 0) return NO_ENDPOINT;
+  const others: JsonObject = Object.fromEntries(unread);
   const besides = { properties: others, required: required.filter((name) => Object.hasOwn(others, name)) };
   return { message: textIn(params, 'message') ?? '', files, besides };
 }

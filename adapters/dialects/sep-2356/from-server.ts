@@ -13,13 +13,14 @@ export function fromServer(params: JsonObject): ServerQuestion | undefined {
   const { required } = requestedSchema;
   const due = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
   const files: ServerFile[] = [];
-  const others: JsonObject = {};
+  const unread: [string, JsonValue][] = [];
   for (const [name, field] of Object.entries(properties)) {
     const file = fileIn(name, field, { isRequired: due.includes(name), sidecar: params[FORM_SIDECAR] });
     if (file) files.push(file);
-    else others[name] = field;
+    else unread.push([name, field]);
   }
   if (files.length === 0) return undefined;
+  const others: JsonObject = Object.fromEntries(unread);
   const besides = { properties: others, required: due.filter((name) => Object.hasOwn(others, name)) };
   return { message: textIn(params, 'message') ?? '', files, besides };
 }

@@ -14,7 +14,7 @@ import { answerTus } from '../tus/answer.js';
 import { begunOn } from '../tus/begun.js';
 import { speaksTus } from '../tus/request.js';
 import { codeInForm, passCookie, proofIn, UNLOCK, UNLOCKED } from '../upload-code.js';
-import { exchangeUpload, receivedUpload, ticketFor } from '../upload-exchange.js';
+import { exchangeUpload, receivedUpload, ticketFor, whileOpen } from '../upload-exchange.js';
 import { planUpload, planUploads } from '../upload-request.js';
 import { ADD, addFile, FINISH, filesCome, finishFiles, removeFile, type SeveralDeps } from './several-files.js';
 import { codeAsked, refused, shown, showsForm, stored, storedAll } from './upload-answers.js';
@@ -67,7 +67,7 @@ async function answered(deps: UploadDeps, c: Context<Env, '/u/:ticket'>): Promis
       case 'POST':
       case 'PUT':
         if (incoming.method === 'POST' && asked.has(UNLOCK))
-          return await unlock(deps, await usable(), incoming, outgoing);
+          return await whileOpen(deps, outgoing, async () => unlock(deps, await usable(), incoming, outgoing));
         if (incoming.method === 'POST' && asked.has(ADD)) return await addFile(deps, named, incoming, outgoing);
         if (incoming.method === 'POST' && asked.has(FINISH)) return await finishFiles(deps, named, incoming, outgoing);
         return await receive(deps, named, incoming, outgoing);
@@ -107,7 +107,10 @@ function isOpening({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && wantsPage(headers.accept) && !String(purpose ?? '').includes('prefetch');
 }
 
-/** Takes the code from the page's form: the browser that has sent it need not give it again. */
+/**
+ * Takes the code from the page's form: the browser that has sent it need not give it again. It does not count as a request of
+ * the link's caller: another one with the link could keep the caller from requests of its own.
+ */
 async function unlock(
   deps: UploadDeps,
   ticket: string,

@@ -21,6 +21,9 @@ const MAX_TEXT = 1024;
 const PAIR = /^([\x21-\x2b\x2d-\x7e]+)(?: ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?))?$/;
 const NUMBER = /^\d{1,30}$/;
 
+/** Characters of what is not a number, in its refusal. */
+const MAX_SHOWN = 40;
+
 /**
  * True for a request of this protocol. OPTIONS counts too, unless a browser asks by it whether a page may call.
  */
@@ -114,7 +117,8 @@ function numberIn({ headers }: IncomingMessage, name: 'upload-length' | 'upload-
   const value = String(headers[name] ?? '');
   if (!NUMBER.test(value)) {
     const title = name === 'upload-length' ? 'Upload-Length' : 'Upload-Offset';
-    throw malformed(`${title} must be a whole number of bytes`, 'malformedRequest');
+    const actual = value === '' ? 'missing' : JSON.stringify(value.slice(0, MAX_SHOWN));
+    throw malformed(`${title} must be a number of bytes, in at most 30 digits, and is ${actual}`, 'malformedRequest');
   }
   return Number(value);
 }

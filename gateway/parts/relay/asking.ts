@@ -8,14 +8,14 @@ import type { ServerParts } from './shared-parts.js';
 
 /** How a person is asked for a file that a call lacks, or that the server asks for. */
 export function askingDeps(common: CommonDeps, remoteMethods: RemoteMethods, { parts }: ServerParts): AskingDeps {
-  const { server, accepts, dialects, limits, timeouts, clock, log, fewLines, metrics, audit } = common;
+  const { server, accepts, dialects, limits, toolLimits, timeouts, clock, log, fewLines, metrics, audit } = common;
   const { order, rounds } = parts.config.elicitation;
   const { held, uploads, library, questions, sessions, putOff, flow, waiting, seal, isDraining } = parts;
   const { taskQuestions, taskTools } = parts;
   const delivery = { ...common, library };
   const upload = { ...delivery, remoteMethods };
   return {
-    ...{ server, accepts, dialects, limits, timeouts, clock, log, fewLines, metrics, audit },
+    ...{ server, accepts, dialects, limits, toolLimits, timeouts, clock, log, fewLines, metrics, audit },
     ...{ order, rounds, isScanned: parts.ingest.antivirus !== undefined },
     ...{
       held,

@@ -6,19 +6,10 @@ import type { FileSource } from '../../files/encode/index.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Flow } from '../../files/flow/flow.js';
 import type { Library, Resolved } from '../../files/library.js';
+import { fitsAccept, ruleAgainst } from '../../files/names/accepted-type.js';
 import { cleanFileName } from '../../files/names/file-name.js';
-import {
-  extensionOf,
-  mediaTypeOf,
-  OCTET_STREAM,
-  SNIFF_BYTES,
-  showsInBytes,
-  sniff,
-  typeForExtension,
-} from '../../files/names/media-type.js';
-import { fitsExtension } from '../../files/names/upload-type.js';
+import { extensionOf, mediaTypeOf, SNIFF_BYTES, sniff } from '../../files/names/media-type.js';
 import { SHORT_BYTES, type ShortFiles } from '../../files/short-files.js';
-import { isAccepted, isTextual } from '../../policy/accept.js';
 import type { AcceptRule } from '../../policy/message-limits.js';
 import type { Audit } from '../../ports/audit.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
@@ -103,7 +94,7 @@ export class IncomingFiles {
     if (file.size > maxSize.bytes) {
       throw tooLarge(rules, file.size);
     }
-    if (!isAccepted(slot.accept, file.mimeType) && !mayBeAccepted(slot.accept, file)) {
+    if (!fitsAccept(slot.accept, file)) {
       const accept = slot.accept ?? [];
       throw refused(rules, 'mimeTypeNotAccepted', `is ${file.mimeType}; accepted are: ${accept.join(', ')}`, {
         accept,
@@ -121,16 +112,15 @@ export class IncomingFiles {
 
   /** The types that the config allows. The tool may take fewer. */
   #checkType(file: IncomingFile, rules: SlotRules): void {
-    for (const { types, source } of this.#deps.accept ?? []) {
-      if (isAccepted(types, file.mimeType) || mayBeAccepted(types, file)) continue;
-      const text = `is ${file.mimeType}; you may send: ${types.join(', ')}`;
-      throw refused(rules, 'mimeTypeNotAccepted', text, {
-        accept: types,
-        actualType: file.mimeType,
-        limit: 'limits.accept',
-        source,
-      });
-    }
+    const against = ruleAgainst(this.#deps.accept, file);
+    if (!against) return;
+    const { types, source } = against;
+    throw refused(rules, 'mimeTypeNotAccepted', `is ${file.mimeType}; you may send: ${types.join(', ')}`, {
+      accept: types,
+      actualType: file.mimeType,
+      limit: 'limits.accept',
+      source,
+    });
   }
 
   async #record(file: IncomingFile, { tool }: SlotRules): Promise<void> {
@@ -330,20 +320,6 @@ export class IncomingFiles {
       inMemory: () => (bytes.length <= SHORT_BYTES ? bytes : undefined),
     };
   }
-}
-
-/**
- * Bytes without a recognisable type, or only recognisable as text, get the type of their name. A text without a name
- * cannot be judged further.
- */
-function mayBeAccepted(accept: readonly string[] | undefined, file: IncomingFile): boolean {
-  const { mimeType, name, hasName } = file;
-  if (fitsExtension(accept, file)) return true;
-  if (mimeType !== OCTET_STREAM && mimeType !== 'text/plain') return false;
-  if (!hasName) return mimeType === 'text/plain' && accept?.some(isTextual) === true;
-  const extension = /\.([^.]{1,16})$/.exec(name)?.[1];
-  const type = extension === undefined ? undefined : typeForExtension(extension.toLowerCase());
-  return type !== undefined && !showsInBytes(type) && isAccepted(accept, type);
 }
 
 function noLongerStored(rules: SlotRules, cause?: GatewayError): GatewayError {

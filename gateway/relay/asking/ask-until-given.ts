@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Authorization } from '../../files/upload.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { AskingDeps } from './deps.js';
-import type { Way } from './means.js';
+import { formOf, type Way } from './means.js';
 import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.js';
 import type { Besides } from './texts.js';
 
@@ -52,7 +52,7 @@ async function askInRounds(
     const asked = {
       ticket,
       fileId,
-      ...(way.form && { form: { dialect: way.form.dialect, field, uploadId } }),
+      ...(way.form && { form: formOf(way.form, field, uploadId) }),
       ...(isOptional && { isOptional }),
       ...(widen && { keepsBesides: true }),
     };

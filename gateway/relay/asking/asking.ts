@@ -8,6 +8,7 @@ import { AskingByRequest } from './by-request.js';
 import { AskingByResult } from './by-result.js';
 import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
+import { underAskingTool } from './for-server/asking-tool.js';
 import { asksBy } from './means.js';
 import { OpenQuestions } from './open-questions.js';
 import { isOwnState } from './sealed-state.js';
@@ -73,7 +74,7 @@ export class Asking {
     const { method = '' } = request ?? {};
     const by = this.#deps.order.length > 0 ? asksBy(asked.client) : undefined;
     if (request && WITH_ROUNDS.has(method) && this.#asksByResult(asked, request, by))
-      return this.#byResult.run(asked, request, course);
+      return this.#inRounds(asked, request, course);
     if (request && this.#asksByTask(asked, request, by)) return this.#byTask.run(asked, request, course);
     if (request && by === 'request' && WITH_QUESTIONS.has(method) && this.#byRequest.canAsk(asked))
       return this.#byRequest.run(asked, request, course);
@@ -82,6 +83,15 @@ export class Asking {
     } catch (error) {
       await course.refuse(error, asked);
     }
+  }
+
+  /** Nothing is kept here between two calls, so that one with limits of its own can be asked by another of these. */
+  #inRounds(asked: Asked, request: PendingRequest, course: Course): Promise<void> {
+    if (!this.#deps.toolLimits.isOn) return this.#byResult.run(asked, request, course);
+    const owner = { principal: asked.exchange.principal, server: this.#deps.server };
+    return underAskingTool(request, owner, this.#deps).then((deps) =>
+      new AskingByResult(deps).run(asked, request, course),
+    );
   }
 
   /** A client declares what it can be asked with each request, but answers what it was asked before as well. */

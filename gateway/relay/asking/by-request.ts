@@ -2,6 +2,7 @@ import { asGatewayError, type ErrorFacts, GatewayError } from '../../errors.js';
 import { isObject } from '../../json/value.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { Asked } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
 import { tellError } from '../exchange-log.js';
@@ -54,8 +55,11 @@ export class AskingByRequest {
     const [response] = messages.responses;
     if (!response) return false;
     const question = await questions.answeredBy(response.id, { principal, server });
-    if (!question) return false;
-    if (!question.isAnswered) await this.#hear(question, response.result, exchange.signal);
+    // the client was not asked it, and the server would take its answer for Wharf's
+    const isServers =
+      !question && this.#open.has({ principal, session: session?.id }, parseJson(response.id) as JsonValue);
+    if (!question && !isServers) return false;
+    if (question && !question.isAnswered) await this.#hear(question, response.result, exchange.signal);
     exchange.reply.all({ status: 202, body: 'other' });
     return true;
   }
@@ -85,13 +89,12 @@ export class AskingByRequest {
   async #accepted({ asked, principal }: Question, content: JsonValue | undefined, signal: AbortSignal): Promise<Said> {
     const { [asked.form?.field ?? '']: given, ...others } = isObject(content) ? content : {};
     const isWithout = asked.isOptional === true && given === undefined;
+    // before the file is taken: the next answer may have another one
+    const tooLong = asked.keepsBesides ? problemOfOthers(others) : undefined;
+    if (tooLong !== undefined) return { answer: 'invalid', problem: tooLong };
     const problem = isWithout ? undefined : await takeGiven({ content, asked, principal }, this.#deps, signal);
     if (problem !== undefined) return { answer: 'invalid', problem };
-    if (!asked.keepsBesides) return { answer: 'accepted', isWithout };
-    const tooLong = problemOfOthers(others);
-    return tooLong === undefined
-      ? { answer: 'accepted', isWithout, besides: others }
-      : { answer: 'invalid', problem: tooLong };
+    return { answer: 'accepted', isWithout, ...(asked.keepsBesides && { besides: others }) };
   }
 
   /** Whether there is a stream for questions. */

@@ -29,7 +29,15 @@ import {
 import { wayFor } from './means.js';
 import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds/answer-questions.js';
 import { type Hearing, hear } from './rounds/hear.js';
-import { endOf, keptIn, paramsInvalid, type Round, readRound } from './rounds/round.js';
+import {
+  endOf,
+  keptIn,
+  paramsInvalid,
+  type Round,
+  readRound,
+  refuseUnreturnable,
+  stateChanged,
+} from './rounds/round.js';
 import { askedFor } from './rounds/take-questions.js';
 import { INPUT_REQUIRED } from './rounds/wants-input.js';
 import { wrapping } from './rounds/wrapping.js';
@@ -234,6 +242,8 @@ export class AskingByResult {
 
   /** One more file is asked for. */
   async #ask(round: Round, lacking: Lacking, refusal: GatewayError, { refuse }: Course): Promise<void> {
+    // a call that lacks its file does not reach its server, so that none has answered it with a state
+    if (round.isForeign) throw stateChanged();
     const { server, uploads, limits } = this.#deps;
     const { asked, bound, state } = round;
     const way = wayFor(fieldOf(lacking, mostInAnswer(limits)), asked.client, this.#deps);
@@ -271,6 +281,7 @@ export class AskingByResult {
       for (const each of asking) questions.push(each);
     }
     const requestState = closeState(seal, state, bound, endOf(state, this.#deps));
+    refuseUnreturnable(requestState, limits);
     const result = { resultType: INPUT_REQUIRED, inputRequests: Object.fromEntries(questions), requestState };
     answerLocally(asked.exchange, asked.messages, { result });
   }

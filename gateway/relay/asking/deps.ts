@@ -36,7 +36,17 @@ interface Upload {
 export interface AskingDeps
   extends Pick<
     CommonDeps,
-    'server' | 'accepts' | 'dialects' | 'limits' | 'timeouts' | 'clock' | 'log' | 'fewLines' | 'metrics' | 'audit'
+    | 'server'
+    | 'accepts'
+    | 'dialects'
+    | 'limits'
+    | 'toolLimits'
+    | 'timeouts'
+    | 'clock'
+    | 'log'
+    | 'fewLines'
+    | 'metrics'
+    | 'audit'
   > {
   /** `elicitation.order` */
   order: readonly Means[];

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord, StoredObject } from '../../files/file.js';
 import type { UploadBody } from '../../files/upload.js';
-import { countText } from '../../policy/amounts.js';
+import { contrast, countText } from '../../policy/amounts.js';
 import type { UploadedFile } from '../../ports/file-question.js';
 import type { JsonValue } from '../../ports/json.js';
 import { readDataUri } from '../../wire/data-uri.js';
@@ -52,7 +52,7 @@ export async function takeGiven(
         deps.held.add(counted, owner);
         const bodies: UploadBody[] = [];
         for (const uri of answer.uris) {
-          const body = await bodyOf(uri, principal, deps.library, signal);
+          const body = await bodyOf(uri, { principal, maxInline: form.maxInline }, deps.library, signal);
           if (typeof body === 'string') return body;
           bodies.push(body);
         }
@@ -93,7 +93,7 @@ function whyOther(said: readonly UploadedFile[], records: readonly FileRecord[])
  */
 async function bodyOf(
   uri: string,
-  principal: string,
+  { principal, maxInline }: { principal: string; maxInline: number | undefined },
   library: GivenDeps['library'],
   signal: AbortSignal,
 ): Promise<UploadBody | string> {
@@ -111,6 +111,10 @@ async function bodyOf(
     return `The answer is not a data: URI that can be read${why === undefined ? '' : `: ${why}`}.`;
   }
   const { bytes, mimeType, name } = file;
+  if (maxInline !== undefined && bytes.length > maxInline) {
+    const { allowed, actual } = contrast(maxInline, bytes.length);
+    return `The file in the answer has ${actual}, and may have ${allowed}.`;
+  }
   return { bytes: each([bytes]), claims: () => ({ mimeType, ...(name !== undefined && { name }) }) };
 }
 

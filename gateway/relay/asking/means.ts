@@ -16,17 +16,24 @@ export interface Form {
   field: string;
   /** What the upload is called, where there is one. */
   uploadId: string;
+  /** Most bytes of a file in the answer itself, if those are fewer than of one that is uploaded. */
+  maxInline?: number;
 }
 
 /** How one client is asked for one file. */
 export interface Way {
   means: Means;
-  /** The dialect's name and its form; undefined for the page. */
-  form: { dialect: string; asks: FileAsking } | undefined;
+  /** The dialect's name and its form, and what a file in its answer may have at most, if that is less; undefined for the page. */
+  form: { dialect: string; asks: FileAsking; maxInline?: number } | undefined;
   /** Which files may come: those that are wanted, within what the client declares. */
   takes: FileBounds;
   /** Parameters of `elicitation/create`. */
   params: (message: string, upload: FileQuestion['upload']) => JsonObject;
+}
+
+/** What is remembered of a form in which a file is asked for. */
+export function formOf({ dialect, maxInline }: NonNullable<Way['form']>, field: string, uploadId: string): Form {
+  return { dialect, field, uploadId, ...(maxInline !== undefined && { maxInline }) };
 }
 
 export interface MeansDeps {
@@ -41,6 +48,7 @@ export function wayFor(
   client: ClientFacts,
   { order, dialects }: MeansDeps,
 ): Way | undefined {
+  const { maxInline } = file;
   const wanted: FileBounds = { maxSize: file.maxSize, ...(file.accept && { accept: file.accept }) };
   // what the operator says of the client counts, within what is allowed for all
   for (const means of client.elicitation?.filter((one) => order.includes(one)) ?? order) {
@@ -55,7 +63,9 @@ export function wayFor(
         asks.question({ ...file, message, upload }, client);
       if (!params('', { url: '', id: '' })) continue;
       const takes = asks.narrow?.(wanted, client) ?? wanted;
-      return { means, form: { dialect, asks }, takes, params: (message, upload) => params(message, upload) ?? {} };
+      const isLess = maxInline < takes.maxSize;
+      const form = { dialect, asks, ...(isLess && { maxInline }) };
+      return { means, form, takes, params: (message, upload) => params(message, upload) ?? {} };
     }
   }
   return undefined;

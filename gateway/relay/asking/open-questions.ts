@@ -74,6 +74,11 @@ export class OpenQuestions {
     return question;
   }
 
+  /** Whether Wharf answers such a question by itself. @param id as the client would name it */
+  has(from: Questioned, id: JsonValue): boolean {
+    return this.#open.size > 0 && this.#open.has(keyOf(from, id));
+  }
+
   /** Its server does not want the answer. @returns whether there is such a question */
   cancel(from: Questioned, id: JsonValue): boolean {
     const question = this.#open.get(keyOf(from, id));

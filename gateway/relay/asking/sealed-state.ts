@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { Owner } from '../../ports/owner.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Lacking } from './lacking.js';
-import type { Way } from './means.js';
+import { formOf, type Way } from './means.js';
 import type { AskedFor } from './questions.js';
 
 /** Where it is kept, for the seal: at the client. */
@@ -54,7 +54,7 @@ export function askedUpload(
     url,
     ...(code !== undefined && { code }),
     expiresAt: Date.parse(expiresAt),
-    ...(form && { form: { dialect: form.dialect, field, uploadId: randomUUID() } }),
+    ...(form && { form: formOf(form, field, randomUUID()) }),
   };
 }
 

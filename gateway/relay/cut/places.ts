@@ -40,6 +40,7 @@ export function toClientTree(
     keys: {
       progressToken: { capture: RANGE.progressToken, watch: RANGE.progressToken },
       requestId: { capture: RANGE.requestId, watch: RANGE.requestId },
+      taskId: { capture: RANGE.taskId },
       _meta: { keys: { [SUBSCRIPTION_ID_KEY]: { capture: RANGE.subscriptionId, watch: RANGE.subscriptionId } } },
       result: resultNode(contents, fileMin),
     },

@@ -39,8 +39,10 @@ export async function linkFiles(given: Work): Promise<void> {
   const mayNeed =
     cuts.cuts.length > 0 || mayName || mayBeUnshown(message, to.client) || hidesContent(message, to.client);
   if (message.malformed || !mayNeed) return;
-  const traced = await deps.taskTools.traced(given.answers, { principal: to.principal, server: deps.server });
-  const work = { ...given, answers: traced };
+  const owner = { principal: to.principal, server: deps.server };
+  const answers = await deps.taskTools.traced(given.answers, owner);
+  const notices = await deps.taskTools.traced(given.notices, owner);
+  const work = { ...given, answers, notices };
   const isForPage = await isForPages(work);
   const client = isForPage ? withoutHost(to.client) : to.client;
   const found = await findFiles(work, { client, isForPage, mayName, places: placesOf(work) });
@@ -57,8 +59,8 @@ interface Places {
   subject: (path: JsonPath) => string;
 }
 
-function placesOf({ answers, deps }: Work): Places {
-  const answerAt = answersByPlace(answers);
+function placesOf({ answers, notices, deps }: Work): Places {
+  const answerAt = answersByPlace([...answers, ...notices]);
   const requestAt = (path: JsonPath) => answerAt(path)?.request;
   return {
     requestAt,
@@ -199,8 +201,9 @@ function nameOf(request: TracedRequest | undefined, { offered }: Pick<ResultDeps
 }
 
 /** The results in a message that may name files which the server keeps. */
-function naming({ message, answers, deps, to: { principal } }: Work): Promise<ResultPlace[]> {
-  const asked = answers.flatMap(({ base, request }) =>
+function naming({ message, answers, notices, deps, to: { principal } }: Work): Promise<ResultPlace[]> {
+  const told = notices.map((notice) => ({ ...notice, base: [...notice.base, 'params'] }));
+  const asked = [...answers, ...told].flatMap(({ base, request }) =>
     request && FILE_METHODS.has(request.method) ? [{ base, subject: nameOf(request, deps) ?? request.method }] : [],
   );
   return resultsIn(message, asked, { principal, server: deps.server }, deps.limits);

@@ -27,6 +27,7 @@ import { mayBeUnshown } from './host/unshown-blocks.js';
 import { lookInside } from './inside/look-inside.js';
 import { linkFiles } from './link-files.js';
 import { OutgoingFiles } from './outgoing-files.js';
+import { noticesIn } from './tool/task-notices.js';
 import { mayBecomeTask, mayNameTask } from './tool/tool-of-task.js';
 import { answersWithRequests, mayBeUnderTool, underTools } from './tool/under-tool.js';
 import { liftedFacts, mayRefuseFile, retoldError } from './upstream-refusals.js';
@@ -79,7 +80,8 @@ export function untouched(
 ): Piece[] | undefined {
   if (message.slots.length > 0 || cuts.failure || isLongBatch(message, deps)) return undefined;
   const requests = answersWithRequests(message, to.answered).map(({ request }) => request);
-  if (requests.some((request) => mayBeUnderTool(request, deps))) return undefined;
+  const told = noticesIn(message).map(({ request }) => request);
+  if ([...requests, ...told].some((request) => mayBeUnderTool(request, deps))) return undefined;
   const read = (start: number, end: number) => message.slice(start, end);
   if (
     requests.some(needsLook) ||
@@ -135,7 +137,7 @@ export async function toClient(
   to: Addressee,
 ): Promise<Outgoing | undefined> {
   await cuts.settle();
-  const { deps, answers } = await underTools(message, cuts, given, to);
+  const { deps, answers, notices } = await underTools(message, cuts, given, to);
   const owner = { principal: to.principal, server: deps.server };
   const files = new OutgoingFiles(deps.files, cuts, {
     owner,
@@ -147,7 +149,7 @@ export async function toClient(
   const { response } = deps.limits;
   const room = new Room(response, plainSize(message, cuts));
   const edits = new Edits(placesOf(message));
-  const work: Work = { message, cuts, deps, to, answers, files, room, edits, renamed: 0 };
+  const work: Work = { message, cuts, deps, to, answers, notices, files, room, edits, renamed: 0 };
   try {
     if (maySpeak(message) && (await silenceServer(message, owner))) cuts.reread();
     const retold = retell(work);

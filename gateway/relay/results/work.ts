@@ -15,6 +15,8 @@ export interface Work {
   to: Addressee;
   /** The responses in it, each with the request it answers, if known. */
   answers: readonly (Answer & { request: TracedRequest | undefined })[];
+  /** What it says of tasks that no request has asked for: each with the request that would have been answered so. */
+  notices: Work['answers'];
   files: OutgoingFiles;
   /** How much longer it may become. */
   room: Room;

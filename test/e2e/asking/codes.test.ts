@@ -6,9 +6,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEFAULT_TIMEOUTS } from '../../../gateway/policy/limits.js';
 import { keyHash } from '../../helpers/bytes.js';
+import { gate } from '../../helpers/gate.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
+import { until } from '../../helpers/wait.js';
 import type { Wharf } from '../../helpers/wharf.js';
 import { PNG, startGatewayFor, startUpstream, textOf } from './lab.js';
 import { RawCall } from './raw-call.js';
@@ -155,6 +157,38 @@ describe('a link for a person, where callers are told apart', () => {
     });
     expect(sent.status).toBe(204);
     await call.result();
+  });
+});
+
+describe('a code that is sent while Wharf shuts down', () => {
+  it('is a running exchange: it is taken before the end', async () => {
+    const ending = await startGatewayFor(upstream, { config: AUTH });
+    const client = await RawClient.connect(ending.mcp, '2025-11-25', { headers: ABOUT.headers });
+    const text = textOf((await client.call('request_file_upload', {})).result);
+    const [, code = '', url = ''] = /this page and the code (\S+) to the person .*: (http\S+)/.exec(text) ?? [];
+    const rest = gate();
+    const body = ReadableStream.from(
+      (async function* () {
+        yield new TextEncoder().encode('code=');
+        await rest.opened;
+        yield new TextEncoder().encode(code);
+      })(),
+    );
+    const headers = { ...HTML, 'content-type': 'application/x-www-form-urlencoded' };
+    const sent = fetch(`${url}?unlock`, {
+      method: 'POST',
+      body,
+      headers,
+      redirect: 'manual',
+      duplex: 'half',
+    } as RequestInit);
+    const isOpen = async () => /wharf_open_exchanges 1/.test(await (await fetch(`${ending.adminUrl}/metrics`)).text());
+    await until(isOpen);
+    const stopped = ending.stop();
+    await until(async () => (await fetch(`${ending.adminUrl}/readyz`)).status === 503);
+    rest.open();
+    expect((await sent).status).toBe(303);
+    await stopped;
   });
 });
 

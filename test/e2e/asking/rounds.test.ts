@@ -143,6 +143,25 @@ describe('a client that is asked by results', () => {
     expect(upstream.with('tools/call').at(-1)?.params.requestState).toBe('foreign');
   });
 
+  it.each<[string, (state: string) => unknown]>([
+    ['one character of it', (state) => `${state.slice(0, 40)}${state[40] === 'A' ? 'B' : 'A'}${state.slice(41)}`],
+    ['all of it', () => 'made up'],
+    ['its end', (state) => state.slice(0, -8)],
+    ['its type', () => 7],
+  ])('cannot change a state: not %s, whether or not it answers with it (BASE-08)', async (_, change) => {
+    const before = calls();
+    const { requestState, inputRequests } = required(await take());
+    for (const answers of [{ inputResponses: accept }, {}]) {
+      const { error } = await take({ requestState: change(requestState), ...answers });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('the requestState was changed') });
+    }
+    expect(calls()).toBe(before);
+    // its link is as it was
+    expect(await upload(inputRequests[KEY]?.params.url)).toBe(201);
+    const { result } = await take({ requestState, inputResponses: accept });
+    expect(textOf(result)).toContain(BASE64);
+  });
+
   it('is not asked what it has not declared', async () => {
     const plain = RawClient.stateless(wharf.mcp, MODERN, { capabilities: { elicitation: {} } });
     const { result } = await plain.call('take', {});

@@ -397,6 +397,17 @@ describe('a server that asks by forms with fields for files', () => {
     expect(toldIn(await call.result()).came.result?.content).toEqual({ scan, note: handle });
   });
 
+  it('gets the file of the answer that could be used, and none of one before it', async () => {
+    await start(form, { limits: { accept: ['image/png'] } });
+    const { call, question, answer } = await ask(FORMS);
+    const [first, second] = [8, 9].map((edge) => `data:image/png;base64,${noisePng(edge).toString('base64')}`);
+    await answer((await question()).id, { action: 'accept', content: { scan: first, note: 'x'.repeat(70_000) } });
+    const { id, params } = await question(2);
+    expect(params?.message).toContain('The other fields are too long.');
+    await answer(id, { action: 'accept', content: { scan: second, note: 'x' } });
+    expect(toldIn(await call.result()).came.result?.content).toEqual({ scan: second, note: 'x' });
+  });
+
   const uploaded = (keyword: Record<string, unknown>) => ({
     ...form,
     requestedSchema: { type: 'object', properties: { scan: { type: 'string', format: 'uri', 'x-mcp-file': keyword } } },

@@ -31,6 +31,23 @@ const clientOf = ({ wharf }: AskingServer, capabilities: Json) =>
   RawClient.stateless(wharf.mcp, MODERN, { capabilities });
 
 describe('a server that wants a file by binary elicitation, on 2026-07-28', () => {
+  it('is not kept waiting for what its client can never send: answers too long to be given back with the file', async () => {
+    const who = ask({ mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } });
+    const lab = await start({ scan: ask(binary()), who }, { config: { limits: { message: '64KiB' } } });
+    const client = clientOf(lab, FORMS);
+    const { requestState } = wanted(await call(client));
+    const said = (length: number) => ({ who: { action: 'accept', content: { name: 'x'.repeat(length) } } });
+    const { error } = await call(client, { requestState, inputResponses: said(60_000) });
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/limits\.message leaves 64\.5 kB for it\.$/),
+    });
+    const again = wanted(await call(client, { requestState, inputResponses: said(40_000) }));
+    const inputResponses = { [KEY]: { action: 'accept', content: { scan: URI } } };
+    const answer = heard(await call(client, { requestState: again.requestState, inputResponses }));
+    expect(answer.who?.content).toEqual({ name: 'x'.repeat(40_000) });
+  });
+
   it('gets what the client has uploaded to Wharf, before its answer (BR-06, 1306-06, 1306-30, 1306-35, VER-01)', async () => {
     const { uploads, upstream, ...lab } = await start({ scan: ask(binary()) });
     const client = clientOf({ ...lab, uploads, upstream } as AskingServer, BINARY);

@@ -39,17 +39,21 @@ export class TaskLab {
     this.#server = server;
   }
 
-  static async start(questions: Json, options: Partial<WharfOptions> & { over?: string } = {}): Promise<TaskLab> {
-    const { over = 'http', ...rest } = options;
+  /** @param options `server`: more of `servers.docs` */
+  static async start(
+    questions: Json,
+    options: Partial<WharfOptions> & { over?: string; server?: Json } = {},
+  ): Promise<TaskLab> {
+    const { over = 'http', server: more = {}, ...rest } = options;
     const args = [FIXTURE, JSON.stringify(questions), over];
     if (over === 'stdio') {
-      const docs = { command: [process.execPath, ...args] };
+      const docs = { command: [process.execPath, ...args], ...more };
       return new TaskLab(await startWharf({ servers: { docs }, ...rest }), docs, undefined);
     }
     const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(server.stdout, 'data');
     const url = `${String(line).trim()}/mcp`;
-    const docs = { url, transport: 'streamable-http', headers: { authorization: TOKEN } };
+    const docs = { url, transport: 'streamable-http', headers: { authorization: TOKEN }, ...more };
     return new TaskLab(await startWharf({ servers: { docs }, ...rest }), docs, server);
   }
 

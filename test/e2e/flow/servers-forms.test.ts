@@ -80,6 +80,18 @@ describe('a file in the answer to a form of a server', () => {
     }
   });
 
+  it.each(['http', 'stdio'])(
+    'does not reach a server over %s by the id of its own question, which Wharf answers',
+    async (over) => {
+      await start(FORM, { over }, { flow: [{ deny: { to: 'docs' } }] });
+      const { call, question, answer } = await ask(KNOWS);
+      const { id } = await question();
+      for (const own of ['ask-1', 1]) await answer(own, { action: 'accept', content: { scan: URI } });
+      await answer(id, { action: 'decline' });
+      expect(toldIn(await call.result()).came).toEqual({ result: { action: 'decline' } });
+    },
+  );
+
   it('is not asked for where rules could not be kept: the client knows no fields for files', async () => {
     await start(FORM, {}, { flow: [{ deny: { to: 'docs', types: ['application/pdf'] } }] });
     const { call } = await ask({ elicitation: { form: {} } });

@@ -251,6 +251,16 @@ describe.each(STORES)('uploads by tus into %s', (stores) => {
     expect(await offsetOf(url)).toBe('404');
   });
 
+  it.each([
+    ['1e29', 'Upload-Length must be a number of bytes, in at most 30 digits, and is "1e29"'],
+    ['9'.repeat(31), `Upload-Length must be a number of bytes, in at most 30 digits, and is "${'9'.repeat(31)}"`],
+    [`1${'0'.repeat(29)}`, '(more than 9 PB)'],
+  ])('say what is wrong with a length of %s', async (length, text) => {
+    const { url } = await server.authorize();
+    const answer = await send(url, 'POST', { 'Upload-Length': length });
+    expect(JSON.parse(await answer.text()).error.message).toContain(text);
+  });
+
   it.each<[string, Headers, number, string]>([
     ['a wrong offset', { 'Upload-Offset': '3' }, 409, 'offsetMismatch'],
     ['an offset of 2^63', { 'Upload-Offset': '9223372036854775808' }, 413, 'maxSizeExceeded'],

@@ -22,6 +22,16 @@ describe("SEP-2356: a server's form", () => {
     expect(filesIn({ scan, note: { type: 'string' } })).toEqual(['scan']);
   });
 
+  it('has its fields whatever they are called', () => {
+    const properties = JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"string"}}') as JsonObject;
+    const requestedSchema = {
+      properties: { scan: { type: 'string', ...KEYWORD }, ...properties },
+      required: ['__proto__'],
+    };
+    const question = sep2356().asks?.fromServer({ message: 'Give it', requestedSchema });
+    expect(question).toHaveProperty('besides', { properties, required: ['__proto__'] });
+  });
+
   it.each<[string, JsonObject]>([
     ['a number', { type: 'integer', ...KEYWORD }],
     ['what is true or false', { type: 'boolean', ...KEYWORD }],

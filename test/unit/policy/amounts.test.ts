@@ -10,6 +10,7 @@ describe('sizes and times for people and models', () => {
     [3_375_874, '3.4 MB'],
     [104_857_600, '104.9 MB'],
     [5_000_000_000, '5 GB'],
+    [1e29, 'more than 9 PB'],
   ])('%i is %s', (bytes, text) => {
     expect(sizeText(bytes)).toBe(text);
   });

@@ -103,6 +103,8 @@ export interface LabOptions {
   previews?: Previews;
   /** What the operator says of each tool. */
   settings?: Readonly<Record<string, ToolSettings>>;
+  /** What single tools lower of the limits. */
+  toolLimits?: ConstructorParameters<typeof ToolLimits>[1];
   /** Wraps the stores, to make them fail. */
   wrapObjects?: (store: ObjectStore) => ObjectStore;
   wrapState?: (store: StateStore) => StateStore;
@@ -169,7 +171,7 @@ export class RelayLab {
     this.deps = {
       server: 'lab',
       limits: this.limits,
-      toolLimits: new ToolLimits('lab', {}),
+      toolLimits: new ToolLimits('lab', options.toolLimits ?? {}),
       accepts: this.limits.message,
       timeouts: TIMEOUTS,
       pace: { idleMs: TIMEOUTS.idle, leastRate: 0, graceMs: TIMEOUTS.grace },

@@ -4,7 +4,7 @@ import { eraOf } from '../../../mcp/era.js';
 import type { AboutTask } from '../../../mcp/meta-keys.js';
 import type { Dialect } from '../../../ports/dialect.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
-import type { JsonObject } from '../../../ports/json.js';
+import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import { answerText } from '../../client/local-answer.js';
 import { askUntilGiven } from '../ask-until-given.js';
 import type { AskedStream } from '../course.js';
@@ -16,7 +16,7 @@ import { ServerProgress } from '../progress.js';
 import type { PutOffFor } from '../put-off.js';
 import { nameOfCall } from '../questions.js';
 import { type Besides, serverQuestionText } from '../texts.js';
-import { askingTool } from './asking-tool.js';
+import { askingTool, underAskingTool } from './asking-tool.js';
 import { handOver } from './hand-over.js';
 import { formForOthers, withOthers } from './other-fields.js';
 import { putOffAnswer, takenUp } from './put-off-question.js';
@@ -41,7 +41,7 @@ export class FilesForServer {
   /** Aborted when nothing is to be asked any longer. */
   readonly #signal: AbortSignal;
   readonly #task: AboutTask;
-  readonly #deps: AskingDeps;
+  #deps: AskingDeps;
   readonly #offers: { about: PutOffFor; offered: Authorization }[] = [];
 
   /** @param question with `isBound`, it ends when the client has gone; `task`: what it is about, if that is a task */
@@ -72,29 +72,30 @@ export class FilesForServer {
     { asks }: Dialect,
     notify: (params: JsonObject) => Promise<void>,
   ): Promise<JsonObject> {
+    const { principal, identity } = this.#stream.caller.exchange;
+    this.#deps = await underAskingTool(this.#stream.request, { principal, server: this.#deps.server }, this.#deps);
     if (!asks || !this.#canAsk(question)) return { action: 'cancel' };
     const gathered = await this.#gather(question);
     if ('action' in gathered) return gathered;
     this.#stream.reply.instead = undefined;
-    const content: JsonObject = { ...gathered.besides };
+    const content: [string, JsonValue][] = Object.entries(gathered.besides);
     const progress = new ServerProgress(
       gathered.given.reduce((sum, { records }) => sum + sizeOf(records), 0),
       notify,
     );
-    const { inquire, exchange } = this.#stream.caller;
-    const { principal, identity } = exchange;
+    const { inquire } = this.#stream.caller;
     const hold = (bytes: number) => this.#open.hold(bytes);
     const context = { deps: this.#deps, principal, identity, inquire, signal: this.#signal, hold };
     let before = 0;
     for (const { wanted, records } of gathered.given) {
       const done = before;
       const sent = (bytes: number, name: string) => progress.tell(done + bytes, name);
-      content[wanted.name] = await handOver({ wanted, records, sent }, asks, context);
+      content.push([wanted.name, await handOver({ wanted, records, sent }, asks, context)]);
       before += sizeOf(records);
       this.#deps.metrics.count('wharf_questions_total', { outcome: 'delivered' });
     }
     await progress.end();
-    return { action: 'accept', content };
+    return { action: 'accept', content: Object.fromEntries(content) };
   }
 
   /** Everything that the person gives, before anything of it goes to the server. */

@@ -1,12 +1,14 @@
 import { GatewayError } from '../../../errors.js';
 import type { FileRecord } from '../../../files/file.js';
+import { ruleAgainst } from '../../../files/names/accepted-type.js';
 import type { Inquire } from '../../../mcp/inquire.js';
+import { contrast } from '../../../policy/amounts.js';
 import type { AuditEntry } from '../../../ports/audit.js';
 import type { FileAsking, GivenFile, ServerFile } from '../../../ports/file-question.js';
 import type { Identity } from '../../../ports/identity.js';
 import type { JsonValue } from '../../../ports/json.js';
 import type { AskingDeps } from '../deps.js';
-import { wantsUploaded } from './wanted-file.js';
+import { largestFor, wantsUploaded } from './wanted-file.js';
 
 /** A file in an answer exists at one time as bytes, as base64, in the text of the answer and in its bytes. */
 const COPIES = 4;
@@ -21,7 +23,10 @@ interface Handed {
 
 /** What is needed to hand over files. */
 export interface HandOver {
-  deps: Pick<AskingDeps, 'deliver' | 'upload' | 'library' | 'log' | 'flow' | 'audit' | 'server' | 'limits' | 'accepts'>;
+  deps: Pick<
+    AskingDeps,
+    'deliver' | 'upload' | 'library' | 'log' | 'metrics' | 'flow' | 'audit' | 'server' | 'limits' | 'accepts'
+  >;
   principal: string;
   identity: Identity;
   /** Asks the server in the session in which it asks. */
@@ -39,7 +44,10 @@ export async function handOver(
 ): Promise<JsonValue> {
   const { deps, principal, signal } = context;
   const { endpoint, name: argument } = wanted;
-  for (const record of records) await refuseKept(record, argument, context);
+  for (const record of records) {
+    refuseUnfit(record, wanted, context);
+    await refuseKept(record, argument, context);
+  }
   // a server gets a file only if that is recorded
   if (deps.audit.isOn) {
     for (const record of records) await deps.audit.record({ ...entryOf(record, context), allowed: true });
@@ -61,6 +69,30 @@ export async function handOver(
     deps.log.info({ principal, argument, uploadId: endpoint?.id, file: id, size, digest }, 'a file was handed over');
   }
   return asks.toServer(given, wanted);
+}
+
+/**
+ * What was given for an upload may fit that, and not the limits: these have changed since, or name no type that the server
+ * accepts. @throws GatewayError
+ */
+function refuseUnfit(record: FileRecord, wanted: ServerFile, context: HandOver): void {
+  const { deps } = context;
+  const { name: argument } = wanted;
+  const { mimeType, size } = record;
+  const against = ruleAgainst(deps.limits.accept, { ...record, hasName: true });
+  const most = largestFor(wanted, deps);
+  if (!against && size <= most) return;
+  const { source } = against ?? {};
+  const limit = against ? 'limits.accept' : 'limits.file';
+  deps.audit.note({ ...entryOf(record, context), allowed: false, rule: source ?? limit, code: 'file_refused' });
+  deps.metrics.count('wharf_limits_total', { limit });
+  const { allowed, actual } = contrast(most, size);
+  const why = against
+    ? `it is ${mimeType}, and ${source} allows ${against.types.join(', ')}`
+    : `it has ${actual}, and may have ${allowed}`;
+  const text = `The file for '${argument}' may not be given to the server "${deps.server}": ${why}.`;
+  const reason = against ? 'mimeTypeNotAccepted' : 'maxSizeExceeded';
+  throw new GatewayError('file_refused', { reason, argument, text, limit, ...(source !== undefined && { source }) });
 }
 
 /** A rule may keep these bytes from the server, wherever they have come from before. @throws GatewayError */

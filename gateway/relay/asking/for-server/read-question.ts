@@ -3,13 +3,15 @@ import type { Dialect } from '../../../ports/dialect.js';
 import type { BadQuestion, ServerQuestion } from '../../../ports/file-question.js';
 import type { JsonObject } from '../../../ports/json.js';
 import type { AskingDeps } from '../deps.js';
+import { mostInAnswer } from '../lacking.js';
 import { wayForServer } from './wanted-file.js';
 
 /** Most types that a file may have, and characters of one: an upload link keeps them. */
 const MAX_ACCEPT = 100;
 const MAX_TYPE = 255;
 
-const UNRULED = 'the client knows no fields for files, so that rules about files (flow) could not be kept';
+const UNRULED =
+  'the client knows no fields for files, so that what Wharf is told about files (flow, limits, antivirus, audit) could not be kept';
 
 /** A question of a server's that Wharf answers. */
 export interface FoundQuestion {
@@ -21,7 +23,7 @@ export interface FoundQuestion {
 export function readQuestion(
   params: JsonObject,
   client: ClientFacts,
-  deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts' | 'flow' | 'audit' | 'isScanned'>,
+  deps: Pick<AskingDeps, 'order' | 'dialects' | 'accepts'> & JudgingDeps,
 ): FoundQuestion | undefined {
   for (const dialect of deps.dialects) {
     const question = dialect.asks?.fromServer(params);
@@ -29,15 +31,25 @@ export function readQuestion(
     if ('problem' in question) return { dialect, question };
     // the client answers a form itself where it fills such fields with bytes, or can be asked in no other way
     const isInForm = question.files.every(({ endpoint }) => !endpoint);
-    // what passes unread passes every rule and the antivirus, and is in no log
-    const isSeen = deps.flow !== undefined || deps.audit.isOn || deps.isScanned;
+    const isSeen = areFilesJudged(deps);
     if (isInForm && !isSeen && givesBytes(dialect, question, client)) return undefined;
     const problem = tooMuchIn(question, deps.limits.files);
     if (problem !== undefined) return { dialect, question: { problem } };
-    if (isInForm && !canAskFor(question, client, deps)) return deps.flow && { dialect, question: { problem: UNRULED } };
+    if (isInForm && !canAskFor(question, client, deps))
+      return isSeen ? { dialect, question: { problem: UNRULED } } : undefined;
     return { dialect, question };
   }
   return undefined;
+}
+
+type JudgingDeps = Pick<AskingDeps, 'limits' | 'toolLimits' | 'flow' | 'audit' | 'isScanned'>;
+
+/** Whether the files in an answer must be seen: what passes unread passes every rule and the antivirus, and is in no log. */
+function areFilesJudged({ limits, toolLimits, flow, audit, isScanned }: JudgingDeps): boolean {
+  const { file, inlineArgument } = toolLimits.least(limits);
+  const isAnySize = Math.min(file, inlineArgument) >= mostInAnswer({ ...limits, inlineArgument: limits.message });
+  const isAnyType = limits.accept === undefined && !toolLimits.limitsTaken;
+  return flow !== undefined || audit.isOn || isScanned || !isAnySize || !isAnyType;
 }
 
 /** Whether a client knows fields for such files, and fills them with the files themselves. */

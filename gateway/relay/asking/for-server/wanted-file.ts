@@ -1,6 +1,7 @@
 import type { Several } from '../../../files/bundles/several.js';
 import type { FileRecord } from '../../../files/file.js';
 import type { UploadIntent } from '../../../files/upload-intent.js';
+import { acceptedByAll } from '../../../policy/accept.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { ServerFile } from '../../../ports/file-question.js';
 import type { AskingDeps } from '../deps.js';
@@ -14,7 +15,8 @@ export function wayForServer(
   client: ClientFacts,
   deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts'>,
 ): Way | undefined {
-  const { name, title, description, accept, transferModes } = wanted;
+  const { name, title, description, transferModes } = wanted;
+  const accept = acceptedFor(wanted, deps);
   if (!takesInline(wanted) && !deps.dialects.some(({ transfer }) => transfer)) return undefined;
   const words = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
   const maxSize = largestFor(wanted, deps);
@@ -71,7 +73,13 @@ function takesUploads({ transferModes, endpoint }: ServerFile): boolean {
   return endpoint !== undefined || transferModes?.includes('upload') === true;
 }
 
-function largestFor(wanted: ServerFile, deps: Pick<AskingDeps, 'limits' | 'accepts'>) {
+/** One list of what the server and the config take. */
+function acceptedFor({ accept }: ServerFile, { limits }: Pick<AskingDeps, 'limits'>): readonly string[] | undefined {
+  return acceptedByAll([accept, ...(limits.accept ?? []).map(({ types }) => types)]);
+}
+
+/** Bytes of the largest file that such a field takes. */
+export function largestFor(wanted: ServerFile, deps: Pick<AskingDeps, 'limits' | 'accepts'>): number {
   const { limits } = deps;
   const { maxSize } = wanted;
   const most = takesUploads(wanted) ? limits.file : largestInline(deps);

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../errors.js';
 import { isObject } from '../../../json/value.js';
+import { contrast } from '../../../policy/amounts.js';
 import type { JsonObject } from '../../../ports/json.js';
 import type { Asked } from '../../caller.js';
 import type { PendingRequest } from '../../pending-request.js';
@@ -16,6 +17,8 @@ export interface Round {
   state: State;
   /** The person's answers, by the keys of the questions. */
   answers: JsonObject;
+  /** The client gives back a state that Wharf has not sealed: its server's own, or one that was changed on the way. */
+  isForeign?: true;
 }
 
 /** What the client has been asked before, by the state that it gives back. @throws GatewayError `params_invalid` */
@@ -27,11 +30,13 @@ export async function readRound(asked: Asked, request: PendingRequest, deps: Rou
   const args = heavy ? await argumentsDigest(heavy, { principal: asked.exchange.principal, server }) : params.arguments;
   const bound = { principal: asked.exchange.principal, server, method, subject, args };
   const round: Round = { asked, request, bound, state: { files: [] }, answers: {} };
-  if (typeof requestState !== 'string') return round;
-  const opened = openState(seal, requestState, bound, clock.now());
+  if (requestState === undefined) return round;
+  const state = typeof requestState === 'string' ? requestState : '';
+  const opened = openState(seal, state, bound, clock.now());
   switch (opened.kind) {
     case 'foreign':
-      return round;
+      if (isObject(inputResponses) && Object.keys(inputResponses).some(isOwnKey)) throw stateChanged();
+      return { ...round, isForeign: true };
     case 'other call':
       throw paramsInvalid('the requestState is of another call');
     case 'over':
@@ -45,8 +50,35 @@ export async function readRound(asked: Asked, request: PendingRequest, deps: Rou
 
 /** The client's answers to the server's own questions, of all rounds. */
 export function keptIn({ state, answers }: Round): JsonObject {
-  const own = Object.entries(answers).filter(([key]) => !key.startsWith(OWN_KEY));
+  const own = Object.entries(answers).filter(([key]) => !isOwnKey(key));
   return Object.fromEntries([...Object.entries(state.kept ?? {}), ...own]);
+}
+
+/** Whether a question with this key is one of Wharf's own: no server has asked it. */
+export function isOwnKey(key: string): boolean {
+  return key.startsWith(OWN_KEY);
+}
+
+/** The refusal of a state that no server can have given: only Wharf can, and it cannot be opened. */
+export function stateChanged(): GatewayError {
+  return paramsInvalid('the requestState was changed, or was sealed with another secret: call without it');
+}
+
+/** Bytes of a message around a state: its method, names and answers. */
+const AROUND = 1024;
+
+/**
+ * A state holds what the client has answered besides, and comes back in a message of the client's.
+ * @throws GatewayError `params_invalid` for one that no message could hold
+ */
+export function refuseUnreturnable({ length }: string, { message }: Pick<AskingDeps['limits'], 'message'>): void {
+  const most = Math.max(0, message - AROUND);
+  if (length <= most) return;
+  const { allowed, actual } = contrast(most, length);
+  const text =
+    'inputResponses are too long to be kept until the files are there: the requestState with them would have ' +
+    `${actual}, and limits.message leaves ${allowed} for it`;
+  throw paramsInvalid(text);
 }
 
 /** The error for a call whose `requestState` or `inputResponses` do not fit it. @param text what is wrong with them */

@@ -3,6 +3,7 @@ import type { ClientFacts } from '../../../ports/client.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import type { AskingDeps } from '../deps.js';
+import { underAskingTool } from '../for-server/asking-tool.js';
 import { formForOthers, withOthers } from '../for-server/other-fields.js';
 import { takenUp } from '../for-server/put-off-question.js';
 import { type FoundQuestion, readQuestion } from '../for-server/read-question.js';
@@ -31,8 +32,9 @@ export interface Asker {
 export async function takeQuestions(
   requests: JsonObject,
   asker: Asker,
-  deps: AskingDeps,
+  given: AskingDeps,
 ): Promise<{ taken: TakenQuestion[]; others: [string, JsonValue][] }> {
+  const deps = await underAskingTool(asker.call, { principal: asker.principal, server: given.server }, given);
   const taken: TakenQuestion[] = [];
   const others: [string, JsonValue][] = [];
   let room = deps.limits.files;

@@ -6,7 +6,7 @@ import type { EditableAnswer, PendingRequest } from '../../pending-request.js';
 import type { Course } from '../course.js';
 import type { AskingDeps } from '../deps.js';
 import { withParams } from '../lacking.js';
-import { OWN_KEY } from '../sealed-state.js';
+import { isOwnKey } from '../rounds/round.js';
 import { NoticedReply } from './noticed-reply.js';
 import { TaskAsker } from './task-asker.js';
 import { changesOf, mayBeTask, questionsIn } from './task-text.js';
@@ -22,7 +22,7 @@ export function isAboutTasks({ method }: PendingRequest): boolean {
 /** True for an answer to a question that Wharf has asked for the sake of a task. */
 export function answersTask({ method, params }: PendingRequest): boolean {
   const { inputResponses } = params;
-  return method === 'tasks/update' && isObject(inputResponses) && Object.keys(inputResponses).some(isOwn);
+  return method === 'tasks/update' && isObject(inputResponses) && Object.keys(inputResponses).some(isOwnKey);
 }
 
 /**
@@ -105,8 +105,8 @@ export class AskingByTask {
   ): Promise<void> {
     if (!answersTask(request)) return course.forward(asked);
     const all = Object.entries(request.params.inputResponses as JsonObject);
-    const own = all.filter(([key]) => isOwn(key));
-    const others = all.filter(([key]) => !isOwn(key));
+    const own = all.filter(([key]) => isOwnKey(key));
+    const others = all.filter(([key]) => !isOwnKey(key));
     const isTaken = await this.#asker.hear(Object.fromEntries(own), { asked, course, taskId });
     const { exchange, messages } = asked;
     // of a task that nothing is known of, the server says what it is
@@ -114,8 +114,4 @@ export class AskingByTask {
     const changes = [{ path: ['inputResponses'], value: Object.fromEntries(others) }];
     await course.forward({ ...asked, messages: await withParams(messages, changes, this.#deps.limits) });
   }
-}
-
-function isOwn(key: string): boolean {
-  return key.startsWith(OWN_KEY);
 }

@@ -7,6 +7,7 @@ import type { Asked } from '../../caller.js';
 import { noFacts } from '../../exchange.js';
 import type { Course } from '../course.js';
 import type { AskingDeps } from '../deps.js';
+import { underAskingTool } from '../for-server/asking-tool.js';
 import { noPlaceIn } from '../open-questions.js';
 import { answerTo, type HeardQuestion, hearQuestion, isComplete } from '../rounds/answer-questions.js';
 import { type Asker, askedFor, takeQuestions } from '../rounds/take-questions.js';
@@ -59,11 +60,12 @@ export class TaskAsker {
   async show(requests: JsonObject, about: About): Promise<ShownTask | undefined> {
     const { questions, open } = await this.#settle(about, { requests });
     if (questions.length === 0) return undefined;
+    const deps = await this.#underTool(about);
     const taken = new Set(questions.map(({ key }) => key));
     const others = Object.entries(requests).filter(([key]) => !taken.has(key));
     const own = open.flatMap(({ question, missing }) => {
       const due = missing.filter(({ isAwaited }) => !isAwaited);
-      return askedFor(question, due, about.asked.client, this.#deps) ?? [];
+      return askedFor(question, due, about.asked.client, deps) ?? [];
     });
     const [awaited] = awaitedIn(open);
     return {
@@ -102,6 +104,12 @@ export class TaskAsker {
     const { taskQuestions, server } = this.#deps;
     const questions = await taskQuestions.take({ principal: asked.exchange.principal, server, taskId });
     await this.#revoke(questions, []);
+  }
+
+  /** Under the limits of the tool that the task runs. */
+  #underTool(about: About): Promise<AskingDeps> {
+    const { principal, server, taskId: subject } = this.#taskOf(about);
+    return underAskingTool({ method: 'tasks/get', subject }, { principal, server }, this.#deps);
   }
 
   #taskOf({ asked, taskId }: About): Task {
@@ -209,7 +217,7 @@ export class TaskAsker {
     let isTold = false;
     try {
       hold(asked.exchange.body.length);
-      const context = { deps: this.#deps, principal, identity, inquire, signal, hold };
+      const context = { deps: await this.#underTool(about), principal, identity, inquire, signal, hold };
       const responses: [string, JsonValue][] = [];
       for (const question of due) responses.push([question.key, await answerTo(question, context)]);
       const answer = await inquire('tasks/update', { taskId, inputResponses: Object.fromEntries(responses) });

@@ -7,6 +7,7 @@ import { toolOf } from '../../tools/declared-results.js';
 import { underLimits } from '../../under-limits.js';
 import type { ResultDeps } from '../deps.js';
 import type { Work } from '../work.js';
+import { noticesIn } from './task-notices.js';
 import { RESULT_METHODS } from './tool-of-task.js';
 
 /** Whether the answer to a request may have limits of its own: those of the tool whose result it is. */
@@ -37,7 +38,7 @@ export function answersWithRequests(message: HeldMessage, answered: Addressee['a
 type LimitDeps = Pick<ResultDeps, 'toolLimits' | 'limits'>;
 
 /**
- * The answers in a message, and the limits by which it is judged. On a channel of many messages, and of a task, the tool
+ * The answers in a message, what it says of tasks, and the limits by which it is judged. On a channel of many messages, and of a task, the tool
  * is known only now: what has been cut by the limits of the server is judged again by those of the tool.
  */
 export async function underTools(
@@ -45,21 +46,24 @@ export async function underTools(
   cuts: MessageCuts,
   deps: ResultDeps,
   { principal, answered }: Addressee,
-): Promise<{ deps: ResultDeps; answers: Work['answers'] }> {
+): Promise<Pick<Work, 'deps' | 'answers' | 'notices'>> {
   const answers = answersWithRequests(message, answered);
+  const notices = noticesIn(message);
   const { toolLimits, taskTools, server } = deps;
-  if (!answers.some(({ request }) => mayBeUnderTool(request, deps))) return { deps, answers };
+  const isAny = [...answers, ...notices].some(({ request }) => mayBeUnderTool(request, deps));
+  if (!isAny) return { deps, answers, notices };
   try {
     const traced = await taskTools.traced(answers, { principal, server });
-    const tools = traced.map(({ request }) => toolOf(request));
+    const told = await taskTools.traced(notices, { principal, server });
+    const tools = [...traced, ...told].map(({ request }) => toolOf(request));
     const known = toolLimits.lower(deps.limits, tools);
     // a client that resumes a stream may have waited until its request was forgotten
-    const limits = traced.some(({ request }) => !request) ? toolLimits.ofUnknown(known) : known;
-    if (limits === deps.limits) return { deps, answers: traced };
+    const limits = traced.some(({ request }) => !request) ? toolLimits.ofUnknown(known, 'acceptResults') : known;
+    if (limits === deps.limits) return { deps, answers: traced, notices: told };
     await cuts.judge(limits);
-    return { deps: underLimits(deps, limits), answers: traced };
+    return { deps: underLimits(deps, limits), answers: traced, notices: told };
   } catch (error) {
     cuts.fail(error);
-    return { deps, answers };
+    return { deps, answers, notices };
   }
 }

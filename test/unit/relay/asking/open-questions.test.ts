@@ -25,6 +25,15 @@ describe('the open questions of a server', () => {
     expect([waiting.used, bytes.used, questions.size]).toEqual([0, 0, 0]);
   });
 
+  it('are known by the ids that their servers have given them, to their callers alone', () => {
+    const { questions } = lab();
+    const one = questions.begin(ann, 'a', 1);
+    expect(questions.has(ann, 'a')).toBe(true);
+    expect([questions.has(ann, 'b'), questions.has({ ...ann, session: 't' }, 'a')]).toEqual([false, false]);
+    one?.end();
+    expect(questions.has(ann, 'a')).toBe(false);
+  });
+
   it('are no more than limits.questions and the caller’s share of it', () => {
     const { waiting, questions } = lab();
     questions.begin(ann, 1, 1);
