@@ -20,10 +20,7 @@ export const BASE: Rows = together(
     'BASE-09': ['Wharf takes a repeated call under its new id as the next round of the first one.', 'elicitation'],
   }),
   from(specification('basic/patterns/mrtr#security-considerations'), {
-    'BASE-08': [
-      'Wharf refuses a requestState that was changed, or that was made for another caller or call.',
-      'superseded by the design',
-    ],
+    'BASE-08': 'Wharf refuses a requestState that was changed, or that was made for another caller or call.',
   }),
   from('docs/explanation/asking.md', {
     'BASE-10': 'Wharf carries the requestState of a server inside its own, and gives it back to the server unchanged.',
