@@ -44,9 +44,15 @@ export function boundSearch<Asked extends unknown[], Found>(
       throw begun.failure ?? error;
     } finally {
       running -= 1;
-      if (running === 0) unsubscribe(REQUEST_BEGINS, onRequest);
+      if (running === 0) stopLooking();
     }
   };
+}
+
+/** Node 22 follows each promise of the process for a storage that has run, until it is told that this is over. */
+function stopLooking(): void {
+  unsubscribe(REQUEST_BEGINS, onRequest);
+  searches.disable();
 }
 
 function onRequest(message: unknown): void {
