@@ -50,6 +50,8 @@ const hosts: fc.Arbitrary<Host> = fc.record(
     imageBytesPerResult: fc.nat(400),
     errorImages: fc.constantFrom('keep' as const, 'drop' as const),
     blobs: fc.constantFrom('keep' as const, 'drop' as const),
+    embeddedTexts: fc.constantFrom('keep' as const, 'as-text' as const),
+    textsApart: fc.constant(true),
     text: room,
   },
   { requiredKeys: [] },
@@ -87,11 +89,20 @@ function reached(result: Json): { digests: Set<unknown>; texts: Set<unknown> } {
       if (typeof base64 === 'string') digests.add(digestOf(Buffer.from(base64, 'base64')));
     }
     for (const text of [block.text, resource.text]) {
-      texts.add(text);
-      if (typeof text === 'string') digests.add(digestOf(Buffer.from(text)));
+      if (typeof text !== 'string') continue;
+      for (const one of readings(text)) {
+        texts.add(one);
+        digests.add(digestOf(Buffer.from(one)));
+      }
     }
   }
   return { digests, texts };
+}
+
+/** What a text may stand for: an embedded one has its address above it, and one of Wharf's line breaks around it. */
+function readings(text: string): string[] {
+  const inLines = [text, text.replace(/^\n/, '')].flatMap((one) => [one, one.replace(/\n$/, '')]);
+  return inLines.flatMap((one) => [one, one.replace(/^Content of a:\d \([^)]*\):\n/, '')]);
 }
 
 function digestOf(bytes: Buffer): string {
