@@ -49,7 +49,7 @@ export function boundSearch<Asked extends unknown[], Found>(
   };
 }
 
-/** Node 22 follows each promise of the process for a storage that has run, until it is told that this is over. */
+/** Node 22 tracks every promise of the process once a storage has run, until the storage is disabled. */
 function stopLooking(): void {
   unsubscribe(REQUEST_BEGINS, onRequest);
   searches.disable();
