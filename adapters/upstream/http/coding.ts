@@ -58,6 +58,8 @@ class EitherInflate extends Transform {
       if (!this.push(chunk)) inner.pause();
     });
     inner.on('error', (error) => this.destroy(error));
+    // Node's decoder ends before its input where something follows the compressed bytes, and then takes no more
+    inner.on('end', () => this.push(null));
     return inner;
   }
 }

@@ -116,6 +116,16 @@ describe('a content coding that was not asked for', () => {
     }
   });
 
+  it.each([
+    ['zlib', deflateSync(BODY)],
+    ['bare deflate', deflateRawSync(BODY)],
+  ])('ends where its %s ends, whatever follows', async (_, coded) => {
+    for (const chunk of [undefined, 1000]) {
+      const body = Buffer.concat([coded, Buffer.alloc(5000, 'x')]);
+      expect((await read({ body, codingHeader: 'deflate', ...(chunk && { chunk }) })).equals(BODY)).toBe(true);
+    }
+  });
+
   it('waits for its reader when it is bare deflate', async () => {
     const long = Buffer.concat(Array.from({ length: 100 }, () => BODY));
     fake.queue.push({ body: deflateRawSync(long), codingHeader: 'deflate', contentType: 'application/json' });

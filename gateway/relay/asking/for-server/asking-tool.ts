@@ -22,7 +22,7 @@ export async function askingTool(
  */
 export async function underAskingTool<Deps extends Pick<AskingDeps, 'limits' | 'toolLimits' | 'taskTools'>>(
   request: Pick<PendingRequest, 'method' | 'subject'> | undefined,
-  owner: { principal: string; server: string },
+  owner: CallOwner,
   deps: Deps,
 ): Promise<Deps> {
   const { limits: before, toolLimits, taskTools } = deps;
