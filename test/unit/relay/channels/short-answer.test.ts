@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mayLackAnswer, shortAnswer } from '../../../../gateway/relay/channels/short-answer.js';
+import { isOneEvent, mayLackAnswer, shortAnswer } from '../../../../gateway/relay/channels/short-answer.js';
 import { call } from '../relay-lab.js';
 
 const ANSWER = '{"result":{"content":[]},"jsonrpc":"2.0","id":1}';
@@ -62,5 +62,25 @@ describe('a short body may lack the answer', () => {
 
   it('but not where nothing is awaited', () => {
     expect(lacks(': nothing\n\n', [])).toBe(false);
+  });
+});
+
+describe('an event stream without a length was sent to its end', () => {
+  const isSo = (text: string) => isOneEvent(Buffer.from(text));
+
+  it.each([`data: ${ANSWER}\n\n`, `event: message\ndata: ${ANSWER}\n\n`])('where it is %j', (text) => {
+    expect(isSo(text)).toBe(true);
+  });
+
+  it.each([
+    ['where its event lacks the blank line', `data: ${ANSWER}\n`],
+    ['where it breaks off within a text', `data: ${ANSWER.slice(0, 20)}`],
+    ['where a message is cut before its end', `data: ${ANSWER.slice(0, -1)}\n\n`],
+    ['where a comment comes last', `data: ${ANSWER}\n\n: bye\n\n`],
+    ['where a client could resume it', `id: 1\ndata: ${ANSWER}\n\n`],
+    ['where its lines end in a way that is written anew', `data: ${ANSWER}\r\n\r\n`],
+    ['where it is empty', ''],
+  ])('but not %s', (_, text) => {
+    expect(isSo(text)).toBe(false);
   });
 });
