@@ -71,15 +71,27 @@ const LIGHT = { depth: 100, values: 1000 };
 
 const LF = 0x0a;
 const CR = 0x0d;
+const LF_TWICE = Buffer.from('\n\n');
+const CRLF_TWICE = Buffer.from('\r\n\r\n');
 /** `[` and `{` differ in this bit only. */
 const CURLY = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Both spellings of how an event stream of one message begins, if no client could resume it. */
-const BEGINNINGS = ['event: message\ndata: ', 'event:message\ndata:', 'event: message\ndata:', 'data: ', 'data:'].map(
-  (text) => Buffer.from(text),
-);
+/**
+ * How an event stream of one message begins, if no client could resume it. Servers in Python end lines with CR LF. Where one
+ * beginning is that of another, the longer one stands first.
+ */
+const BEGINNINGS = [
+  'event: message\ndata: ',
+  'event: message\r\ndata: ',
+  'event:message\ndata:',
+  'event:message\r\ndata:',
+  'event: message\ndata:',
+  'event: message\r\ndata:',
+  'data: ',
+  'data:',
+].map((text) => Buffer.from(text));
 
 /** A message that answers one request. */
 interface ShortAnswer {
@@ -135,7 +147,13 @@ function onlyEvent(body: Buffer): Buffer | undefined {
     (one) => body.length > one.length && body.compare(one, 0, one.length, 0, one.length) === 0,
   );
   if (!begin) return undefined;
-  const end = body.indexOf(LF, begin.length);
-  const isOne = end > begin.length && end === body.length - 2 && body[end + 1] === LF && !body.includes(CR);
-  return isOne ? body.subarray(begin.length, end) : undefined;
+  const start = begin.length;
+  const hasReturns = body.at(-2) === CR;
+  const tail = hasReturns ? CRLF_TWICE : LF_TWICE;
+  const end = body.length - tail.length;
+  if (end <= start || body.compare(tail, 0, tail.length, end) !== 0) return undefined;
+  // the first of either is the one behind the data
+  const isOne =
+    body.indexOf(LF, start) === end + tail.indexOf(LF) && body.indexOf(CR, start) === (hasReturns ? end : -1);
+  return isOne ? body.subarray(start, end) : undefined;
 }

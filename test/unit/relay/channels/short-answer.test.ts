@@ -11,6 +11,7 @@ describe('a short body is one answer', () => {
     ['as JSON', 'json', ANSWER],
     ['as an event', 'sse', `event: message\ndata: ${ANSWER}\n\n`],
     ['as an event without a type', 'sse', `data:${ANSWER}\n\n`],
+    ['as an event whose lines end with CR LF', 'sse', `event: message\r\ndata: ${ANSWER}\r\n\r\n`],
   ] as const)('%s', (_, kind, text) => {
     expect(read(text, kind)).toBe(ANSWER);
   });
@@ -22,6 +23,8 @@ describe('a short body is not taken for one answer', () => {
     ['of another type', 'sse', `event: ping\ndata: ${ANSWER}\n\n`],
     ['of two events', 'sse', `data: ${ANSWER}\n\ndata: ${ANSWER}\n\n`],
     ['of several lines', 'sse', `data: ${ANSWER}\ndata: \n\n`],
+    ['of several lines that end with CR LF', 'sse', `data: ${ANSWER}\ndata: \r\n\r\n`],
+    ['of two events with CR LF', 'sse', `data: ${ANSWER}\r\n\r\ndata: ${ANSWER}\r\n\r\n`],
     ['that breaks off', 'sse', `data: ${ANSWER}\n`],
     ['of several values', 'json', `${ANSWER}${ANSWER}`],
     ['of a batch', 'json', `[${ANSWER}]`],
@@ -68,9 +71,12 @@ describe('a short body may lack the answer', () => {
 describe('an event stream without a length was sent to its end', () => {
   const isSo = (text: string) => isOneEvent(Buffer.from(text));
 
-  it.each([`data: ${ANSWER}\n\n`, `event: message\ndata: ${ANSWER}\n\n`])('where it is %j', (text) => {
-    expect(isSo(text)).toBe(true);
-  });
+  it.each([`data: ${ANSWER}\n\n`, `event: message\ndata: ${ANSWER}\n\n`, `event: message\r\ndata: ${ANSWER}\r\n\r\n`])(
+    'where it is %j',
+    (text) => {
+      expect(isSo(text)).toBe(true);
+    },
+  );
 
   it.each([
     ['where its event lacks the blank line', `data: ${ANSWER}\n`],
@@ -78,7 +84,8 @@ describe('an event stream without a length was sent to its end', () => {
     ['where a message is cut before its end', `data: ${ANSWER.slice(0, -1)}\n\n`],
     ['where a comment comes last', `data: ${ANSWER}\n\n: bye\n\n`],
     ['where a client could resume it', `id: 1\ndata: ${ANSWER}\n\n`],
-    ['where its lines end in a way that is written anew', `data: ${ANSWER}\r\n\r\n`],
+    ['where a line ends within it', `data: ${ANSWER.replace(',', ',\r\n')}\r\n\r\n`],
+    ['where a bare CR ends a line', `data: ${ANSWER}\rdata: ${ANSWER}\n\n`],
     ['where it is empty', ''],
   ])('but not %s', (_, text) => {
     expect(isSo(text)).toBe(false);
