@@ -79,7 +79,7 @@ async function main(argv: string[]): Promise<number> {
       return runStdio(action, adapters);
     }
     case 'run': {
-      const { makePrivateFolder } = await import('./files/temp-files.js');
+      const { makePrivateFolder } = await import('./files/encode/temp-files.js');
       const folders = new Map<string | undefined, string>();
       // a reload finds the folder that the start has made
       const privateFolder = (root?: string): string => {

@@ -8,7 +8,7 @@ import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
-import { makePrivateFolder } from './files/temp-files.js';
+import { makePrivateFolder } from './files/encode/temp-files.js';
 import { createLog, takePrinted, takeUncaught } from './log.js';
 import { printError } from './print.js';
 import { goOnAfterHangUp } from './reload/hang-up.js';

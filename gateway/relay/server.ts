@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
-import type { LazyFile } from '../files/lazy-files.js';
-import type { Authorization } from '../files/upload.js';
+import type { LazyFile } from '../files/handles/lazy-files.js';
+import type { Authorization } from '../files/uploads/upload.js';
 import { clientFacts } from '../mcp/client-facts.js';
 import { namesStateless } from '../mcp/era.js';
 import { checkStatelessHeaders } from '../mcp/headers.js';

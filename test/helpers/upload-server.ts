@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { create as noAudit } from '../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
 import { FewLines } from '../../gateway/few-lines.js';
-import type { UploadIntent } from '../../gateway/files/upload-intent.js';
+import type { UploadIntent } from '../../gateway/files/tickets/upload-intent.js';
 import { listenerOf } from '../../gateway/http/app.js';
 import { Lately } from '../../gateway/http/console/lately.js';
 import { listen } from '../../gateway/http/listener.js';

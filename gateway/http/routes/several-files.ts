@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../errors.js';
-import type { SeveralUploads } from '../../files/bundles/several-uploads.js';
 import type { Library } from '../../files/library.js';
-import type { ResumableUploads } from '../../files/resumable/resumable-uploads.js';
-import type { Admission, Uploads } from '../../files/upload.js';
+import type { ResumableUploads } from '../../files/uploads/resumable/resumable-uploads.js';
+import type { SeveralUploads } from '../../files/uploads/several-uploads.js';
+import type { Admission, Uploads } from '../../files/uploads/upload.js';
 import { jsonIn } from '../../json/text.js';
 import type { Come } from '../browser/page-data.js';
 import { malformed } from '../multipart-head.js';

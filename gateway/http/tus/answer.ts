@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import type { SeveralUploads } from '../../files/bundles/several-uploads.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
-import type { AppendResult } from '../../files/resumable/append.js';
-import type { ResumableUploads, UnderWay } from '../../files/resumable/resumable-uploads.js';
-import type { Uploads } from '../../files/upload.js';
-import { tooLarge } from '../../files/upload-intent.js';
+import { tooLarge } from '../../files/tickets/upload-intent.js';
+import type { AppendResult } from '../../files/uploads/resumable/append.js';
+import type { ResumableUploads, UnderWay } from '../../files/uploads/resumable/resumable-uploads.js';
+import type { SeveralUploads } from '../../files/uploads/several-uploads.js';
+import type { Uploads } from '../../files/uploads/upload.js';
 import { refuseCodings } from '../codings.js';
 import { refused } from '../routes/upload-answers.js';
 import { proofIn } from '../upload-code.js';

@@ -1,5 +1,5 @@
 import type { FileRecord } from '../../files/file.js';
-import type { Uploads } from '../../files/upload.js';
+import type { Uploads } from '../../files/uploads/upload.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Identity } from '../../ports/identity.js';

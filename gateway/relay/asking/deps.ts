@@ -4,7 +4,7 @@ import type { FileRecord } from '../../files/file.js';
 import type { Flow } from '../../files/flow/flow.js';
 import type { Library } from '../../files/library.js';
 import type { Seal } from '../../files/seal.js';
-import type { Authorization, Uploads } from '../../files/upload.js';
+import type { Authorization, Uploads } from '../../files/uploads/upload.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { Means } from '../../policy/means.js';
 import type { ServerFile } from '../../ports/file-question.js';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord, StoredObject } from '../../files/file.js';
-import type { UploadBody } from '../../files/upload.js';
+import type { UploadBody } from '../../files/uploads/upload.js';
 import { contrast, countText } from '../../policy/amounts.js';
 import type { UploadedFile } from '../../ports/file-question.js';
 import type { JsonValue } from '../../ports/json.js';

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library, Opened } from '../../files/library.js';
-import type { Uploads } from '../../files/upload.js';
+import type { Uploads } from '../../files/uploads/upload.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, DialectMethod, FileOperation, FileOutcome } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';

@@ -1,8 +1,8 @@
 import type { ErrorFacts, GatewayError } from '../../errors.js';
 import type { FewLines } from '../../few-lines.js';
-import { severalIn } from '../../files/bundles/several.js';
-import type { Uploads } from '../../files/upload.js';
-import { sizeByIn } from '../../files/upload-intent.js';
+import { severalIn } from '../../files/tickets/several.js';
+import { sizeByIn } from '../../files/tickets/upload-intent.js';
+import type { Uploads } from '../../files/uploads/upload.js';
 import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';

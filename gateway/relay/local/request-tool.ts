@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
-import type { Uploads } from '../../files/upload.js';
-import { largestUpload, type UploadIntent } from '../../files/upload-intent.js';
+import { largestUpload, type UploadIntent } from '../../files/tickets/upload-intent.js';
+import type { Uploads } from '../../files/uploads/upload.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Identity } from '../../ports/identity.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';

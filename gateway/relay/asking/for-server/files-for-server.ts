@@ -1,5 +1,5 @@
 import type { FileRecord } from '../../../files/file.js';
-import type { Authorization } from '../../../files/upload.js';
+import type { Authorization } from '../../../files/uploads/upload.js';
 import { eraOf } from '../../../mcp/era.js';
 import type { AboutTask } from '../../../mcp/meta-keys.js';
 import type { Dialect } from '../../../ports/dialect.js';

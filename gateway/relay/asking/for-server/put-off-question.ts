@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../errors.js';
 import type { FileRecord } from '../../../files/file.js';
-import type { Authorization } from '../../../files/upload.js';
+import type { Authorization } from '../../../files/uploads/upload.js';
 import type { LocalAnswer } from '../../client/local-answer.js';
 import type { PendingRequest } from '../../pending-request.js';
 import type { AskingDeps } from '../deps.js';
