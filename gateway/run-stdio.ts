@@ -1,8 +1,8 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { giveBackWhenQuiet } from './budget/quiet-memory.js';
-import { freeWhatWasRead } from './budget/read-memory.js';
+import { giveBackWhenQuiet } from './budget/memory/quiet-memory.js';
+import { freeWhatWasRead } from './budget/memory/read-memory.js';
 import type { StdioAction } from './commands/stdio-command.js';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';

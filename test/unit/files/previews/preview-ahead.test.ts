@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { BufferPool } from '../../../../gateway/budget/buffer-pool.js';
 import { Ledger, UNSHARED } from '../../../../gateway/budget/ledger.js';
+import { BufferPool } from '../../../../gateway/budget/memory/buffer-pool.js';
 import { fill } from '../../../../gateway/files/ingest/fill.js';
 import { Ingest } from '../../../../gateway/files/ingest/ingest.js';
 import { PreviewAhead } from '../../../../gateway/files/previews/ahead.js';

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 
-// Compiled, this file is dist/test/unit/budget/read-memory.test.js.
-const MODULE = fileURLToPath(new URL('../../../gateway/budget/read-memory.js', import.meta.url));
+// Compiled, this file is dist/test/unit/budget/memory/read-memory.test.js.
+const MODULE = fileURLToPath(new URL('../../../../gateway/budget/memory/read-memory.js', import.meta.url));
 const MIB = 1024 * 1024;
 
 /** 512 MiB in buffers of 64 KiB, each dropped at once, as node reads a body from a socket. */

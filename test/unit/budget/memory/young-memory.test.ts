@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 
-// Compiled, this file is dist/test/unit/budget/young-memory.test.js.
-const MODULE = fileURLToPath(new URL('../../../gateway/budget/young-memory.js', import.meta.url));
+// Compiled, this file is dist/test/unit/budget/memory/young-memory.test.js.
+const MODULE = fileURLToPath(new URL('../../../../gateway/budget/memory/young-memory.js', import.meta.url));
 
 /**
  * One place that makes lists which live on. @returns what V8 says of places that it will, or may soon, allocate old: how soon

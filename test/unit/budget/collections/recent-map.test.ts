@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RecentMap } from '../../../gateway/budget/recent-map.js';
+import { RecentMap } from '../../../../gateway/budget/collections/recent-map.js';
 
 function mapOf(...keys: string[]): RecentMap<string, number> {
   const map = new RecentMap<string, number>();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LateCache } from '../../../gateway/budget/late-cache.js';
+import { LateCache } from '../../../../gateway/budget/collections/late-cache.js';
 
 describe('a cache that is made late', () => {
   it('has nothing before its first value', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MostUsed } from '../../../gateway/budget/most-used.js';
+import { MostUsed } from '../../../../gateway/budget/collections/most-used.js';
 
 describe('the owner that uses most', () => {
   it('is found after any steps as by a look at all', () => {

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 
-// Compiled, this file is dist/test/unit/budget/page-pool.test.js.
-const MODULE = fileURLToPath(new URL('../../../gateway/budget/collector.js', import.meta.url));
+// Compiled, this file is dist/test/unit/budget/memory/page-pool.test.js.
+const MODULE = fileURLToPath(new URL('../../../../gateway/budget/memory/collector.js', import.meta.url));
 
 /**
  * Lets V8 look at its pool of pages, which is empty, and fills it then with those of 60 MiB of arrays. Prints how many MiB these

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { readBuffered } from '../../../gateway/budget/buffered.js';
+import { readBuffered } from '../../../../gateway/budget/memory/buffered.js';
 
 const streamOf = (...pieces: string[]) => {
   const stream = new Readable({ read: () => undefined });

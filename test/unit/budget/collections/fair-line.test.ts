@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { FairLine } from '../../../gateway/budget/line.js';
+import { FairLine } from '../../../../gateway/budget/collections/line.js';
 
 const all = <T>(line: FairLine<T>): T[] => {
   const taken: T[] = [];

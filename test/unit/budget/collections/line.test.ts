@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { collector } from '../../../gateway/budget/collector.js';
-import { Line, type Place } from '../../../gateway/budget/line.js';
+import { Line, type Place } from '../../../../gateway/budget/collections/line.js';
+import { collector } from '../../../../gateway/budget/memory/collector.js';
 
 describe('a line', () => {
   it('has its values in order of arrival, whichever of them leaves', () => {

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 
-// Compiled, this file is dist/test/unit/budget/native-memory.test.js.
-const MODULE = fileURLToPath(new URL('../../../gateway/budget/native-memory.js', import.meta.url));
+// Compiled, this file is dist/test/unit/budget/memory/native-memory.test.js.
+const MODULE = fileURLToPath(new URL('../../../../gateway/budget/memory/native-memory.js', import.meta.url));
 const MIB = 1024 * 1024;
 
 /** 100 MiB of buffers from glibc's heap, of which one in a hundred is kept, so that the rest are holes. */

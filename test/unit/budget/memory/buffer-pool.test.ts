@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { BufferPool } from '../../../gateway/budget/buffer-pool.js';
+import { BufferPool } from '../../../../gateway/budget/memory/buffer-pool.js';
 
 describe('a pool of buffers', () => {
   beforeEach(() => {

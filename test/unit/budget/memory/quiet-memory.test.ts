@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { QuietMemory, YoungCollections } from '../../../gateway/budget/quiet-memory.js';
+import { QuietMemory, YoungCollections } from '../../../../gateway/budget/memory/quiet-memory.js';
 
 /** Looks after each of these pieces of work, in milliseconds. @returns at which of them memory was given back */
 function lookAfter(...works: number[]): number[] {

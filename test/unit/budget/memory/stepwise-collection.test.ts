@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 
-// Compiled, this file is dist/test/unit/budget/stepwise-collection.test.js.
-const MODULE = fileURLToPath(new URL('../../../gateway/budget/stepwise-collection.js', import.meta.url));
+// Compiled, this file is dist/test/unit/budget/memory/stepwise-collection.test.js.
+const MODULE = fileURLToPath(new URL('../../../../gateway/budget/memory/stepwise-collection.js', import.meta.url));
 
 /**
  * Prints by how many MiB the memory has grown, and what V8 has collected. In a process of its own: what other suites have left
