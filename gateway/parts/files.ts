@@ -20,6 +20,7 @@ import { UploadCodes } from '../files/tickets/upload-code.js';
 import { ResumableUploads } from '../files/uploads/resumable/resumable-uploads.js';
 import { SeveralUploads } from '../files/uploads/several-uploads.js';
 import { Uploads } from '../files/uploads/upload.js';
+import { UploadLinks } from '../files/uploads/upload-links.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -67,6 +68,7 @@ export interface FileParts {
   uses: RecentUses;
   ingest: IngestDeps;
   uploads: Uploads;
+  uploadLinks: UploadLinks;
   /** Absent where the object store cannot go on with a write. */
   resumable: ResumableUploads | undefined;
   /** For links that take several files. */
@@ -120,15 +122,20 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     uses,
     account: deps.account,
     library,
+    clock,
+    settings: { fileLimit: settings.fileLimit, retentionMs },
+  });
+  const uploadLinks = new UploadLinks({
+    library,
     tickets,
     codes,
     clock,
-    settings: { publicUrl, ttlMs: links.ttlMs, fileLimit: settings.fileLimit, retentionMs, asksCodes },
+    settings: { publicUrl, ttlMs: links.ttlMs, fileLimit: settings.fileLimit, asksCodes },
   });
   const { resumable: writes } = objects;
   const notes = new ProgressNotes(state, clock);
   const common = {
-    uploads,
+    uploadLinks,
     ingest,
     account: deps.account,
     library,
@@ -147,6 +154,6 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     clock,
     retentionMs,
   });
-  const several = new SeveralUploads({ uploads, library, tickets, notes });
-  return { tickets, library, shortFiles, uses, ingest, uploads, resumable, several, cleanUps, control };
+  const several = new SeveralUploads({ uploadLinks, library, tickets, notes });
+  return { tickets, library, shortFiles, uses, ingest, uploads, uploadLinks, resumable, several, cleanUps, control };
 }

@@ -6,11 +6,11 @@ import type { ProgressNotes } from '../tickets/progress.js';
 import { checkSeveral, severalRefused } from '../tickets/several.js';
 import { placeTicket, type Tickets } from '../tickets/ticket.js';
 import type { UploadIntent } from '../tickets/upload-intent.js';
-import type { Admission, Uploads } from './upload.js';
+import type { Admission, UploadLinks } from './upload-links.js';
 import { uploadDone } from './uploaded.js';
 
 interface SeveralUploadsDeps {
-  uploads: Pick<Uploads, 'find'>;
+  uploadLinks: Pick<UploadLinks, 'find'>;
   library: Library;
   tickets: Tickets;
   notes: Pick<ProgressNotes, 'find'>;
@@ -94,8 +94,8 @@ export class SeveralUploads {
    * @throws GatewayError `link_unknown`, `upload_done`, `upload_cancelled`, `upload_locked`, `upload_several_refused`
    */
   async finish(ticket: string, order: readonly string[]): Promise<FileRecord[]> {
-    const { uploads, library } = this.#deps;
-    const found = await uploads.find(ticket);
+    const { uploadLinks, library } = this.#deps;
+    const found = await uploadLinks.find(ticket);
     const several = found?.intent.several;
     if (!found || !several) throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
     if (found.isRevoked) throw new GatewayError('upload_cancelled');

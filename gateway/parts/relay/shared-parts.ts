@@ -10,6 +10,7 @@ import type { RecentUses } from '../../files/retention/recent-uses.js';
 import type { Seal } from '../../files/seal.js';
 import type { ShortFiles } from '../../files/stored/short-files.js';
 import type { Uploads } from '../../files/uploads/upload.js';
+import type { UploadLinks } from '../../files/uploads/upload-links.js';
 import type { Hosts } from '../../hosts/hosts.js';
 import type { AccessRules } from '../../policy/access.js';
 import type { ExchangeLimits } from '../../policy/message-limits.js';
@@ -43,6 +44,7 @@ export interface SharedParts {
   shortFiles: ShortFiles;
   uses: RecentUses;
   uploads: Uploads;
+  uploadLinks: UploadLinks;
   takers: FileTakers;
   /** What is kept about the servers' tools. */
   keptTools: KeptViews<ToolFacts>;

@@ -220,7 +220,7 @@ export class RelayLab {
       ownPorts: () => [],
       upstreamUrl: undefined,
       upstreamHeaders: {},
-      uploads: {} as RelayDeps['uploads'],
+      uploadLinks: {} as RelayDeps['uploadLinks'],
       elicitation: () => undefined,
       methods: {} as RelayDeps['methods'],
       resources: {} as RelayDeps['resources'],

@@ -12,7 +12,7 @@ import { SNIFF_BYTES } from '../../names/media-type.js';
 import type { Kept } from '../../tap.js';
 import { type Noted, newName, type Progress, type ProgressNotes, takenOver } from '../../tickets/progress.js';
 import { tooLarge } from '../../tickets/upload-intent.js';
-import type { Admission } from '../upload.js';
+import type { Admission } from '../upload-links.js';
 import { checkSum, describeUpload, uploadDone, uploadExpired } from '../uploaded.js';
 import { OneWrite } from './one-write.js';
 

@@ -6,12 +6,12 @@ import { uploadedType } from '../../names/upload-type.js';
 import { type Noted, newName, type Progress, takenOver } from '../../tickets/progress.js';
 import type { Tickets } from '../../tickets/ticket.js';
 import { tooLarge, type UploadIntent } from '../../tickets/upload-intent.js';
-import type { Admission, Uploads } from '../upload.js';
+import type { Admission, UploadLinks } from '../upload-links.js';
 import { sizeDiffers, uploadDone, uploadExpired } from '../uploaded.js';
 import { Append, type AppendDeps, type Appended, type AppendResult } from './append.js';
 
 interface ResumableUploadsDeps extends AppendDeps {
-  uploads: Pick<Uploads, 'find'>;
+  uploadLinks: Pick<UploadLinks, 'find'>;
   tickets: Pick<Tickets, 'keep' | 'noteOpened'>;
   settings: AppendDeps['settings'] & {
     /** `timeouts.upload`. */
@@ -115,7 +115,7 @@ export class ResumableUploads {
    * @throws GatewayError `link_unknown`, `link_expired`, `upload_cancelled`, `upload_unknown`
    */
   async find(ticket: string, id?: string): Promise<UnderWay | { record: FileRecord }> {
-    const found = await this.#deps.uploads.find(ticket);
+    const found = await this.#deps.uploadLinks.find(ticket);
     if (!found) throw unknownLink();
     if (found.isStored) {
       const record = await this.#deps.library.find(found.fileId);
@@ -178,8 +178,8 @@ export class ResumableUploads {
 
   /** Ends whatever is under way with a ticket whose file is no longer wanted. */
   async drop(ticket: string): Promise<void> {
-    const { uploads, notes } = this.#deps;
-    const admission = await uploads.find(ticket);
+    const { uploadLinks, notes } = this.#deps;
+    const admission = await uploadLinks.find(ticket);
     const noted = admission && (await notes.find(admission.fileId));
     if (admission && noted) await this.end({ admission, noted });
   }
@@ -198,7 +198,7 @@ export class ResumableUploads {
   }
 
   async #ticket(ticket: string): Promise<Admission & { isExpired: boolean; isRevoked: boolean; isLocked: boolean }> {
-    const found = await this.#deps.uploads.find(ticket);
+    const found = await this.#deps.uploadLinks.find(ticket);
     if (!found) throw unknownLink();
     const { isStored, ...rest } = found;
     if (isStored) throw uploadDone();

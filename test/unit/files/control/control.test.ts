@@ -11,9 +11,9 @@ const metrics = { count: () => {}, gauge: () => {}, observe: () => {} } as Metri
 
 async function stored() {
   const lab = createLab();
-  const { ticket } = await lab.uploads.authorize({ principal: 'ann' });
+  const { ticket } = await lab.uploadLinks.authorize({ principal: 'ann' });
   const body = { bytes: one(Buffer.from('bytes')), claims: () => ({}) };
-  const record = await lab.uploads.receive(await lab.uploads.admit(ticket), body, new AbortController().signal);
+  const record = await lab.uploads.receive(await lab.uploadLinks.admit(ticket), body, new AbortController().signal);
   const clock = { now: () => lab.time.now, ticks: () => lab.time.now };
   const entries: AuditEntry[] = [];
   const audit = { record: (entry: AuditEntry) => void entries.push(entry) };
@@ -60,11 +60,11 @@ describe('a held file', () => {
 
 describe('all files of a principal', () => {
   it('are removed in one pass over the store, because each page may cost as much as all of it; held ones stay', async () => {
-    const { uploads, control, record, deps, keys, time } = await stored();
+    const { uploads, uploadLinks, control, record, deps, keys, time } = await stored();
     const bytes = (text: string) => ({ bytes: one(Buffer.from(text)), claims: () => ({}) });
     for (let n = 0; n < 100; n += 1) {
-      const { ticket } = await uploads.authorize({ principal: n % 2 ? 'ann' : 'bob' });
-      await uploads.receive(await uploads.admit(ticket), bytes(`${n}`), new AbortController().signal);
+      const { ticket } = await uploadLinks.authorize({ principal: n % 2 ? 'ann' : 'bob' });
+      await uploads.receive(await uploadLinks.admit(ticket), bytes(`${n}`), new AbortController().signal);
     }
     await control.change(record.id, 'hold', 'ann');
     let passes = 0;
@@ -89,12 +89,12 @@ describe('all files of a principal', () => {
 });
 
 it('removes what a caller has when the removal begins, and ends while it stores more', async () => {
-  const { control, record, uploads, time, objects, deps, library } = await stored();
+  const { control, record, uploads, uploadLinks, time, objects, deps, library } = await stored();
   const store = async (at: number) => {
     time.now += at;
-    const { ticket } = await uploads.authorize({ principal: 'ann' });
+    const { ticket } = await uploadLinks.authorize({ principal: 'ann' });
     const body = { bytes: one(Buffer.from('later')), claims: () => ({}) };
-    return uploads.receive(await uploads.admit(ticket), body, new AbortController().signal);
+    return uploads.receive(await uploadLinks.admit(ticket), body, new AbortController().signal);
   };
   const later: string[] = [];
   const growing = {

@@ -10,7 +10,7 @@ const several = { least: 2, most: 3 };
 async function begin(options: LabOptions = {}, counts: { least: number; most: number } = several) {
   const lab = createLab(options);
   const link = await lab.authorize({ several: counts });
-  const add = async () => lab.several.add(link.ticket, await lab.uploads.admit(link.ticket));
+  const add = async () => lab.several.add(link.ticket, await lab.uploadLinks.admit(link.ticket));
   /** One more file, stored at its own place. */
   const put = async (text: string) => {
     const place = await add();
@@ -18,10 +18,10 @@ async function begin(options: LabOptions = {}, counts: { least: number; most: nu
     return place.id;
   };
   const sendAll = async (...texts: string[]) =>
-    lab.uploads.receiveAll(await lab.uploads.admit(link.ticket), bodiesOf(texts), NEVER);
-  const given = async () => (await lab.uploads.given(link.id))?.map(({ id }) => id);
+    lab.uploads.receiveAll(await lab.uploadLinks.admit(link.ticket), bodiesOf(texts), NEVER);
+  const given = async () => (await lab.uploadLinks.given(link.id))?.map(({ id }) => id);
   const resolved = (principal = 'ann') => lab.library.bundles.resolve(link.uri, principal);
-  const state = async () => (await lab.uploads.inspect(link.ticket)).kind;
+  const state = async () => (await lab.uploadLinks.inspect(link.ticket)).kind;
   return { lab, link, add, put, sendAll, given, resolved, state, finish: finisher(lab, link.ticket) };
 }
 
@@ -111,7 +111,7 @@ describe('a link for several files', () => {
     const left = (await lab.library.bundles.find(link.id))?.files ?? [];
     expect(left).toHaveLength(5);
     const lost = places.filter(({ id }) => !left.includes(id));
-    await expect(lab.uploads.admit(lost[0]?.ticket ?? '')).rejects.toEqual(code('upload_cancelled'));
+    await expect(lab.uploadLinks.admit(lost[0]?.ticket ?? '')).rejects.toEqual(code('upload_cancelled'));
   });
 
   it('stores all files of one form or none, and adds them to those that are there', async () => {
@@ -130,7 +130,7 @@ describe('a link for several files', () => {
   it('refuses files that are too large together', async () => {
     const lab = createLab();
     const { ticket } = await lab.authorize({ several: { ...several, together: { bytes: 5, limit: 'accepts' } } });
-    const sent = lab.uploads.receiveAll(await lab.uploads.admit(ticket), bodiesOf(['123', '456']), NEVER);
+    const sent = lab.uploads.receiveAll(await lab.uploadLinks.admit(ticket), bodiesOf(['123', '456']), NEVER);
     await expect(sent).rejects.toEqual(reason('maxSizeExceeded'));
     expect(await lab.keys()).toEqual([]);
   });
@@ -151,7 +151,7 @@ describe('a link for several files', () => {
     const { lab, link, add, put, finish, resolved, state } = await begin();
     await put('1');
     const open = await add();
-    await lab.uploads.revoke(link.ticket);
+    await lab.uploadLinks.revoke(link.ticket);
     expect(await state()).toBe('cancelled');
     expect(await lab.keys()).toEqual([]);
     await expect(finish()).rejects.toEqual(code('upload_cancelled'));
@@ -163,7 +163,7 @@ describe('a link for several files', () => {
     const { lab, link, put, finish, given } = await begin();
     const ids = [await put('1'), await put('2')];
     await finish(...ids);
-    await lab.uploads.revoke(link.ticket);
+    await lab.uploadLinks.revoke(link.ticket);
     expect(await given()).toEqual(ids);
   });
 

@@ -51,9 +51,9 @@ describe('the ticket of an upload', () => {
   it('is good until the moment at which it ends, whatever the state store still keeps', async () => {
     const { ticket } = await lab.authorize();
     lab.time.now += TTL;
-    expect((await lab.uploads.inspect(ticket)).kind).toBe('expired');
+    expect((await lab.uploadLinks.inspect(ticket)).kind).toBe('expired');
     await expect(lab.send(ticket, HELLO)).rejects.toMatchObject({ code: 'link_expired' });
     lab.time.now -= 1;
-    expect((await lab.uploads.inspect(ticket)).kind).toBe('open');
+    expect((await lab.uploadLinks.inspect(ticket)).kind).toBe('open');
   });
 });

@@ -299,7 +299,7 @@ describe('an upload that goes on', () => {
 
   it('stops with the ticket that is taken back', async () => {
     await begin();
-    await lab.uploads.revoke(ticket);
+    await lab.uploadLinks.revoke(ticket);
     await expect(append(0, BYTES)).rejects.toMatchObject({ code: 'upload_cancelled' });
     await expect(replica.find(ticket)).rejects.toMatchObject({ code: 'upload_cancelled' });
     await expect(begin()).rejects.toMatchObject({ code: 'upload_cancelled' });

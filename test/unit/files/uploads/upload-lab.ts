@@ -75,7 +75,7 @@ export function createLab(options: LabOptions = {}) {
     replicas.push(made);
     return made;
   };
-  const { tickets, library, shortFiles, uses, ingest, uploads, several, cleanUps } = parts();
+  const { tickets, library, shortFiles, uses, ingest, uploads, uploadLinks, several, cleanUps } = parts();
   /** Uploads that go on, as one more replica knows them. */
   const replica = (): ResumableUploads => {
     const { resumable } = parts();
@@ -93,18 +93,19 @@ export function createLab(options: LabOptions = {}) {
     uses,
     ingest,
     uploads,
+    uploadLinks,
     several,
     budget,
     held,
     cleanUps,
     watched,
-    authorize: (intent: Partial<UploadIntent> = {}) => uploads.authorize({ principal: 'ann', ...intent }),
+    authorize: (intent: Partial<UploadIntent> = {}) => uploadLinks.authorize({ principal: 'ann', ...intent }),
     /** One whole try, as a route makes it. */
     send: async (
       ticket: string,
       bytes: Buffer | AsyncIterable<Buffer>,
       claims: ReturnType<UploadBody['claims']> = {},
-    ) => uploads.receive(await uploads.admit(ticket), { bytes: piecesOf(bytes), claims: () => claims }, NEVER),
+    ) => uploads.receive(await uploadLinks.admit(ticket), { bytes: piecesOf(bytes), claims: () => claims }, NEVER),
     /** Keys of all objects, and the bytes of one. */
     keys: async () => {
       for (const made of replicas) await made.cleanUps.settled(10_000);

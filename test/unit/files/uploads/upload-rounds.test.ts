@@ -63,7 +63,7 @@ describe('a state store in another place', () => {
   it('is asked once more where the ticket was changed since it was read', async () => {
     const { ticket } = await lab.authorize();
     rounds = [];
-    await Promise.all([lab.uploads.admit(ticket), lab.uploads.admit(ticket)]);
+    await Promise.all([lab.uploadLinks.admit(ticket), lab.uploadLinks.admit(ticket)]);
     expect(rounds.flat().filter((step) => step === 'replace ticket')).toHaveLength(2);
     expect(rounds.at(-1)).toEqual(['read ticket']);
     expect((await lab.tickets.findUpload(ticket))?.isOpened).toBe(true);

@@ -162,7 +162,7 @@ describe('an upload', () => {
       expect(await lab.objects.removeUnfinished(Number.POSITIVE_INFINITY)).toBe(0);
       expect(lab.budget.used).toBe(0);
       expect(await lab.library.resolve(uri, 'ann')).toEqual({ kind: 'pending' });
-      expect(await lab.uploads.inspect(ticket)).toMatchObject({ kind: 'open' });
+      expect(await lab.uploadLinks.inspect(ticket)).toMatchObject({ kind: 'open' });
     },
   );
 
@@ -190,11 +190,11 @@ describe('an upload', () => {
   it('410: is refused once its ticket has expired, and 404 when that is forgotten', async () => {
     const { ticket } = await lab.authorize();
     lab.time.now += TTL;
-    await expect(lab.uploads.admit(ticket)).rejects.toEqual(refusal('link_expired'));
+    await expect(lab.uploadLinks.admit(ticket)).rejects.toEqual(refusal('link_expired'));
     lab.time.now += HOUR;
-    await expect(lab.uploads.admit(ticket)).rejects.toEqual(refusal('link_unknown'));
-    await expect(lab.uploads.admit('x'.repeat(43))).rejects.toEqual(refusal('link_unknown'));
-    await expect(lab.uploads.admit('x')).rejects.toEqual(refusal('link_unknown'));
+    await expect(lab.uploadLinks.admit(ticket)).rejects.toEqual(refusal('link_unknown'));
+    await expect(lab.uploadLinks.admit('x'.repeat(43))).rejects.toEqual(refusal('link_unknown'));
+    await expect(lab.uploadLinks.admit('x')).rejects.toEqual(refusal('link_unknown'));
   });
 
   it('may end after its ticket, once it has begun', async () => {
@@ -221,35 +221,35 @@ describe('an upload', () => {
     const { ticket } = await lab.authorize();
     const record = await lab.send(ticket, HELLO);
     const { url } = await lab.library.refer(record);
-    await expect(lab.uploads.admit(url.slice(url.lastIndexOf('/') + 1))).rejects.toEqual(refusal('link_unknown'));
+    await expect(lab.uploadLinks.admit(url.slice(url.lastIndexOf('/') + 1))).rejects.toEqual(refusal('link_unknown'));
   });
 });
 
 describe('a ticket that is revoked', () => {
   it('takes no more files, and says so', async () => {
     const { ticket } = await lab.authorize();
-    await lab.uploads.revoke(ticket);
-    await lab.uploads.revoke(ticket);
-    expect(await lab.uploads.inspect(ticket)).toEqual({ kind: 'cancelled' });
+    await lab.uploadLinks.revoke(ticket);
+    await lab.uploadLinks.revoke(ticket);
+    expect(await lab.uploadLinks.inspect(ticket)).toEqual({ kind: 'cancelled' });
     await expect(lab.send(ticket, HELLO)).rejects.toEqual(refusal('upload_cancelled'));
     expect(await lab.keys()).toEqual([]);
     lab.time.now += TTL + 1000;
-    expect(await lab.uploads.inspect(ticket)).toEqual({ kind: 'cancelled' });
+    expect(await lab.uploadLinks.inspect(ticket)).toEqual({ kind: 'cancelled' });
   });
 
   it('whose file has been stored still says that one has', async () => {
     const { ticket } = await lab.authorize();
     await lab.send(ticket, HELLO);
-    await lab.uploads.revoke(ticket);
-    expect(await lab.uploads.inspect(ticket)).toEqual({ kind: 'done' });
+    await lab.uploadLinks.revoke(ticket);
+    expect(await lab.uploadLinks.inspect(ticket)).toEqual({ kind: 'done' });
   });
 
   it('is one there is, and one for an upload', async () => {
-    await lab.uploads.revoke('no ticket');
-    await lab.uploads.revoke('A'.repeat(43));
+    await lab.uploadLinks.revoke('no ticket');
+    await lab.uploadLinks.revoke('A'.repeat(43));
     const record = await lab.send((await lab.authorize()).ticket, HELLO);
     const { url } = await lab.library.refer(record);
-    await lab.uploads.revoke(url.slice(url.lastIndexOf('/') + 1));
+    await lab.uploadLinks.revoke(url.slice(url.lastIndexOf('/') + 1));
     expect((await lab.tickets.redeemDownload(url.slice(url.lastIndexOf('/') + 1))).kind).toBe('ok');
   });
 });
