@@ -2,7 +2,7 @@ import { largestRequest } from './budget/held.js';
 import { Ledger } from './budget/ledger.js';
 import { keyNamesOf } from './config/access.js';
 import type { Config } from './config/config.js';
-import { SHORT_BYTES } from './files/short-files.js';
+import { SHORT_BYTES } from './files/stored/short-files.js';
 import type { Limits } from './policy/limits.js';
 import type { Metrics } from './ports/metrics.js';
 import type { Sharing } from './ports/owner.js';

@@ -3,10 +3,10 @@ import { existsSync, readFileSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
-import { growFreely } from './budget/heap-growth.js';
-import { giveBackWhenQuiet } from './budget/quiet-memory.js';
-import { freeWhatWasRead } from './budget/read-memory.js';
-import { allocateYoung } from './budget/young-memory.js';
+import { growFreely } from './budget/memory/heap-growth.js';
+import { giveBackWhenQuiet } from './budget/memory/quiet-memory.js';
+import { freeWhatWasRead } from './budget/memory/read-memory.js';
+import { allocateYoung } from './budget/memory/young-memory.js';
 import { parseCommandLine } from './cli.js';
 import type { Config } from './config/config.js';
 import { type LoadResult, loadConfig } from './config/load.js';
@@ -79,7 +79,7 @@ async function main(argv: string[]): Promise<number> {
       return runStdio(action, adapters);
     }
     case 'run': {
-      const { makePrivateFolder } = await import('./files/temp-files.js');
+      const { makePrivateFolder } = await import('./files/encode/temp-files.js');
       const folders = new Map<string | undefined, string>();
       // a reload finds the folder that the start has made
       const privateFolder = (root?: string): string => {

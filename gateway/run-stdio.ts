@@ -1,14 +1,14 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { giveBackWhenQuiet } from './budget/quiet-memory.js';
-import { freeWhatWasRead } from './budget/read-memory.js';
+import { giveBackWhenQuiet } from './budget/memory/quiet-memory.js';
+import { freeWhatWasRead } from './budget/memory/read-memory.js';
 import type { StdioAction } from './commands/stdio-command.js';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
-import { makePrivateFolder } from './files/temp-files.js';
+import { makePrivateFolder } from './files/encode/temp-files.js';
 import { createLog, takePrinted, takeUncaught } from './log.js';
 import { printError } from './print.js';
 import { goOnAfterHangUp } from './reload/hang-up.js';

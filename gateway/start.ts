@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { GatewayError } from './errors.js';
-import { startSweeper } from './files/sweep.js';
+import { startSweeper } from './files/retention/sweep.js';
 import { Closers } from './parts/closers.js';
 import { openFaces } from './parts/faces.js';
 import { openFiling } from './parts/filing.js';

@@ -1,4 +1,4 @@
-import { LateCache } from '../budget/late-cache.js';
+import { LateCache } from '../budget/collections/late-cache.js';
 import { Ledger, refusalFacts } from '../budget/ledger.js';
 import { GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { shortText } from '../budget/short-text.js';
+import { shortText } from '../budget/memory/short-text.js';
 import type { AuditEntry } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 

@@ -1,4 +1,4 @@
-import { countRead } from './read-memory.js';
+import { countRead } from './memory/read-memory.js';
 
 /** How slowly a peer may send. */
 export interface PaceLimits {

@@ -1,4 +1,4 @@
-import { Line, type Place } from './line.js';
+import { Line, type Place } from './collections/line.js';
 
 /** Checks per time-out. */
 const LOOKS = 10;

@@ -1,5 +1,5 @@
 import type { Owner } from '../ports/owner.js';
-import { FairLine } from './line.js';
+import { FairLine } from './collections/line.js';
 
 /**
  * All peers share one event loop: input from one peer must not keep it for long, however large the input is. Such work

@@ -1,6 +1,6 @@
 import type { Owner } from '../ports/owner.js';
+import { Line } from './collections/line.js';
 import { Ledger, type Refusal } from './ledger.js';
-import { Line } from './line.js';
 
 interface WaitQueueOptions {
   ledger: Ledger;

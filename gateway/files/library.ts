@@ -5,22 +5,22 @@ import type { FileRef } from '../ports/file.js';
 import type { Log } from '../ports/log.js';
 import type { ByteRange, ObjectRead, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
-import { Bundles, type BundlesDeps } from './bundles/bundles.js';
-import type { CleanUps } from './clean-ups.js';
 import { type FileCause, recordFile } from './control/recorded-file.js';
-import type { Expiry } from './expiry.js';
+import { type LinkDeps, type LinkReading, Links } from './downloads/links.js';
 import type { CountedFile, DescribedFile, FileAccount, FileFacts, FileRecord, OwnedObject } from './file.js';
 import { NO_RECORD, ownerOf, recordIn, recordKey } from './file.js';
 import type { Origins } from './flow/origins.js';
-import { handleOf, readHandle } from './handle.js';
-import { HandleMemory } from './handle-memory.js';
+import { Bundles, type BundlesDeps } from './handles/bundles.js';
+import { handleOf, readHandle } from './handles/handle.js';
+import { HandleMemory } from './handles/handle-memory.js';
+import { type LazyFile, LazyFiles, type LazyFilesDeps, type ResolvedLazy } from './handles/lazy-files.js';
+import { type ShownResource, ShownResources } from './handles/shown-resources.js';
 import type { Stored } from './ingest/ingest.js';
-import { type LazyFile, LazyFiles, type LazyFilesDeps, type ResolvedLazy } from './lazy-files.js';
-import { type LinkDeps, type LinkReading, Links } from './links.js';
-import { type ShownResource, ShownResources } from './shown-resources.js';
+import type { CleanUps } from './retention/clean-ups.js';
+import type { Expiry } from './retention/expiry.js';
 import { StoredObjects, type StoredObjectsDeps } from './stored/stored-objects.js';
 import { Twins } from './stored/twins.js';
-import type { FileLabel } from './ticket.js';
+import type { FileLabel } from './tickets/ticket.js';
 
 export interface LibraryDeps
   extends Omit<LinkDeps, 'settings'>,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { readBuffered } from '../budget/buffered.js';
 import type { HeldRequest } from '../budget/held.js';
+import { readBuffered } from '../budget/memory/buffered.js';
 import { Pace } from '../budget/pace.js';
 import { beginStep, isTurnOver, nextTurn } from '../budget/turn.js';
 import { GatewayError } from '../errors.js';

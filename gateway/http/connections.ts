@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { FairLine, type FairPlace, Line, type Place } from '../budget/line.js';
-import { type Crowd, Crowds } from '../budget/most-used.js';
+import { FairLine, type FairPlace, Line, type Place } from '../budget/collections/line.js';
+import { type Crowd, Crowds } from '../budget/collections/most-used.js';
 import { Patience } from '../budget/patience.js';
 import type { Limits } from '../policy/limits.js';
 import type { Reading } from './incoming/arrivals.js';

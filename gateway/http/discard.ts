@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Crowds } from '../budget/most-used.js';
+import { Crowds } from '../budget/collections/most-used.js';
 import { Patience } from '../budget/patience.js';
 import { closeSoon, ownerOf } from './connections.js';
 

@@ -1,5 +1,5 @@
-import { severalRefused } from '../files/bundles/several.js';
-import type { UploadBody } from '../files/upload.js';
+import { severalRefused } from '../files/tickets/several.js';
+import type { UploadBody } from '../files/uploads/upload.js';
 import { malformed, type PartHead, readPartHead } from './multipart-head.js';
 
 /** Name of the part with the file. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Line, type Place } from '../budget/line.js';
+import { Line, type Place } from '../budget/collections/line.js';
 import { asGatewayError } from '../errors.js';
 import { isOnlyExpired } from '../identity/caller-tokens.js';
 import type { Authenticate, CredentialRequest, Identity } from '../ports/identity.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Proof } from '../files/upload-code.js';
+import type { Proof } from '../files/tickets/upload-code.js';
 import { malformed } from './multipart-head.js';
 import { wholeText } from './short-body.js';
 

@@ -4,8 +4,8 @@ import type { Ledger } from '../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../errors.js';
 import type { FewLines } from '../few-lines.js';
 import type { FileRecord } from '../files/file.js';
-import { ReadAhead } from '../files/read-ahead.js';
-import type { Admission, Uploads } from '../files/upload.js';
+import { ReadAhead } from '../files/uploads/read-ahead.js';
+import type { Admission, UploadLinks } from '../files/uploads/upload-links.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Authenticate } from '../ports/identity.js';
@@ -25,7 +25,7 @@ import { proofIn } from './upload-code.js';
 
 export interface UploadExchangeDeps {
   authenticate: Authenticate;
-  uploads: Pick<Uploads, 'link' | 'prove'>;
+  uploadLinks: Pick<UploadLinks, 'link' | 'prove'>;
   held: HeldBudget;
   /** Counts the running requests of each principal. */
   requests: Ledger;
@@ -71,11 +71,11 @@ const NO_TICKET = '';
  * @throws GatewayError `unauthorized`, and others about credentials
  */
 export async function ticketFor(
-  { authenticate, uploads }: Pick<UploadExchangeDeps, 'authenticate' | 'uploads'>,
+  { authenticate, uploadLinks }: Pick<UploadExchangeDeps, 'authenticate' | 'uploadLinks'>,
   ticket: string,
   incoming: IncomingMessage,
 ): Promise<string> {
-  const { isCallers, principal, purpose } = (await uploads.link(ticket))?.intent ?? {};
+  const { isCallers, principal, purpose } = (await uploadLinks.link(ticket))?.intent ?? {};
   if (!isCallers) return ticket;
   return (await authenticate(incoming, purpose?.server)).principal === principal ? ticket : NO_TICKET;
 }
@@ -127,7 +127,7 @@ async function runUpload<Result>(
     const ticket = await ticketFor(deps, named, incoming);
     const admission = await admit(ticket);
     told.admitted(admission);
-    await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
+    await deps.uploadLinks.prove(admission, proofIn(incoming, admission.fileId));
     told.proved();
     counted = countRequest(deps.requests, admission.intent.principal);
     countFor(admission.intent.principal, outgoing);

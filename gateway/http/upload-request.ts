@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.js';
-import type { Admission, UploadBody } from '../files/upload.js';
-import { tooLarge } from '../files/upload-intent.js';
+import { tooLarge } from '../files/tickets/upload-intent.js';
+import type { UploadBody } from '../files/uploads/upload.js';
+import type { Admission } from '../files/uploads/upload-links.js';
 import { refuseCodings } from './codings.js';
 import { mostOverhead, readFiles, readMultipart } from './multipart.js';
 import { boundaryOf, malformed } from './multipart-head.js';

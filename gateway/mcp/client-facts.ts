@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { shortText } from '../budget/short-text.js';
+import { shortText } from '../budget/memory/short-text.js';
 import type { Hosts } from '../hosts/hosts.js';
 import { isObject } from '../json/value.js';
 import type { ClientFacts } from '../ports/client.js';

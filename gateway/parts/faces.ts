@@ -34,7 +34,7 @@ export async function openFaces(
   { hasMcp, version }: { hasMcp: boolean; version: string | undefined },
 ) {
   const { config, closers, keys, clock, log, fewLines, metrics, audit, held, publicUrl, publicBase, timeouts } = shared;
-  const { library, uploads, resumable, several } = filing;
+  const { library, uploadLinks, uploads, resumable, several } = filing;
   const { servers, present, waysIn } = serving;
   const open = { count: 0, streams: new OpenStreams(), heartbeats: new Heartbeats() };
   gaugeParts(metrics, { ...shared, ...filing, ...serving, open });
@@ -61,7 +61,7 @@ export async function openFaces(
     downloads: downloadParts(shared, filing, { openDownloads: shared.ledgers.downloads, refused, open }),
     uploads: {
       ...exchanges,
-      ...{ uploads, resumable, several, library, limits: shared.limits },
+      ...{ uploadLinks, uploads, resumable, several, library, limits: shared.limits },
       traced: shared.tracer && new TracedUploads(shared.tracer),
       isSecure: () => publicUrl.base.startsWith('https:'),
       withdraw: (record) => library.withdraw(record),

@@ -3,23 +3,24 @@ import type { Ledger } from '../budget/ledger.js';
 import type { PartBudget } from '../budget/parts.js';
 import type { FewLines } from '../few-lines.js';
 import type { Scans } from '../files/antivirus/scans.js';
-import { SeveralUploads } from '../files/bundles/several-uploads.js';
-import { CleanUps } from '../files/clean-ups.js';
 import { FileControl } from '../files/control/control.js';
-import { RecentUses } from '../files/control/recent-uses.js';
 import type { Flow } from '../files/flow/flow.js';
 import type { IngestDeps } from '../files/ingest/ingest.js';
 import { PartBuffers } from '../files/ingest/part-buffers.js';
 import { QuietWatch } from '../files/ingest/quiet-watch.js';
-import type { OpenTap } from '../files/ingest/tap.js';
 import { Library, type LibraryDeps } from '../files/library.js';
-import { ProgressNotes } from '../files/resumable/progress.js';
-import { ResumableUploads } from '../files/resumable/resumable-uploads.js';
-import { ShortFiles } from '../files/short-files.js';
+import { CleanUps } from '../files/retention/clean-ups.js';
+import { RecentUses } from '../files/retention/recent-uses.js';
 import type { StateKeys } from '../files/state-keys.js';
-import { Tickets } from '../files/ticket.js';
-import { Uploads } from '../files/upload.js';
-import { UploadCodes } from '../files/upload-code.js';
+import { ShortFiles } from '../files/stored/short-files.js';
+import type { OpenTap } from '../files/tap.js';
+import { ProgressNotes } from '../files/tickets/progress.js';
+import { Tickets } from '../files/tickets/ticket.js';
+import { UploadCodes } from '../files/tickets/upload-code.js';
+import { ResumableUploads } from '../files/uploads/resumable/resumable-uploads.js';
+import { SeveralUploads } from '../files/uploads/several-uploads.js';
+import { Uploads } from '../files/uploads/upload.js';
+import { UploadLinks } from '../files/uploads/upload-links.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -67,6 +68,7 @@ export interface FileParts {
   uses: RecentUses;
   ingest: IngestDeps;
   uploads: Uploads;
+  uploadLinks: UploadLinks;
   /** Absent where the object store cannot go on with a write. */
   resumable: ResumableUploads | undefined;
   /** For links that take several files. */
@@ -120,15 +122,20 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     uses,
     account: deps.account,
     library,
+    clock,
+    settings: { fileLimit: settings.fileLimit, retentionMs },
+  });
+  const uploadLinks = new UploadLinks({
+    library,
     tickets,
     codes,
     clock,
-    settings: { publicUrl, ttlMs: links.ttlMs, fileLimit: settings.fileLimit, retentionMs, asksCodes },
+    settings: { publicUrl, ttlMs: links.ttlMs, fileLimit: settings.fileLimit, asksCodes },
   });
   const { resumable: writes } = objects;
   const notes = new ProgressNotes(state, clock);
   const common = {
-    uploads,
+    uploadLinks,
     ingest,
     account: deps.account,
     library,
@@ -147,6 +154,6 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     clock,
     retentionMs,
   });
-  const several = new SeveralUploads({ uploads, library, tickets, notes });
-  return { tickets, library, shortFiles, uses, ingest, uploads, resumable, several, cleanUps, control };
+  const several = new SeveralUploads({ uploadLinks, library, tickets, notes });
+  return { tickets, library, shortFiles, uses, ingest, uploads, uploadLinks, resumable, several, cleanUps, control };
 }

@@ -1,5 +1,5 @@
-import { Expiry } from '../files/expiry.js';
 import type { LibraryDeps } from '../files/library.js';
+import { Expiry } from '../files/retention/expiry.js';
 import { createFileParts } from './files.js';
 import type { ProcessParts } from './process.js';
 import { createQuotas } from './quotas.js';

@@ -1,7 +1,7 @@
 import type { PartBudget } from '../budget/parts.js';
 import type { Config } from '../config/config.js';
 import type { Scans } from '../files/antivirus/scans.js';
-import type { CleanUps } from '../files/clean-ups.js';
+import type { CleanUps } from '../files/retention/clean-ups.js';
 import type { SeveralGauges } from '../http/metrics.js';
 import type { Ledgers } from '../ledgers.js';
 import type { Metrics } from '../ports/metrics.js';

@@ -1,4 +1,4 @@
-import { BufferPool } from '../budget/buffer-pool.js';
+import { BufferPool } from '../budget/memory/buffer-pool.js';
 import type { FileRecord } from '../files/file.js';
 import { sniff } from '../files/names/media-type.js';
 import { type AheadDeps, BLOCK_BYTES, PreviewAhead } from '../files/previews/ahead.js';

@@ -1,6 +1,6 @@
 import { allowanceRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
-import type { OpenTap } from '../files/ingest/tap.js';
+import type { OpenTap } from '../files/tap.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { StateStore } from '../ports/state-store.js';

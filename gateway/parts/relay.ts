@@ -11,7 +11,7 @@ import { toolDeps } from './relay/tools.js';
 
 /** Everything that exchanges with one server need. @param limits of the exchanges */
 export function relayDeps(server: ServerConfig, parts: SharedParts, limits = server.limits): RelayDeps {
-  const { library, uploads, dialects, previews, audit, checkTool, isAccepted } = parts;
+  const { library, uploadLinks, dialects, previews, audit, checkTool, isAccepted } = parts;
   const { name } = server;
   const one = { server, parts, limits };
   const common = commonDeps(one);
@@ -24,7 +24,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
     files: { library, previewOf: previews.of, audit },
     taskTools: parts.taskTools,
     remoteMethods,
-    methods: new LocalMethods({ dialects, library, uploads, server: name, fileLimit: limits.file }),
+    methods: new LocalMethods({ dialects, library, uploadLinks, server: name, fileLimit: limits.file }),
     resources: new OwnResources({ library, previewOf: previews.of, limits }),
     checkTool: checkTool && ((identity, tool) => checkTool(identity, name, tool)),
     isAccepted,

@@ -1,7 +1,7 @@
 import { accessRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
 import { fitting } from '../descriptors.js';
-import { TempFiles } from '../files/temp-files.js';
+import { TempFiles } from '../files/encode/temp-files.js';
 import { Hosts } from '../hosts/hosts.js';
 import { PutOffLinks } from '../relay/asking/put-off.js';
 import { Questions } from '../relay/asking/questions.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LateCache } from '../budget/late-cache.js';
+import { LateCache } from '../budget/collections/late-cache.js';
 import { isRecord, keptIn, notWritten } from '../errors/kept.js';
 import {
   type Allowance,

@@ -1,4 +1,4 @@
-import { OBJECTS } from '../files/handle.js';
+import { OBJECTS } from '../files/handles/handle.js';
 import type { TallyChange } from '../ports/state-store.js';
 
 /** How long a reservation lasts after its last bytes: what a crashed process has reserved comes back then. */

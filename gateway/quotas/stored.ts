@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.js';
 import { type CountedFile, type FileAccount, type FileRecord, recordIn, recordKey } from '../files/file.js';
-import type { Tap, TappedFile } from '../files/ingest/tap.js';
+import type { Tap, TappedFile } from '../files/tap.js';
 import { isAccepted } from '../policy/accept.js';
 import type { Allowance, SetLimit } from '../policy/allowance.js';
 import type { Clock } from '../ports/clock.js';

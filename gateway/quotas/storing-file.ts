@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import type { Kept, Tap, TappedFile } from '../files/ingest/tap.js';
+import type { Kept, Tap, TappedFile } from '../files/tap.js';
 import type { Allowance, SetLimit } from '../policy/allowance.js';
 import { LEASE_MS } from './leases.js';
 import type { Counting } from './unrecorded.js';

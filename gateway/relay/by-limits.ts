@@ -1,4 +1,4 @@
-import { LateCache } from '../budget/late-cache.js';
+import { LateCache } from '../budget/collections/late-cache.js';
 import type { Allowance } from '../policy/allowance.js';
 import { type ExchangeLimits, type LimitsOfSide, lowestOf, MESSAGE_LIMITS } from '../policy/message-limits.js';
 import type { Identity } from '../ports/identity.js';

@@ -1,6 +1,6 @@
 import type { PaceLimits } from '../budget/pace.js';
 import type { FewLines } from '../few-lines.js';
-import type { TempFiles } from '../files/temp-files.js';
+import type { TempFiles } from '../files/encode/temp-files.js';
 import type { Hosts } from '../hosts/hosts.js';
 import type { Timeouts } from '../policy/limits.js';
 import type { ExchangeLimits } from '../policy/message-limits.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LateCache } from '../budget/late-cache.js';
+import { LateCache } from '../budget/collections/late-cache.js';
 import { asGatewayError, type GatewayError } from '../errors.js';
 import type { FewLines } from '../few-lines.js';
 import type { Audit } from '../ports/audit.js';

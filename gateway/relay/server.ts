@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
-import type { LazyFile } from '../files/lazy-files.js';
-import type { Authorization } from '../files/upload.js';
+import type { LazyFile } from '../files/handles/lazy-files.js';
+import type { Authorization } from '../files/uploads/upload-links.js';
 import { clientFacts } from '../mcp/client-facts.js';
 import { namesStateless } from '../mcp/era.js';
 import { checkStatelessHeaders } from '../mcp/headers.js';
@@ -231,9 +231,9 @@ export class Server {
     const login = error instanceof GatewayError ? loginAnswer(error, asked) : undefined;
     if (login) return answerLocally(exchange, messages, login);
     if (!(error instanceof GatewayError) || !isAboutFile(error) || !onlyRequest(messages)) throw error;
-    const { uploads, ...deps } = this.#deps;
-    const offering = offered ? { authorize: async () => offered } : uploads;
-    answerLocally(exchange, messages, await answerRefusedFile(error, asked, { ...deps, uploads: offering }));
+    const { uploadLinks, ...deps } = this.#deps;
+    const offering = offered ? { authorize: async () => offered } : uploadLinks;
+    answerLocally(exchange, messages, await answerRefusedFile(error, asked, { ...deps, uploadLinks: offering }));
   }
 
   #caller(sender: Sender): Caller {

@@ -1,6 +1,6 @@
+import { MostUsed } from '../budget/collections/most-used.js';
+import { RecentMap } from '../budget/collections/recent-map.js';
 import type { Ledger } from '../budget/ledger.js';
-import { MostUsed } from '../budget/most-used.js';
-import { RecentMap } from '../budget/recent-map.js';
 
 /** Most sessions that are over and are forgotten when another opens. */
 const FORGOTTEN_AT_ONCE = 4;

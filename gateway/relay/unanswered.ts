@@ -1,6 +1,6 @@
-import { heapOf } from '../budget/heap-size.js';
+import { RecentMap } from '../budget/collections/recent-map.js';
 import { Ledger } from '../budget/ledger.js';
-import { RecentMap } from '../budget/recent-map.js';
+import { heapOf } from '../budget/memory/heap-size.js';
 import { knownId } from '../mcp/responses.js';
 import type { PendingRequest } from './pending-request.js';
 

@@ -1,4 +1,4 @@
-import { shortText } from '../budget/short-text.js';
+import { shortText } from '../budget/memory/short-text.js';
 import type { ClientMessages } from '../mcp/request.js';
 import type { SpanFacts } from '../ports/telemetry.js';
 import { redactText } from '../redact.js';

@@ -1,4 +1,4 @@
-import { LateCache } from '../budget/late-cache.js';
+import { LateCache } from '../budget/collections/late-cache.js';
 import type { StateKeys } from '../files/state-keys.js';
 import type { Clock } from '../ports/clock.js';
 import type { Tokens } from '../ports/oauth.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LateCache } from '../budget/late-cache.js';
+import { LateCache } from '../budget/collections/late-cache.js';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Tokens } from '../ports/oauth.js';

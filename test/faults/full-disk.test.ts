@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../adapters/objects/filesystem.js';
-import { TempFiles } from '../../gateway/files/temp-files.js';
+import { TempFiles } from '../../gateway/files/encode/temp-files.js';
 import { fetchBytes, keysOf, store } from '../contract/object-store.contract.js';
 import { mountSmallDisk } from '../helpers/fault-disk.js';
 import { silentLog } from '../helpers/silent-log.js';

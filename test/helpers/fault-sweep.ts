@@ -1,7 +1,7 @@
 import { adapters } from '../../adapters/index.js';
 import { UNSHARED } from '../../gateway/budget/ledger.js';
 import type { Adapter, AdapterDeps } from '../../gateway/config/adapter-list.js';
-import { createSweep, type SweepResult, UNFINISHED_AGE_MS } from '../../gateway/files/sweep.js';
+import { createSweep, type SweepResult, UNFINISHED_AGE_MS } from '../../gateway/files/retention/sweep.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import type { FaultStores } from './fault-stores.js';
 import { silentLog } from './silent-log.js';

@@ -65,7 +65,7 @@ export async function openFileParts(options: FilePartsOptions) {
     : await open(adapters.state, 'memory', {});
   const held = heldBudget(DEFAULT_LIMITS.held);
   const budget = partBudget(DEFAULT_LIMITS.partMemory, TIMEOUTS.queue);
-  const { library, uploads, resumable, several, cleanUps } = createFileParts({
+  const { library, uploads, uploadLinks, resumable, several, cleanUps } = createFileParts({
     objects,
     state,
     keys: new StateKeys([SECRET]),
@@ -95,6 +95,7 @@ export async function openFileParts(options: FilePartsOptions) {
     state,
     library,
     uploads,
+    uploadLinks,
     resumable,
     several,
     budget,

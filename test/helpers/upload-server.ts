@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { create as noAudit } from '../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
 import { FewLines } from '../../gateway/few-lines.js';
-import type { UploadIntent } from '../../gateway/files/upload-intent.js';
+import type { UploadIntent } from '../../gateway/files/tickets/upload-intent.js';
 import { listenerOf } from '../../gateway/http/app.js';
 import { Lately } from '../../gateway/http/console/lately.js';
 import { listen } from '../../gateway/http/listener.js';
@@ -25,7 +25,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
   const open = { count: 0 };
   const metrics = createMetrics();
   const app = new Hono<{ Bindings: HttpBindings }>();
-  const { uploads: service, resumable, several, library, held } = parts;
+  const { uploads: service, uploadLinks, resumable, several, library, held } = parts;
   const requests = new Ledger({ limit: 'limits.sockets', total: 1000, sharing: UNSHARED });
   const timeouts = { ...DEFAULT_TIMEOUTS, idle: options.idleMs ?? 5000 };
   const log = options.log ?? silentLog;
@@ -36,6 +36,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
     uploads({
       authenticate: () => ANONYMOUS,
       uploads: service,
+      uploadLinks,
       isSecure: () => false,
       withdraw: (record) => library.withdraw(record),
       audit: noAudit({}),
@@ -82,7 +83,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
     port: face.port,
     open,
     lately,
-    authorize: (intent: Partial<UploadIntent> = {}) => service.authorize({ principal: PRINCIPAL, ...intent }),
+    authorize: (intent: Partial<UploadIntent> = {}) => uploadLinks.authorize({ principal: PRINCIPAL, ...intent }),
     outcomes: async () =>
       Object.fromEntries(
         [...(await metrics.text()).matchAll(/wharf_uploads_total\{outcome="(\w+)"\} (\d+)/g)].map(([, name, count]) => [

@@ -4,7 +4,7 @@ import { create as createObjects, settings as objectSettings } from '../../adapt
 import { create as createState, settings as stateSettings } from '../../adapters/state/memory.js';
 import { UNSHARED } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
-import { createSweep } from '../../gateway/files/sweep.js';
+import { createSweep } from '../../gateway/files/retention/sweep.js';
 import type { Metrics } from '../../gateway/ports/metrics.js';
 import type { ObjectStore } from '../../gateway/ports/object-store.js';
 import type { StateStore } from '../../gateway/ports/state-store.js';

@@ -29,7 +29,7 @@ const MADE: Readonly<Record<string, string>> = {
   'gateway/config/schema/template.ts: `\\\\$${name}\\\\b`': 'the name of a placeholder: no repetition',
   "gateway/encodings.ts: `\\\\$(?:${placeholdersOf(kind).join('|')})\\\\b`": 'names of placeholders: no repetition',
   "gateway/json/marks.ts: all.map(escaped).join('|')": 'fixed texts, one beside the other: no repetition',
-  'gateway/files/temp-files.ts: `^wharf-${HOST}-(\\\\d{1,10})-[A-Za-z0-9]{6}$`': 'a hash in hexadecimal digits',
+  'gateway/files/encode/temp-files.ts: `^wharf-${HOST}-(\\\\d{1,10})-[A-Za-z0-9]{6}$`': 'a hash in hexadecimal digits',
 };
 
 const { patterns, made } = patternsIn(['gateway', 'adapters']);

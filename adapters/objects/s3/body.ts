@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { countRead } from '../../../gateway/budget/read-memory.js';
+import { countRead } from '../../../gateway/budget/memory/read-memory.js';
 import { storeTimeout, toStoreError } from './errors.js';
 
 /** Bytes kept ready for the reader: four reads of a socket. */

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { Line } from '../../../gateway/budget/line.js';
+import { Line } from '../../../gateway/budget/collections/line.js';
 import type { Answer } from '../../http/answer.js';
 import type { Connection, Exchange } from '../../http/connection.js';
 import { type Origin, Pool } from '../../http/pool.js';

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
-import type { Line, Place } from '../../../gateway/budget/line.js';
+import type { Line, Place } from '../../../gateway/budget/collections/line.js';
 import type { Patience, Wait } from '../../../gateway/budget/patience.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Timeouts } from '../../../gateway/policy/limits.js';

@@ -1,4 +1,4 @@
-import { Line } from '../../../gateway/budget/line.js';
+import { Line } from '../../../gateway/budget/collections/line.js';
 import { Patience } from '../../../gateway/budget/patience.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Timeouts } from '../../../gateway/policy/limits.js';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { readBuffered } from '../../../gateway/budget/buffered.js';
+import { readBuffered } from '../../../gateway/budget/memory/buffered.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { bodyFailure } from './failure.js';
 

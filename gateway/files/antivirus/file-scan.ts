@@ -1,5 +1,5 @@
 import type { Scan } from '../../ports/antivirus.js';
-import type { Tap } from '../ingest/tap.js';
+import type { Tap } from '../tap.js';
 import type { ScannedFile, ScanResult, Scans } from './scans.js';
 
 /**

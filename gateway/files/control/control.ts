@@ -4,9 +4,9 @@ import type { Clock } from '../../ports/clock.js';
 import type { ObjectStore } from '../../ports/object-store.js';
 import type { StateStore } from '../../ports/state-store.js';
 import { type FileAccount, type FileRecord, NO_RECORD, recordIn, recordKey } from '../file.js';
-import { behindId, idOfKey, OBJECTS } from '../handle.js';
-import { lifetimeOf } from './lifetime.js';
-import { TOGETHER as REMOVED_TOGETHER, together } from './together.js';
+import { behindId, idOfKey, OBJECTS } from '../handles/handle.js';
+import { lifetimeOf } from '../retention/lifetime.js';
+import { TOGETHER as REMOVED_TOGETHER, together } from '../retention/together.js';
 
 /** Most files of which one request reads the records: a page may be shorter than asked for, and names the next. */
 const MOST_READ = 1000;

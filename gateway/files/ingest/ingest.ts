@@ -6,15 +6,15 @@ import type { ObjectStore, ObjectWriter } from '../../ports/object-store.js';
 import type { Owner } from '../../ports/owner.js';
 import { FileScan } from '../antivirus/file-scan.js';
 import type { ScanResult, Scans } from '../antivirus/scans.js';
-import type { CleanUps } from '../clean-ups.js';
 import type { Origins } from '../flow/origins.js';
-import { newFileId, objectKey } from '../handle.js';
+import { newFileId, objectKey } from '../handles/handle.js';
 import { SNIFF_BYTES } from '../names/media-type.js';
 import type { PreviewAhead } from '../previews/ahead.js';
+import type { CleanUps } from '../retention/clean-ups.js';
+import { type Kept, type OpenTap, Taps } from '../tap.js';
 import type { PartBuffers } from './part-buffers.js';
 import { PartLease } from './part-lease.js';
 import type { Quieting, QuietWatch } from './quiet-watch.js';
-import { type Kept, type OpenTap, Taps } from './tap.js';
 
 /** Most bytes that one `take` call may add, so that they fit behind a full part. */
 export const MAX_PIECE = 48 * 1024;

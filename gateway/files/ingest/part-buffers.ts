@@ -1,4 +1,4 @@
-import { BufferPool } from '../../budget/buffer-pool.js';
+import { BufferPool } from '../../budget/memory/buffer-pool.js';
 
 /** Room after a full part, so that one socket read (64 KiB) decodes without a check in between. */
 const SLACK = 64 * 1024;

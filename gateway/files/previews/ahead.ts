@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import type { BufferPool } from '../../budget/buffer-pool.js';
 import type { Ledger } from '../../budget/ledger.js';
+import type { BufferPool } from '../../budget/memory/buffer-pool.js';
 import type { Preview } from '../../ports/dialect.js';
 import type { Owner } from '../../ports/owner.js';
-import type { Tap } from '../ingest/tap.js';
 import { SNIFF_BYTES, sniff } from '../names/media-type.js';
+import type { Tap } from '../tap.js';
 import type { MadePreviews } from './made-previews.js';
 import { type PreviewJob, previewOf } from './preview.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { addAbortSignal } from 'node:stream';
-import { LateCache } from '../../budget/late-cache.js';
+import { LateCache } from '../../budget/collections/late-cache.js';
 import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { WaitQueue } from '../../budget/wait-queue.js';
 import { GatewayError } from '../../errors.js';

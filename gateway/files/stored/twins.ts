@@ -1,7 +1,7 @@
 import type { Log } from '../../ports/log.js';
 import type { StateStore } from '../../ports/state-store.js';
-import { lifetimeOf } from '../control/lifetime.js';
 import { type FileRecord, ownerOf, recordKey } from '../file.js';
+import { lifetimeOf } from '../retention/lifetime.js';
 import type { StoredObjects } from './stored-objects.js';
 
 interface TwinsDeps {

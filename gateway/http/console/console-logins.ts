@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { LateCache } from '../../budget/late-cache.js';
+import { LateCache } from '../../budget/collections/late-cache.js';
 import { GatewayError } from '../../errors.js';
 import type { Seal } from '../../files/seal.js';
 import type { Audit } from '../../ports/audit.js';

@@ -1,4 +1,4 @@
-import { shortText } from '../../budget/short-text.js';
+import { shortText } from '../../budget/memory/short-text.js';
 import type { GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import { redactText } from '../../redact.js';

@@ -1,4 +1,4 @@
-import { FairLine, type FairPlace } from '../../budget/line.js';
+import { FairLine, type FairPlace } from '../../budget/collections/line.js';
 import { isTurnOver, presentTurn } from '../../budget/turn.js';
 
 /** Requests that have waited are served for so long in one turn of the event loop. */

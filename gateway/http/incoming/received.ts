@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Pace } from '../../budget/pace.js';
 import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
-import type { ReadAhead } from '../../files/read-ahead.js';
+import type { ReadAhead } from '../../files/uploads/read-ahead.js';
 import type { Owner } from '../../ports/owner.js';
 
 interface ReceivedOptions {

@@ -1,5 +1,5 @@
-import { Line, type Place } from '../../budget/line.js';
-import { MostUsed } from '../../budget/most-used.js';
+import { Line, type Place } from '../../budget/collections/line.js';
+import { MostUsed } from '../../budget/collections/most-used.js';
 
 /**
  * The unit in which callers are compared. To find the caller with the most unread bytes takes one step for each unit that was

@@ -1,4 +1,4 @@
-import type { UploadIntent } from '../../files/upload-intent.js';
+import type { UploadIntent } from '../../files/tickets/upload-intent.js';
 import { TEXTS } from '../browser/texts.js';
 import { CODE_FIELD, UNLOCK } from '../upload-code.js';
 import { Layout } from './layout.js';

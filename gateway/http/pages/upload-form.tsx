@@ -1,5 +1,5 @@
 import { extensionFor, mediaTypeOf, typeForExtension } from '../../files/names/media-type.js';
-import type { Admission } from '../../files/upload.js';
+import type { Admission } from '../../files/uploads/upload-links.js';
 import { filesText, mostText, sizeText } from '../../policy/amounts.js';
 import type { Begun, SeveralFiles } from '../browser/page-data.js';
 import { shown, shownName } from '../browser/shown.js';

@@ -5,7 +5,7 @@ import { asGatewayError, type GatewayError } from '../../errors.js';
 import type { Change, FileControl } from '../../files/control/control.js';
 import { digestIn } from '../../files/control/digest-text.js';
 import type { FileRecord } from '../../files/file.js';
-import { isFileId } from '../../files/handle.js';
+import { isFileId } from '../../files/handles/handle.js';
 
 type Env = { Bindings: HttpBindings };
 type Status = 200 | 400 | 403 | 404 | 409 | 503;

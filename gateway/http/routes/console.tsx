@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { GatewayError } from '../../errors.js';
 import { digestIn } from '../../files/control/digest-text.js';
-import { isFileId } from '../../files/handle.js';
+import { isFileId } from '../../files/handles/handle.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { sessionTag } from '../../relay/exchange-log.js';
 import { consolePage, KeyPage, NoUsersPage } from '../console/console-layout.js';

@@ -15,10 +15,10 @@ import {
   openDownload,
   resourceHeader,
   servedAs,
-} from '../../files/download.js';
+} from '../../files/downloads/download.js';
 import type { FileRecord } from '../../files/file.js';
 import type { StoredObjects } from '../../files/stored/stored-objects.js';
-import { mayBeTicket } from '../../files/ticket.js';
+import { mayBeTicket } from '../../files/tickets/ticket.js';
 import type { Audit } from '../../ports/audit.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Place } from '../../budget/line.js';
+import type { Place } from '../../budget/collections/line.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { FewLines } from '../../few-lines.js';
 import { UNKNOWN } from '../../identity/identities.js';

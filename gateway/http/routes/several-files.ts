@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../errors.js';
-import type { SeveralUploads } from '../../files/bundles/several-uploads.js';
 import type { Library } from '../../files/library.js';
-import type { ResumableUploads } from '../../files/resumable/resumable-uploads.js';
-import type { Admission, Uploads } from '../../files/upload.js';
+import type { ResumableUploads } from '../../files/uploads/resumable/resumable-uploads.js';
+import type { SeveralUploads } from '../../files/uploads/several-uploads.js';
+import type { Admission, UploadLinks } from '../../files/uploads/upload-links.js';
 import { jsonIn } from '../../json/text.js';
 import type { Come } from '../browser/page-data.js';
 import { malformed } from '../multipart-head.js';
@@ -13,7 +13,7 @@ import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from '../uplo
 import { placed, storedAll } from './upload-answers.js';
 
 export interface SeveralDeps extends UploadExchangeDeps {
-  uploads: Pick<Uploads, 'link' | 'find' | 'admit' | 'prove'>;
+  uploadLinks: Pick<UploadLinks, 'link' | 'find' | 'admit' | 'prove'>;
   several: SeveralUploads;
   library: Pick<Library, 'describe'>;
   /** Present when the object store supports it. */
@@ -38,7 +38,7 @@ export async function addFile(
 ): Promise<Response> {
   const place = await exchangeUpload(deps, incoming, outgoing, {
     ticket: named,
-    admit: (ticket) => deps.uploads.admit(ticket),
+    admit: (ticket) => deps.uploadLinks.admit(ticket),
     run: (ticket, admission) => deps.several.add(ticket, admission),
     recordsOf: () => [],
   });
@@ -105,8 +105,8 @@ export async function filesCome(
   return come;
 }
 
-async function known({ uploads }: SeveralDeps, ticket: string): Promise<Admission> {
-  const found = await uploads.find(ticket);
+async function known({ uploadLinks }: SeveralDeps, ticket: string): Promise<Admission> {
+  const found = await uploadLinks.find(ticket);
   if (!found) throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
   return found;
 }

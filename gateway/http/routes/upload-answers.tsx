@@ -1,6 +1,6 @@
 import type { ErrorCode, GatewayError } from '../../errors.js';
 import type { DescribedFile } from '../../files/file.js';
-import type { UploadState } from '../../files/upload.js';
+import type { UploadState } from '../../files/uploads/upload-links.js';
 import { challengeOf } from '../../identity/challenge.js';
 import type { Begun, FilePlace, SeveralFiles, TicketState } from '../browser/page-data.js';
 import type { Closed } from '../browser/texts.js';

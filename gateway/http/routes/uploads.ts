@@ -4,8 +4,9 @@ import { type Context, Hono } from 'hono';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { DescribedFile, FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
-import { mayBeTicket } from '../../files/ticket.js';
-import type { Admission, Uploads } from '../../files/upload.js';
+import { mayBeTicket } from '../../files/tickets/ticket.js';
+import type { Uploads } from '../../files/uploads/upload.js';
+import type { Admission, UploadLinks } from '../../files/uploads/upload-links.js';
 import type { Clock } from '../../ports/clock.js';
 import { TEXTS } from '../browser/texts.js';
 import { callerOf } from '../caller.js';
@@ -20,10 +21,8 @@ import { ADD, addFile, FINISH, filesCome, finishFiles, removeFile, type SeveralD
 import { codeAsked, refused, shown, showsForm, stored, storedAll } from './upload-answers.js';
 
 export interface UploadDeps extends SeveralDeps {
-  uploads: Pick<
-    Uploads,
-    'link' | 'inspect' | 'find' | 'opened' | 'admit' | 'needsCode' | 'prove' | 'receive' | 'receiveAll'
-  >;
+  uploadLinks: Pick<UploadLinks, 'link' | 'inspect' | 'find' | 'opened' | 'admit' | 'needsCode' | 'prove'>;
+  uploads: Pick<Uploads, 'receive' | 'receiveAll'>;
   /** Whether people reach the pages by https. */
   isSecure: () => boolean;
   library: Pick<Library, 'describe'>;
@@ -88,11 +87,11 @@ async function show(
   incoming: IncomingMessage,
   isUnlocked: boolean,
 ): Promise<Response> {
-  const { uploads, resumable, clock } = deps;
+  const { uploadLinks, resumable, clock } = deps;
   const { accept } = incoming.headers;
-  const state = await uploads.inspect(ticket);
-  if (state.kind === 'open' && isOpening(incoming)) await uploads.opened(ticket);
-  if (state.kind === 'open' && uploads.needsCode(state, proofIn(incoming, state.fileId)))
+  const state = await uploadLinks.inspect(ticket);
+  if (state.kind === 'open' && isOpening(incoming)) await uploadLinks.opened(ticket);
+  if (state.kind === 'open' && uploadLinks.needsCode(state, proofIn(incoming, state.fileId)))
     return codeAsked(state, accept, isUnlocked ? { message: TEXTS.code.noCookie, httpStatus: 200 } : undefined);
   // the page's own address does not say how its user came there
   if (isUnlocked && state.kind === 'open') return new Response(null, { status: 303, headers: { location: ticket } });
@@ -117,8 +116,8 @@ async function unlock(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Response> {
-  const { uploads, clock, log, isSecure, timeouts } = deps;
-  const admission = await uploads.admit(ticket);
+  const { uploadLinks, clock, log, isSecure, timeouts } = deps;
+  const admission = await uploadLinks.admit(ticket);
   const { fileId, intent, expiresAt } = admission;
   const { principal, purpose } = intent;
   const tell = (outcome: string) =>
@@ -129,7 +128,7 @@ async function unlock(
     codeInForm(bytes),
   );
   try {
-    const pass = await uploads.prove(admission, { code });
+    const pass = await uploadLinks.prove(admission, { code });
     tell('right');
     // an upload that has begun in time may go on for so long after its link has expired
     const cookie = passCookie(fileId, pass, (expiresAt - clock.now() + timeouts.upload) / 1000, isSecure());
@@ -148,12 +147,12 @@ async function receive(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Response> {
-  const { uploads, library } = deps;
+  const { uploadLinks, library } = deps;
   const { accept } = incoming.headers;
   let isForSeveral = false;
   const records = await exchangeUpload(deps, incoming, outgoing, {
     ticket: named,
-    admit: (ticket) => uploads.admit(ticket),
+    admit: (ticket) => uploadLinks.admit(ticket),
     async run(_ticket, admission, gone) {
       isForSeveral = admission.intent.several !== undefined;
       const take = isForSeveral ? takeAll(deps, incoming, admission) : takeOne(deps, incoming, admission);

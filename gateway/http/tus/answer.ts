@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import type { SeveralUploads } from '../../files/bundles/several-uploads.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
-import type { AppendResult } from '../../files/resumable/append.js';
-import type { ResumableUploads, UnderWay } from '../../files/resumable/resumable-uploads.js';
-import type { Uploads } from '../../files/upload.js';
-import { tooLarge } from '../../files/upload-intent.js';
+import { tooLarge } from '../../files/tickets/upload-intent.js';
+import type { AppendResult } from '../../files/uploads/resumable/append.js';
+import type { ResumableUploads, UnderWay } from '../../files/uploads/resumable/resumable-uploads.js';
+import type { SeveralUploads } from '../../files/uploads/several-uploads.js';
+import type { UploadLinks } from '../../files/uploads/upload-links.js';
 import { refuseCodings } from '../codings.js';
 import { refused } from '../routes/upload-answers.js';
 import { proofIn } from '../upload-code.js';
@@ -24,7 +24,7 @@ import {
 } from './request.js';
 
 interface TusDeps extends UploadExchangeDeps {
-  uploads: Pick<Uploads, 'link' | 'inspect' | 'find' | 'prove'>;
+  uploadLinks: Pick<UploadLinks, 'link' | 'inspect' | 'find' | 'prove'>;
   resumable: ResumableUploads;
   several: Pick<SeveralUploads, 'add'>;
   library: Pick<Library, 'describe'>;
@@ -82,7 +82,7 @@ export async function answerTus(
 }
 
 async function optionsOf(deps: TusDeps, { ticket }: Target) {
-  const state = await deps.uploads.inspect(ticket);
+  const state = await deps.uploadLinks.inspect(ticket);
   if (state.kind === 'unknown') throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
   return {
     'tus-version': TUS_VERSION,
@@ -95,9 +95,9 @@ async function optionsOf(deps: TusDeps, { ticket }: Target) {
 /** A link with a code needs it for every request, not only for those with bytes. */
 async function proven(deps: TusDeps, named: Target, incoming: IncomingMessage): Promise<Target> {
   const target = await usable(deps, named, incoming);
-  const found = await deps.uploads.find(target.ticket);
+  const found = await deps.uploadLinks.find(target.ticket);
   if (!found) return target;
-  await deps.uploads.prove(found, proofIn(incoming, found.fileId));
+  await deps.uploadLinks.prove(found, proofIn(incoming, found.fileId));
   return target;
 }
 

@@ -1,5 +1,5 @@
 import { asGatewayError } from '../../errors.js';
-import type { ResumableUploads } from '../../files/resumable/resumable-uploads.js';
+import type { ResumableUploads } from '../../files/uploads/resumable/resumable-uploads.js';
 import type { Begun } from '../browser/page-data.js';
 import { readMetadata } from './request.js';
 

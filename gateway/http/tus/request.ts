@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../errors.js';
-import type { Announced } from '../../files/resumable/resumable-uploads.js';
+import type { Announced } from '../../files/uploads/resumable/resumable-uploads.js';
 import { malformed } from '../multipart-head.js';
 
 /** The supported version of tus: https://tus.io/protocols/resumable-upload */

@@ -5,7 +5,7 @@ import type { CommonDeps } from '../../relay/common-deps.js';
 import type { RelayDeps } from '../../relay/deps.js';
 import type { ServerParts } from './shared-parts.js';
 
-type ArgumentParts = Pick<RelayDeps, 'incoming' | 'uploads' | 'elicitation' | 'storeInline'>;
+type ArgumentParts = Pick<RelayDeps, 'incoming' | 'uploadLinks' | 'elicitation' | 'storeInline'>;
 
 /** How files in a call are read, and handed to the server. */
 export function argumentDeps(common: CommonDeps, { parts }: ServerParts): ArgumentParts {
@@ -23,7 +23,7 @@ export function argumentDeps(common: CommonDeps, { parts }: ServerParts): Argume
       accept: limits.accept,
       fetch: incomingFetch({ ingest, library, transfer, timeouts, pace, allowedHosts, fileLimit: limits.file }),
     },
-    uploads: parts.uploads,
+    uploadLinks: parts.uploadLinks,
     elicitation: (client) => elicitationFor(client, { order: config.elicitation.order, dialects, limits }),
     storeInline: (file, principal, signal) =>
       storeFile(

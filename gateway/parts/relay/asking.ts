@@ -10,7 +10,7 @@ import type { ServerParts } from './shared-parts.js';
 export function askingDeps(common: CommonDeps, remoteMethods: RemoteMethods, { parts }: ServerParts): AskingDeps {
   const { server, accepts, dialects, limits, toolLimits, timeouts, clock, log, fewLines, metrics, audit } = common;
   const { order, rounds } = parts.config.elicitation;
-  const { held, uploads, library, questions, sessions, putOff, flow, waiting, seal, isDraining } = parts;
+  const { held, uploadLinks, uploads, library, questions, sessions, putOff, flow, waiting, seal, isDraining } = parts;
   const { taskQuestions, taskTools } = parts;
   const delivery = { ...common, library };
   const upload = { ...delivery, remoteMethods };
@@ -19,6 +19,7 @@ export function askingDeps(common: CommonDeps, remoteMethods: RemoteMethods, { p
     ...{ order, rounds, isScanned: parts.ingest.antivirus !== undefined },
     ...{
       held,
+      uploadLinks,
       uploads,
       library,
       questions,

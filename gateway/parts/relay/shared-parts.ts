@@ -2,14 +2,15 @@ import type { HeldBudget } from '../../budget/held.js';
 import type { Ledger } from '../../budget/ledger.js';
 import type { Config, ServerConfig } from '../../config/config.js';
 import type { FewLines } from '../../few-lines.js';
-import type { RecentUses } from '../../files/control/recent-uses.js';
+import type { TempFiles } from '../../files/encode/temp-files.js';
 import type { Flow } from '../../files/flow/flow.js';
 import type { IngestDeps } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
+import type { RecentUses } from '../../files/retention/recent-uses.js';
 import type { Seal } from '../../files/seal.js';
-import type { ShortFiles } from '../../files/short-files.js';
-import type { TempFiles } from '../../files/temp-files.js';
-import type { Uploads } from '../../files/upload.js';
+import type { ShortFiles } from '../../files/stored/short-files.js';
+import type { Uploads } from '../../files/uploads/upload.js';
+import type { UploadLinks } from '../../files/uploads/upload-links.js';
 import type { Hosts } from '../../hosts/hosts.js';
 import type { AccessRules } from '../../policy/access.js';
 import type { ExchangeLimits } from '../../policy/message-limits.js';
@@ -43,6 +44,7 @@ export interface SharedParts {
   shortFiles: ShortFiles;
   uses: RecentUses;
   uploads: Uploads;
+  uploadLinks: UploadLinks;
   takers: FileTakers;
   /** What is kept about the servers' tools. */
   keptTools: KeptViews<ToolFacts>;

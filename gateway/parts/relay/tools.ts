@@ -16,11 +16,11 @@ type Taking = Parameters<typeof uploadTools>[1]['slots'];
 export function toolDeps(common: CommonDeps, { server, parts }: ServerParts): ToolParts {
   const { limits, timeouts, clock, log } = common;
   const { name, tools, uploadTool } = server;
-  const { config, keptTools: kept, takers, uploads, library } = parts;
+  const { config, keptTools: kept, takers, uploadLinks, library } = parts;
   const catalog = new Catalog(tools, common.dialects, { server: name, kept, limits, timeouts, takers, clock, log });
   const offered = new OfferedTools(name, parts.access, tools);
   const slots = takingFiles(catalog, offered, common);
-  const added = uploadTools(uploadTool, { server: name, fileLimit: limits.file, uploads, library, slots });
+  const added = uploadTools(uploadTool, { server: name, fileLimit: limits.file, uploadLinks, library, slots });
   return { catalog, takers, offered, tools: new LocalTools(added, uploadTool, !config.links.lasting) };
 }
 

@@ -1,7 +1,7 @@
 import { asksFor, encodingFacts } from '../../encodings.js';
 import { GatewayError } from '../../errors.js';
 import { type EncodedValue, encodeFile, roomFor } from '../../files/encode/index.js';
-import type { TempFile } from '../../files/temp-files.js';
+import type { TempFile } from '../../files/encode/temp-files.js';
 import { contrast, sizeText } from '../../policy/amounts.js';
 import type { Delivery, FileSlot } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';

@@ -1,5 +1,5 @@
 import type { FileRecord } from '../../files/file.js';
-import type { Uploads } from '../../files/upload.js';
+import type { UploadLinks } from '../../files/uploads/upload-links.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Identity } from '../../ports/identity.js';
@@ -10,7 +10,7 @@ import type { IncomingFile, IncomingFileDeps } from './incoming-files.js';
 /** The dependencies for reading and writing files in a call. */
 export interface CallDeps extends ToolDeps {
   incoming: IncomingFileDeps;
-  uploads: Uploads;
+  uploadLinks: UploadLinks;
   /** The `elicitation` that is declared for this client, where that is more than its own. */
   elicitation: (client: ClientFacts) => JsonObject | undefined;
   /** Stores a file from inside a call, with a handle and a link. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../errors.js';
 import type { Scans } from '../../files/antivirus/scans.js';
-import type { RecentUses } from '../../files/control/recent-uses.js';
 import type { FileSource } from '../../files/encode/index.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Flow } from '../../files/flow/flow.js';
@@ -9,7 +8,8 @@ import type { Library, Resolved } from '../../files/library.js';
 import { fitsAccept, ruleAgainst } from '../../files/names/accepted-type.js';
 import { cleanFileName } from '../../files/names/file-name.js';
 import { extensionOf, mediaTypeOf, SNIFF_BYTES, sniff } from '../../files/names/media-type.js';
-import { SHORT_BYTES, type ShortFiles } from '../../files/short-files.js';
+import type { RecentUses } from '../../files/retention/recent-uses.js';
+import { SHORT_BYTES, type ShortFiles } from '../../files/stored/short-files.js';
 import type { AcceptRule } from '../../policy/message-limits.js';
 import type { Audit } from '../../ports/audit.js';
 import type { ArgumentReading } from '../../ports/dialect.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Authorization } from '../../files/upload.js';
+import type { Authorization } from '../../files/uploads/upload-links.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { AskingDeps } from './deps.js';
 import { formOf, type Way } from './means.js';

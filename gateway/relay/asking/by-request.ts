@@ -66,24 +66,24 @@ export class AskingByRequest {
 
   /** The client has cancelled a call, which may wait at another replica: that one looks at the link. */
   async #cancel(call: string): Promise<void> {
-    const { questions, uploads, log } = this.#deps;
+    const { questions, uploadLinks, log } = this.#deps;
     const waiting = this.#waits.get(call);
     if (waiting) return waiting.abort();
     try {
       const ticket = await questions.endCall(call);
-      if (ticket !== undefined) await uploads.revoke(ticket);
+      if (ticket !== undefined) await uploadLinks.revoke(ticket);
     } catch (err) {
       log.warn({ err }, 'a call that may wait at another replica could not be cancelled');
     }
   }
 
   async #hear(question: Question, result: JsonObject | undefined, signal: AbortSignal): Promise<void> {
-    const { questions, uploads } = this.#deps;
+    const { questions, uploadLinks } = this.#deps;
     const answer = answerIn(result);
     const { asked } = question;
     const said: Said = answer === 'accepted' ? await this.#accepted(question, result?.content, signal) : { answer };
     await questions.note(question, said);
-    if (answer === 'declined' || answer === 'cancelled') await uploads.revoke(asked.ticket);
+    if (answer === 'declined' || answer === 'cancelled') await uploadLinks.revoke(asked.ticket);
   }
 
   async #accepted({ asked, principal }: Question, content: JsonValue | undefined, signal: AbortSignal): Promise<Said> {
@@ -183,11 +183,11 @@ export class AskingByRequest {
     { asked, request, reply, ended }: OpenCall,
     { refuse }: Course,
   ): Promise<ClientMessages | undefined> {
-    const { server, uploads, limits, timeouts, log, metrics } = this.#deps;
+    const { server, uploadLinks, limits, timeouts, log, metrics } = this.#deps;
     const { exchange, messages } = asked;
     const { principal, signal } = exchange;
     const owner = { principal, server };
-    const offered = await uploads.authorize(uploadFor(lacking, owner, way));
+    const offered = await uploadLinks.authorize(uploadFor(lacking, owner, way));
     const session = asked.session?.id;
     const name = nameOfCall(owner, session, request.id);
     const { params } = request;
@@ -208,7 +208,7 @@ export class AskingByRequest {
       case 'withdrawn':
       case 'left':
         // a client that has left without a word may have lost its connection: its page still takes the file
-        if (waited === 'withdrawn' || ended.aborted) await uploads.revoke(offered.ticket);
+        if (waited === 'withdrawn' || ended.aborted) await uploadLinks.revoke(offered.ticket);
         reply.dismiss();
         return undefined;
       default: {

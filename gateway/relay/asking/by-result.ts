@@ -214,7 +214,7 @@ export class AskingByResult {
   }
 
   async #revoke({ state }: Round): Promise<void> {
-    for (const { ticket } of state.files) await this.#deps.uploads.revoke(ticket);
+    for (const { ticket } of state.files) await this.#deps.uploadLinks.revoke(ticket);
   }
 
   /** The answer to a question for consent, if that was asked, is remembered. */
@@ -244,13 +244,13 @@ export class AskingByResult {
   async #ask(round: Round, lacking: Lacking, refusal: GatewayError, { refuse }: Course): Promise<void> {
     // a call that lacks its file does not reach its server, so that none has answered it with a state
     if (round.isForeign) throw stateChanged();
-    const { server, uploads, limits } = this.#deps;
+    const { server, uploadLinks, limits } = this.#deps;
     const { asked, bound, state } = round;
     const way = wayFor(fieldOf(lacking, mostInAnswer(limits)), asked.client, this.#deps);
     if (!way) return refuse(refusal, asked);
     const upload = uploadFor(lacking, { principal: bound.principal, server }, way);
     const about = { key: `${OWN_KEY}${state.files.length + 1}`, field: fieldOf(lacking, 0).name };
-    const file: AskedFile = { ...lacking, ...askedUpload(await uploads.authorize(upload), way, about) };
+    const file: AskedFile = { ...lacking, ...askedUpload(await uploadLinks.authorize(upload), way, about) };
     this.#note(bound.principal, file, 'asked');
     await this.#answer(round, { ...state, files: [...state.files, file] }, { files: [file], heard: [] }, refuse);
   }

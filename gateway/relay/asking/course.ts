@@ -1,4 +1,4 @@
-import type { Authorization } from '../../files/upload.js';
+import type { Authorization } from '../../files/uploads/upload-links.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { Asked, Caller, Sender } from '../caller.js';
 import type { PendingRequest } from '../pending-request.js';

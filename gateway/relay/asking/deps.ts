@@ -4,7 +4,8 @@ import type { FileRecord } from '../../files/file.js';
 import type { Flow } from '../../files/flow/flow.js';
 import type { Library } from '../../files/library.js';
 import type { Seal } from '../../files/seal.js';
-import type { Authorization, Uploads } from '../../files/upload.js';
+import type { Uploads } from '../../files/uploads/upload.js';
+import type { Authorization, UploadLinks } from '../../files/uploads/upload-links.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { Means } from '../../policy/means.js';
 import type { ServerFile } from '../../ports/file-question.js';
@@ -52,7 +53,8 @@ export interface AskingDeps
   order: readonly Means[];
   /** `elicitation.rounds` */
   rounds: number;
-  uploads: Pick<Uploads, 'authorize' | 'admit' | 'receive' | 'receiveAll' | 'revoke' | 'given' | 'link' | 'inspect'>;
+  uploadLinks: Pick<UploadLinks, 'authorize' | 'admit' | 'revoke' | 'given' | 'link' | 'inspect'>;
+  uploads: Pick<Uploads, 'receive' | 'receiveAll'>;
   library: Pick<Library, 'find' | 'read' | 'claims' | 'resolve'>;
   questions: Questions;
   sessions: Pick<Sessions, 'hasEnded'>;

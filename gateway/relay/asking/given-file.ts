@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord, StoredObject } from '../../files/file.js';
-import type { UploadBody } from '../../files/upload.js';
+import type { UploadBody } from '../../files/uploads/upload.js';
 import { contrast, countText } from '../../policy/amounts.js';
 import type { UploadedFile } from '../../ports/file-question.js';
 import type { JsonValue } from '../../ports/json.js';
@@ -9,7 +9,7 @@ import { faultOfDataUri } from '../../wire/data-uri-fault.js';
 import type { AskingDeps } from './deps.js';
 import type { AskedFor } from './questions.js';
 
-type GivenDeps = Pick<AskingDeps, 'uploads' | 'library' | 'dialects' | 'held' | 'server'>;
+type GivenDeps = Pick<AskingDeps, 'uploadLinks' | 'uploads' | 'library' | 'dialects' | 'held' | 'server'>;
 
 /** An answer that a user has accepted. */
 interface Accepted {
@@ -31,7 +31,7 @@ export async function takeGiven(
   deps: GivenDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { uploads, dialects } = deps;
+  const { uploadLinks, dialects } = deps;
   const { ticket, fileId, form } = asked;
   const asks = form && dialects.find(({ name }) => name === form.dialect)?.asks;
   // accepting to open a page gives nothing yet
@@ -41,7 +41,7 @@ export async function takeGiven(
     case 'invalid':
       return 'The answer holds no file that was asked for.';
     case 'uploaded': {
-      const records = await uploads.given(fileId);
+      const records = await uploadLinks.given(fileId);
       return records ? whyOther(answer.files, records) : 'No file has been uploaded.';
     }
     case 'inline': {
@@ -56,7 +56,7 @@ export async function takeGiven(
           if (typeof body === 'string') return body;
           bodies.push(body);
         }
-        return await store(bodies, ticket, uploads, signal);
+        return await store(bodies, ticket, deps, signal);
       } finally {
         deps.held.add(-counted, owner);
       }
@@ -127,11 +127,11 @@ async function* stored(file: StoredObject, library: GivenDeps['library'], signal
 async function store(
   bodies: readonly UploadBody[],
   ticket: string,
-  uploads: GivenDeps['uploads'],
+  { uploads, uploadLinks }: Pick<GivenDeps, 'uploads' | 'uploadLinks'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    const admission = await uploads.admit(ticket);
+    const admission = await uploadLinks.admit(ticket);
     if (admission.intent.several) await uploads.receiveAll(admission, each(bodies), signal);
     else if (bodies.length > 1) return `The answer has ${bodies.length} files, and one is asked for.`;
     else await uploads.receive(admission, bodies[0] as UploadBody, signal);

@@ -1,6 +1,6 @@
 import { type ErrorFacts, GatewayError } from '../../errors.js';
-import { severalIn } from '../../files/bundles/several.js';
-import { type SizeBy, sizeByIn, type UploadIntent } from '../../files/upload-intent.js';
+import { severalIn } from '../../files/tickets/several.js';
+import { type SizeBy, sizeByIn, type UploadIntent } from '../../files/tickets/upload-intent.js';
 import { JsonDocument } from '../../json/document.js';
 import { Edits } from '../../json/edit.js';
 import { invalid } from '../../mcp/read-message.js';

@@ -85,17 +85,18 @@ function waitFor(
   id: string,
   { asked, noticeMs, until, text }: Pick<StreamQuestion, 'asked' | 'noticeMs' | 'until'> & { text: string },
   { params, session, reply, signal }: WaitingCall,
-  { questions, uploads, sessions, clock, isDraining }: AskingDeps,
+  { questions, uploadLinks, sessions, clock, isDraining }: AskingDeps,
 ): Promise<Waited> {
   const progress = new Progress(params, text, reply, clock);
   const said = () => questions.said(id);
   // a form is filled when it has been answered, whatever has been uploaded for it
   const isFilled = async () => asked.form === undefined || (await said())?.answer === 'accepted';
-  const isGiven = async () => (await uploads.given(asked.fileId)) !== undefined || (await said())?.isWithout === true;
+  const isGiven = async () =>
+    (await uploadLinks.given(asked.fileId)) !== undefined || (await said())?.isWithout === true;
   const isStored = async () => (await isFilled()) && (await isGiven());
   const looked = () => progress.tell(questions.told(id));
   const link = async () => {
-    const found = await uploads.link(asked.ticket);
+    const found = await uploadLinks.link(asked.ticket);
     const isOver = session !== undefined && (await sessions.hasEnded(session));
     // asked last: a state store that has lost everything has no session either, and its client has not ended that
     if (!(await questions.isKept(id))) return undefined;

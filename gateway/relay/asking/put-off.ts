@@ -1,5 +1,5 @@
 import type { StateKeys } from '../../files/state-keys.js';
-import type { Authorization } from '../../files/upload.js';
+import type { Authorization } from '../../files/uploads/upload-links.js';
 import type { Clock } from '../../ports/clock.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { StateStore } from '../../ports/state-store.js';

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { breathe } from '../../budget/turn.js';
 import type { Seal } from '../../files/seal.js';
-import type { Authorization } from '../../files/upload.js';
+import type { Authorization } from '../../files/uploads/upload-links.js';
 import { isObject } from '../../json/value.js';
 import type { Means } from '../../policy/means.js';
 import type { OtherFields, ServerFile } from '../../ports/file-question.js';

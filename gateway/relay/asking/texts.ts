@@ -1,4 +1,4 @@
-import type { Several } from '../../files/bundles/several.js';
+import type { Several } from '../../files/tickets/several.js';
 import { filesText, mostText, timeText } from '../../policy/amounts.js';
 import { sentence } from '../../policy/file-words.js';
 import type { Means } from '../../policy/means.js';

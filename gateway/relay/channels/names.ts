@@ -1,4 +1,4 @@
-import { PassingMap } from '../../budget/passing-map.js';
+import { PassingMap } from '../../budget/collections/passing-map.js';
 import { GatewayError } from '../../errors.js';
 import type { Edits } from '../../json/edit.js';
 import type { ClientMessages } from '../../mcp/request.js';

@@ -1,4 +1,4 @@
-import { Line } from '../../budget/line.js';
+import { Line } from '../../budget/collections/line.js';
 import { batchItems } from '../../json/document.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import type { Owner } from '../../ports/owner.js';

@@ -1,5 +1,5 @@
-import { Line, type Place } from '../../budget/line.js';
-import { PassingMap } from '../../budget/passing-map.js';
+import { Line, type Place } from '../../budget/collections/line.js';
+import { PassingMap } from '../../budget/collections/passing-map.js';
 import { RANGE } from '../../mcp/ranges.js';
 import { metaOf } from '../../mcp/request.js';
 import { answersIn, knownId } from '../../mcp/responses.js';

@@ -1,4 +1,4 @@
-import { Line, type Place } from '../../budget/line.js';
+import { Line, type Place } from '../../budget/collections/line.js';
 
 /** Proxies and clients give up a stream that is silent, many of them after 30 s or a minute. */
 const BEAT_MS = 15_000;

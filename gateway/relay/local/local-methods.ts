@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library, Opened } from '../../files/library.js';
-import type { Uploads } from '../../files/upload.js';
+import type { UploadLinks } from '../../files/uploads/upload-links.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, DialectMethod, FileOperation, FileOutcome } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
@@ -10,7 +10,7 @@ import { ownUri } from './own-uri.js';
 
 export interface LocalMethodDeps {
   dialects: readonly Dialect[];
-  uploads: Uploads;
+  uploadLinks: UploadLinks;
   library: Library;
   server: string;
   /** `limits.file` of that server, for this caller. */
@@ -63,7 +63,7 @@ export class LocalMethods {
   }
 
   async #perform(operation: FileOperation, caller: MethodCaller): Promise<FileOutcome> {
-    const { uploads, library, server, fileLimit } = this.#deps;
+    const { uploadLinks, library, server, fileLimit } = this.#deps;
     const { principal } = caller;
     if (operation.kind === 'authorizeUpload') {
       const { kind: _, ...wanted } = operation;
@@ -74,7 +74,7 @@ export class LocalMethods {
         maxSizeBy: { limit: 'limits.file' },
         purpose: { server },
       };
-      const { uri, url, expiresAt } = await uploads.authorize(intent);
+      const { uri, url, expiresAt } = await uploadLinks.authorize(intent);
       return { kind: 'upload', file: { uri, ...wanted }, upload: { url, expiresAt } };
     }
     const { kind, uri } = operation;

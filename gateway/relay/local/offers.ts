@@ -1,8 +1,8 @@
 import type { ErrorFacts, GatewayError } from '../../errors.js';
 import type { FewLines } from '../../few-lines.js';
-import { severalIn } from '../../files/bundles/several.js';
-import type { Uploads } from '../../files/upload.js';
-import { sizeByIn } from '../../files/upload-intent.js';
+import { severalIn } from '../../files/tickets/several.js';
+import { sizeByIn } from '../../files/tickets/upload-intent.js';
+import type { UploadLinks } from '../../files/uploads/upload-links.js';
 import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
@@ -20,7 +20,7 @@ const UPLOAD_REQUIRED_META_KEY = 'dev.wharf/uploadRequired';
 interface OfferDeps {
   server: string;
   principal: string;
-  uploads: Pick<Uploads, 'authorize'>;
+  uploadLinks: Pick<UploadLinks, 'authorize'>;
 }
 
 interface RefusalDeps extends Omit<OfferDeps, 'principal'> {
@@ -37,12 +37,12 @@ export async function answerRefusedFile(
   deps: RefusalDeps,
 ): Promise<LocalAnswer> {
   const { facts, principal } = exchange;
-  const { server, uploads, dialects, log } = deps;
+  const { server, uploadLinks, dialects, log } = deps;
   tellError(deps, error, exchange);
   const { reason, argument } = error.facts;
   const { limit, allowed, actual } = facts;
   log.info({ principal, reason, argument, limit, allowed, actual, err: error.cause }, 'a file was refused');
-  return fileAnswer(error, client, { server, principal, uploads, dialects });
+  return fileAnswer(error, client, { server, principal, uploadLinks, dialects });
 }
 
 /**
@@ -89,13 +89,13 @@ async function offer(
   facts: ErrorFacts,
   largest: unknown,
   types: unknown,
-  { server, principal, uploads }: OfferDeps,
+  { server, principal, uploadLinks }: OfferDeps,
 ): Promise<{ steps: string; meta: JsonObject }> {
   const argument = String(facts.argument);
   const maxSize = Number(largest);
   const accept = Array.isArray(types) ? { accept: types as string[] } : {};
   const several = severalIn(facts);
-  const authorization = await uploads.authorize({
+  const authorization = await uploadLinks.authorize({
     principal,
     maxSize,
     ...sizeByIn(facts),

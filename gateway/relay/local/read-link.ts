@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
-import type { LazyFile } from '../../files/lazy-files.js';
+import type { LazyFile } from '../../files/handles/lazy-files.js';
 import type { ResultDeps } from '../results/deps.js';
 import { resultAsFile } from '../results/resource-file.js';
 import { OwnClient } from './own-client.js';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
-import type { Uploads } from '../../files/upload.js';
-import { largestUpload, type UploadIntent } from '../../files/upload-intent.js';
+import { largestUpload, type UploadIntent } from '../../files/tickets/upload-intent.js';
+import type { UploadLinks } from '../../files/uploads/upload-links.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Identity } from '../../ports/identity.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
@@ -14,7 +14,7 @@ export interface RequestToolDeps {
   server: string;
   /** `limits.file` of that server. */
   fileLimit: number;
-  uploads: Pick<Uploads, 'authorize'>;
+  uploadLinks: Pick<UploadLinks, 'authorize'>;
   /** The file slots of the server's tools, as far as this caller has seen them. */
   slots: (caller: Identity, client: ClientFacts) => readonly TakingSlot[];
 }
@@ -96,7 +96,7 @@ async function authorized(
   wanted: UploadIntent,
   { tool, message }: { tool: string | undefined; message: string | undefined },
   slots: readonly TakingSlot[],
-  { server, fileLimit, uploads }: RequestToolDeps,
+  { server, fileLimit, uploadLinks }: RequestToolDeps,
 ): Promise<JsonObject> {
   const taken = takenFiles(slots, tool, fileLimit);
   if (!taken) {
@@ -112,7 +112,7 @@ async function authorized(
     isForPerson: true as const,
     purpose: { server, ...taken.purpose, ...(message !== undefined && { message }) },
   };
-  const authorization = await uploads.authorize(intent);
+  const authorization = await uploadLinks.authorize(intent);
   const { name, mimeType, size, digest } = wanted;
   const maxSize = largestUpload(intent, fileLimit).allowed;
   const then = `pass this handle, instead of the file, to the tool ${tool === undefined ? 'that needs it' : `'${tool}'`}`;

@@ -1,5 +1,5 @@
 import { nearestFirst } from '../../config/mistakes/nearest.js';
-import type { SizeBy } from '../../files/upload-intent.js';
+import type { SizeBy } from '../../files/tickets/upload-intent.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import { argumentOf, joinPath } from '../../schema/argument-path.js';
 

@@ -1,6 +1,6 @@
-import type { Several } from '../../files/bundles/several.js';
 import { cleanFileName } from '../../files/names/file-name.js';
-import type { Authorization } from '../../files/upload.js';
+import type { Several } from '../../files/tickets/several.js';
+import type { Authorization } from '../../files/uploads/upload-links.js';
 import { filesText, mostText } from '../../policy/amounts.js';
 import { curlForm, curlPut } from '../../policy/curl.js';
 import type { JsonObject } from '../../ports/json.js';

@@ -1,4 +1,4 @@
-import type { LazyFile } from '../../files/lazy-files.js';
+import type { LazyFile } from '../../files/handles/lazy-files.js';
 import { cleanFileName } from '../../files/names/file-name.js';
 import { isMediaType } from '../../files/names/media-type.js';
 import { isObject } from '../../json/value.js';

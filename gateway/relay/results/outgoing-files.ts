@@ -7,7 +7,7 @@ import { extensionOf, mediaTypeOf, SNIFF_BYTES, sniff } from '../../files/names/
 import { writtenAs } from '../../files/names/text-hint.js';
 import type { NamedType } from '../../files/names/told-name.js';
 import type { PreviewAhead } from '../../files/previews/ahead.js';
-import type { FileLabel } from '../../files/ticket.js';
+import type { FileLabel } from '../../files/tickets/ticket.js';
 import type { Audit } from '../../ports/audit.js';
 import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.js';
-import { entityTag, headerUri, RESOURCE_HEADER, reprDigest } from '../../files/download.js';
+import { entityTag, headerUri, RESOURCE_HEADER, reprDigest } from '../../files/downloads/download.js';
 import type { FileRecord } from '../../files/file.js';
 import { attachment } from '../../files/names/content-disposition.js';
 import { fileNameFor } from '../../files/names/file-name.js';
@@ -14,7 +14,7 @@ import {
 import { checkResultType } from '../../files/names/result-type.js';
 import { writtenAs } from '../../files/names/text-hint.js';
 import { storeFile } from '../../files/store-file.js';
-import type { FileLabel } from '../../files/ticket.js';
+import type { FileLabel } from '../../files/tickets/ticket.js';
 import { accepts, isJsonOrEvents } from '../../mcp/accept.js';
 import { single } from '../../mcp/headers.js';
 import type { ClientMessages } from '../../mcp/request.js';

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { heapOf } from '../../budget/heap-size.js';
-import { LateCache } from '../../budget/late-cache.js';
+import { LateCache } from '../../budget/collections/late-cache.js';
+import { heapOf } from '../../budget/memory/heap-size.js';
 import { breathe } from '../../budget/turn.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject, own } from '../../json/value.js';

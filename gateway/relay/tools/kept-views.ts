@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { heapOf } from '../../budget/heap-size.js';
+import { RecentMap } from '../../budget/collections/recent-map.js';
 import type { Ledger } from '../../budget/ledger.js';
-import { RecentMap } from '../../budget/recent-map.js';
+import { heapOf } from '../../budget/memory/heap-size.js';
 import type { Stopwatch } from '../../ports/clock.js';
 import { WrittenTools } from './written-tools.js';
 

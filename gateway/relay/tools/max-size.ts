@@ -1,6 +1,6 @@
 import { asksFor, encodingFacts } from '../../encodings.js';
 import { largestFile } from '../../files/encode/index.js';
-import type { SizeBy } from '../../files/upload-intent.js';
+import type { SizeBy } from '../../files/tickets/upload-intent.js';
 import type { ExchangeLimits } from '../../policy/message-limits.js';
 import type { Delivery, FileSlot } from '../../ports/file-slot.js';
 

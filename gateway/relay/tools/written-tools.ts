@@ -1,5 +1,5 @@
+import { RecentMap } from '../../budget/collections/recent-map.js';
 import type { Ledger } from '../../budget/ledger.js';
-import { RecentMap } from '../../budget/recent-map.js';
 import type { Stopwatch } from '../../ports/clock.js';
 
 /** Cost of an entry besides its bytes: its key, and what holds it. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { readBuffered } from '../../budget/buffered.js';
+import { readBuffered } from '../../budget/memory/buffered.js';
 import { GatewayError } from '../../errors.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
 

@@ -1,4 +1,4 @@
-import { LateCache } from '../../budget/late-cache.js';
+import { LateCache } from '../../budget/collections/late-cache.js';
 import { isObject } from '../../json/value.js';
 import type { Ask } from '../../mcp/inquire.js';
 import type { Dialect, JsonObject } from '../../ports/dialect.js';

@@ -1,4 +1,4 @@
-import { LateCache } from '../../budget/late-cache.js';
+import { LateCache } from '../../budget/collections/late-cache.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { RpcError } from '../../ports/client.js';
 import type { OwnRequest } from '../../ports/dialect.js';

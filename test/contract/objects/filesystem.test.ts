@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/objects/filesystem.js';
-import { collector } from '../../../gateway/budget/collector.js';
+import { collector } from '../../../gateway/budget/memory/collector.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import { someBytes } from '../../helpers/bytes.js';
 import { describeObjectStore, fetchBytes, store } from '../object-store.contract.js';

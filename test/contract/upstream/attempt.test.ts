@@ -13,9 +13,9 @@ const PROGRAM = `
   import { Pool } from ${module('adapters/http/pool.js')};
   import { Attempt } from ${module('adapters/upstream/http/attempt.js')};
   import { Slots } from ${module('adapters/upstream/http/slots.js')};
-  import { collector } from ${module('gateway/budget/collector.js')};
+  import { collector } from ${module('gateway/budget/memory/collector.js')};
   import { UNSHARED } from ${module('gateway/budget/ledger.js')};
-  import { Line } from ${module('gateway/budget/line.js')};
+  import { Line } from ${module('gateway/budget/collections/line.js')};
   import { Patience } from ${module('gateway/budget/patience.js')};
 
   const server = createServer((request, response) => {

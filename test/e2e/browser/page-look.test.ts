@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { GatewayError } from '../../../gateway/errors.js';
-import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
+import type { UploadIntent } from '../../../gateway/files/tickets/upload-intent.js';
 import { CLOSED, type Closed } from '../../../gateway/http/browser/texts.js';
 import { refuse } from '../../../gateway/http/routes/download-refusal.js';
 import { closedPage, refused } from '../../../gateway/http/routes/upload-answers.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
+import type { UploadIntent } from '../../../gateway/files/tickets/upload-intent.js';
 import { sha256Url } from '../../helpers/bytes.js';
 import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createSweep } from '../../../gateway/files/sweep.js';
+import { createSweep } from '../../../gateway/files/retention/sweep.js';
 import { sha256Url } from '../../helpers/bytes.js';
 import { PRINCIPAL } from '../../helpers/file-parts.js';
 import type { Gateway } from '../../helpers/gateway-process.js';

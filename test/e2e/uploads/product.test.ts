@@ -82,7 +82,7 @@ describe('a gateway process that takes uploads', () => {
     () =>
       withGateway(async (gateway) => {
         const peakAfter = async (size: number) => {
-          const { ticket } = await replicas.parts.uploads.authorize({ principal: PRINCIPAL, size });
+          const { ticket } = await replicas.parts.uploadLinks.authorize({ principal: PRINCIPAL, size });
           const piece = new Uint8Array(MIB);
           const body = ReadableStream.from(repeat(piece, size / MIB));
           const init = { method: 'PUT', body, duplex: 'half' } as RequestInit;

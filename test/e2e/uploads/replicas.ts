@@ -35,7 +35,7 @@ export class Replicas {
   }
 
   authorize(): Promise<{ uri: string; ticket: string }> {
-    return this.parts.uploads.authorize({ principal: PRINCIPAL });
+    return this.parts.uploadLinks.authorize({ principal: PRINCIPAL });
   }
 
   close(): Promise<void> {

@@ -90,7 +90,7 @@ export const BUDGET: readonly Mutant[] = [
   {
     name: 'catalog-without-texts',
     fault: 'A megabyte of description counts as one value of a schema.',
-    file: 'gateway/budget/heap-size.ts',
+    file: 'gateway/budget/memory/heap-size.ts',
     find: "if (typeof next === 'string') bytes += next.length * CHARACTER;",
     replace: "if (typeof next === 'string') bytes += CHARACTER;",
     suites: ['unit/relay/tools/kept-views'],

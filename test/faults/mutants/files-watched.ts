@@ -37,10 +37,10 @@ export const FILES_WATCHED: readonly Mutant[] = [
   {
     name: 'hold-that-expires',
     fault: 'A held file expires like any other.',
-    file: 'gateway/files/control/lifetime.ts',
+    file: 'gateway/files/retention/lifetime.ts',
     find: 'heldAt === undefined ? retentionMs : HELD_MS',
     replace: 'heldAt === HELD_MS ? HELD_MS : retentionMs',
-    suites: ['unit/files/control'],
+    suites: ['unit/files/control/control'],
   },
   {
     name: 'revoked-and-served',

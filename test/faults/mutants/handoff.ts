@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js';
 
-const LAZY_FILES = 'gateway/files/lazy-files.ts';
+const LAZY_FILES = 'gateway/files/handles/lazy-files.ts';
 const LIBRARY = 'gateway/files/library.ts';
 const TWINS = 'gateway/files/stored/twins.ts';
 const INCOMING = 'gateway/relay/arguments/incoming-files.ts';
@@ -23,7 +23,7 @@ export const HANDOFF: readonly Mutant[] = [
     file: LAZY_FILES,
     find: 'if (lazy?.principal !== principal) return undefined;',
     replace: 'if (lazy === undefined) return undefined;',
-    suites: ['unit/files/lazy'],
+    suites: ['unit/files/handles/lazy'],
     tests: 'no other caller',
   },
   {
@@ -40,7 +40,7 @@ export const HANDOFF: readonly Mutant[] = [
     file: LAZY_FILES,
     find: '    if (!isOf(lazy, fresh))\n      throw new',
     replace: '    if (fresh.id.length === 0)\n      throw new',
-    suites: ['unit/files/lazy'],
+    suites: ['unit/files/handles/lazy'],
     tests: 'another server',
   },
   {
@@ -137,7 +137,7 @@ export const HANDOFF: readonly Mutant[] = [
     file: TWINS,
     find: "{file.server ?? ''}:",
     replace: "{''}:",
-    suites: ['unit/files/ingest', 'unit/files/lazy'],
+    suites: ['unit/files/ingest/ingest', 'unit/files/handles/lazy'],
     tests: 'two servers',
   },
   {

@@ -34,10 +34,10 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'callers-take-no-turns',
     fault: 'A client with one request waits behind the thousands of another caller.',
-    file: 'gateway/budget/line.ts',
+    file: 'gateway/budget/collections/line.ts',
     find: '      if (owned.turn) this.#order.toEnd(owned.turn);\n',
     replace: '',
-    suites: ['unit/budget/fair-line', 'unit/budget/turn', 'unit/http/arrivals'],
+    suites: ['unit/budget/collections/fair-line', 'unit/budget/turn', 'unit/http/arrivals'],
     tests: 'in turn',
   },
   {
@@ -52,10 +52,10 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'strangers-take-no-turns',
     fault: 'A caller on a new connection waits behind all requests that strangers have pipelined.',
-    file: 'gateway/budget/line.ts',
+    file: 'gateway/budget/collections/line.ts',
     find: 'this.#unknown.add(value, source)',
     replace: 'this.#unknown.add(value, source && undefined)',
-    suites: ['unit/budget/fair-line', 'unit/http/arrivals'],
+    suites: ['unit/budget/collections/fair-line', 'unit/http/arrivals'],
     tests: 'not known|pipelined',
   },
   {

@@ -51,15 +51,15 @@ export const STORES: readonly Mutant[] = [
     file: 'gateway/files/ingest/ingest.ts',
     find: '      await (writer ?? this.#writer)?.abort();',
     replace: '      await Promise.resolve(writer ?? this.#writer);',
-    suites: ['unit/files/upload'],
+    suites: ['unit/files/uploads/upload'],
   },
   {
     name: 'objects-follow-lost-records',
     fault: 'A Redis that was emptied by mistake takes the bytes of files with it, before a backup can be restored.',
-    file: 'gateway/files/expiry.ts',
+    file: 'gateway/files/retention/expiry.ts',
     find: '    if (expired.length > 0 && !(await this.#looksAtMark())) return undefined;\n',
     replace: '',
-    suites: ['unit/files/expiry'],
+    suites: ['unit/files/retention/expiry'],
   },
   {
     name: 'state-outlives-its-time',
@@ -96,10 +96,10 @@ export const STORES: readonly Mutant[] = [
   {
     name: 'other-bytes-for-a-server',
     fault: 'A server gets the bytes of another object of the same size.',
-    file: 'gateway/files/short-files.ts',
+    file: 'gateway/files/stored/short-files.ts',
     find: "if (bytes && createHash('sha256').update(bytes).digest('base64url') !== digest)",
     replace: 'if (bytes && bytes.length !== size)',
-    suites: ['unit/files/short-files'],
+    suites: ['unit/files/stored/short-files'],
   },
   {
     name: 'sent-before-it-is',
@@ -123,7 +123,7 @@ export const STORES: readonly Mutant[] = [
     file: 'gateway/files/ingest/ingest.ts',
     find: 'isWhole ? digest : undefined',
     replace: 'digest',
-    suites: ['unit/files/ingest'],
+    suites: ['unit/files/ingest/ingest'],
   },
   {
     name: 'other-mark-taken-as-it-is',
@@ -131,7 +131,7 @@ export const STORES: readonly Mutant[] = [
     file: 'gateway/files/stored/stored-objects.ts',
     find: "hash.digest('base64url') === digest;",
     replace: "hash.digest('base64url').length === digest?.length;",
-    suites: ['unit/files/stored-objects'],
+    suites: ['unit/files/stored/stored-objects'],
   },
   {
     name: 'compared-for-none',
@@ -139,6 +139,6 @@ export const STORES: readonly Mutant[] = [
     file: 'gateway/files/stored/stored-objects.ts',
     find: 'of addAbortSignal(signal, read.body) as',
     replace: 'of read.body as',
-    suites: ['unit/files/stored-objects'],
+    suites: ['unit/files/stored/stored-objects'],
   },
 ];

@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.js';
 
-const UPLOAD = 'gateway/files/upload.ts';
-const BUNDLES = 'gateway/files/bundles/bundles.ts';
-const TICKET = 'gateway/files/ticket.ts';
+const UPLOAD = 'gateway/files/uploads/upload.ts';
+const BUNDLES = 'gateway/files/handles/bundles.ts';
+const TICKET = 'gateway/files/tickets/ticket.ts';
 const STORE_FILE = 'gateway/files/store-file.ts';
 
 /** Files come in whole, as announced, as large as allowed, and as long as their ticket lasts. */
@@ -58,10 +58,10 @@ export const UPLOADS: readonly Mutant[] = [
   {
     name: 'upload-digest-not-compared',
     fault: 'An upload of other bytes than were announced is stored.',
-    file: 'gateway/files/uploaded.ts',
+    file: 'gateway/files/uploads/uploaded.ts',
     find: '.some((one) => one !== digest))',
     replace: ".some((one) => one === ''))",
-    suites: ['unit/files/upload'],
+    suites: ['unit/files/uploads/upload'],
   },
   {
     name: 'download-ticket-never-ends',
@@ -69,7 +69,7 @@ export const UPLOADS: readonly Mutant[] = [
     file: TICKET,
     find: "if (record.expiresAt <= this.#clock.now()) return { kind: 'expired' };",
     replace: "if (record.expiresAt <= 0) return { kind: 'expired' };",
-    suites: ['unit/files/ticket'],
+    suites: ['unit/files/tickets/ticket'],
   },
   {
     name: 'download-ticket-ends-a-moment-late',
@@ -77,7 +77,7 @@ export const UPLOADS: readonly Mutant[] = [
     file: TICKET,
     find: "if (record.expiresAt <= this.#clock.now()) return { kind: 'expired' };",
     replace: "if (record.expiresAt < this.#clock.now()) return { kind: 'expired' };",
-    suites: ['unit/files/ticket'],
+    suites: ['unit/files/tickets/ticket'],
   },
   {
     name: 'route-trusts-the-ticket',
@@ -93,7 +93,7 @@ export const UPLOADS: readonly Mutant[] = [
     file: TICKET,
     find: 'isExpired = expiresAt <= this.#clock.now();',
     replace: 'isExpired = expiresAt <= 0;',
-    suites: ['unit/files/ticket'],
+    suites: ['unit/files/tickets/ticket'],
   },
   {
     name: 'tickets-of-either-kind',
@@ -102,7 +102,7 @@ export const UPLOADS: readonly Mutant[] = [
     find: "if (record?.purpose !== 'download') return { kind: 'unknown' };",
     replace:
       "if (record === undefined) return { kind: 'unknown' };\n    if (record.purpose !== 'download') return { kind: 'ok', fileId: record.fileId, expiresAt: record.expiresAt };",
-    suites: ['unit/files/ticket'],
+    suites: ['unit/files/tickets/ticket'],
   },
   {
     name: 'second-upload-wins',
@@ -110,7 +110,7 @@ export const UPLOADS: readonly Mutant[] = [
     file: UPLOAD,
     find: '    if (await library.admit(record, admission.expiresAt)) return this.#stored(record);\n    library.discardUnrecorded(record);\n    throw uploadDone();',
     replace: '    await library.admit(record, admission.expiresAt);\n    return record;',
-    suites: ['unit/files/upload'],
+    suites: ['unit/files/uploads/upload'],
   },
   {
     name: 'last-part-kept-as-the-file',
@@ -118,15 +118,15 @@ export const UPLOADS: readonly Mutant[] = [
     file: 'gateway/files/ingest/ingest.ts',
     find: 'return part.length === this.#size ? part : undefined;',
     replace: 'return part;',
-    suites: ['unit/files/short-files'],
+    suites: ['unit/files/stored/short-files'],
   },
   {
     name: 'use-that-does-not-extend',
     fault: 'A file that calls use dies as if none did.',
-    file: 'gateway/files/control/recent-uses.ts',
+    file: 'gateway/files/retention/recent-uses.ts',
     find: 'if (await this.#deps.touch(id)) this.note(id);',
     replace: 'this.note(id);',
-    suites: ['unit/files/recent-uses'],
+    suites: ['unit/files/retention/recent-uses'],
   },
   {
     name: 'bundle-finished-twice',
@@ -134,7 +134,7 @@ export const UPLOADS: readonly Mutant[] = [
     file: BUNDLES,
     find: "if (text === undefined || bundle?.status !== 'open') return undefined;",
     replace: 'if (text === undefined || !bundle) return undefined;',
-    suites: ['unit/files/bundles'],
+    suites: ['unit/files/handles/bundles'],
   },
   {
     name: 'bundle-of-anyone',
@@ -142,7 +142,7 @@ export const UPLOADS: readonly Mutant[] = [
     file: BUNDLES,
     find: 'if (id === undefined || bundle?.principal !== principal)',
     replace: 'if (id === undefined || !bundle)',
-    suites: ['unit/files/bundles'],
+    suites: ['unit/files/handles/bundles'],
   },
   {
     name: 'one-file-too-many',
@@ -150,28 +150,28 @@ export const UPLOADS: readonly Mutant[] = [
     file: BUNDLES,
     find: 'if (files.length < most)',
     replace: 'if (files.length <= most)',
-    suites: ['unit/files/bundles'],
+    suites: ['unit/files/handles/bundles'],
   },
   {
     name: 'resumed-anywhere',
     fault: 'Bytes of an upload that goes on are put wherever it is, whatever offset they are said to have.',
-    file: 'gateway/files/resumable/resumable-uploads.ts',
+    file: 'gateway/files/uploads/resumable/resumable-uploads.ts',
     find: 'if (allowed !== actual)',
     replace: 'if (allowed < 0 && actual < 0)',
-    suites: ['unit/files/resumable'],
+    suites: ['unit/files/uploads/resumable'],
   },
   {
     name: 'resumed-unclaimed',
     fault: 'A request whose upload another one has claimed notes what it brought all the same.',
-    file: 'gateway/files/resumable/resumable-uploads.ts',
+    file: 'gateway/files/uploads/resumable/resumable-uploads.ts',
     find: '{ ...noted.progress, claim: newName() }',
     replace: '{ ...noted.progress }',
-    suites: ['unit/files/resumable'],
+    suites: ['unit/files/uploads/resumable'],
   },
   {
     name: 'tus-checksum-not-compared',
     fault: 'A request of tus whose bytes are not those of its checksum is taken.',
-    file: 'gateway/files/resumable/append.ts',
+    file: 'gateway/files/uploads/resumable/append.ts',
     find: '    checked?.();\n',
     replace: '',
     suites: ['e2e/uploads/tus'],
@@ -180,17 +180,17 @@ export const UPLOADS: readonly Mutant[] = [
   {
     name: 'tus-bytes-kept-in-spite-of-checksum',
     fault: 'What a request of tus brought counts, although its checksum shows that it is damaged.',
-    file: 'gateway/files/resumable/append.ts',
+    file: 'gateway/files/uploads/resumable/append.ts',
     find: 'if (!checked && ingest.size >= restSize && !this.#isLost)',
     replace: 'if (ingest.size >= restSize && !this.#isLost)',
-    suites: ['unit/files/resumable'],
+    suites: ['unit/files/uploads/resumable'],
   },
   {
     name: 'resumed-orphan',
     fault: 'The sweep removes what is stored beside an upload under way.',
-    file: 'gateway/files/sweep.ts',
+    file: 'gateway/files/retention/sweep.ts',
     find: ' || (await isUnderWay(state, idOfKey(key), key))',
     replace: '',
-    suites: ['unit/files/resumable'],
+    suites: ['unit/files/uploads/resumable'],
   },
 ];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RepeatedRefusals } from '../../../gateway/audit/repeated-refusals.js';
-import { collector } from '../../../gateway/budget/collector.js';
-import { shortText } from '../../../gateway/budget/short-text.js';
+import { collector } from '../../../gateway/budget/memory/collector.js';
+import { shortText } from '../../../gateway/budget/memory/short-text.js';
 import { Lately } from '../../../gateway/http/console/lately.js';
 import type { AuditEntry } from '../../../gateway/ports/audit.js';
 import { noFacts } from '../../../gateway/relay/exchange.js';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createLab, HELLO, HOUR, type Lab, RETENTION, TTL } from './upload-lab.js';
+import { createLab, HELLO, HOUR, type Lab, RETENTION, TTL } from './uploads/upload-lab.js';
 
 let lab: Lab;
 

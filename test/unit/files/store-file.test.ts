@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { storeFile } from '../../../gateway/files/store-file.js';
 import { sha256Url } from '../../helpers/bytes.js';
 import { inPieces } from '../../helpers/chunked.js';
-import { createLab, HELLO, HELLO_DIGEST, type Lab, NEVER } from './upload-lab.js';
+import { createLab, HELLO, HELLO_DIGEST, type Lab, NEVER } from './uploads/upload-lab.js';
 
 let lab: Lab;
 

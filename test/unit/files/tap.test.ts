@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
 import { fill } from '../../../gateway/files/ingest/fill.js';
 import { Ingest } from '../../../gateway/files/ingest/ingest.js';
-import type { OpenTap, Tap } from '../../../gateway/files/ingest/tap.js';
+import type { OpenTap, Tap } from '../../../gateway/files/tap.js';
 import { inPieces } from '../../helpers/chunked.js';
 import { gate } from '../../helpers/gate.js';
 import { unhandledDuring } from '../../helpers/this-process.js';
-import { createLab, HELLO, type Lab, NEVER } from './upload-lab.js';
+import { createLab, HELLO, type Lab, NEVER } from './uploads/upload-lab.js';
 
 const LIMIT = { name: 'limits.file', bytes: 10_000_000, path: 'the file' };
 const REFUSED = new GatewayError('file_gone');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { UploadState } from '../../../gateway/files/upload.js';
+import type { UploadState } from '../../../gateway/files/uploads/upload-links.js';
 import { shown } from '../../../gateway/http/routes/upload-answers.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 

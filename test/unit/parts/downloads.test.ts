@@ -4,7 +4,7 @@ import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import { FewLines } from '../../../gateway/few-lines.js';
 import { downloadParts } from '../../../gateway/parts/downloads.js';
 import { silentLog } from '../../helpers/silent-log.js';
-import { createLab, HELLO, RETENTION } from '../files/upload-lab.js';
+import { createLab, HELLO, RETENTION } from '../files/uploads/upload-lab.js';
 
 it('a file is extended once in a thousandth of its life, however many parts of it a link is asked for', async () => {
   const extended: string[] = [];

@@ -7,13 +7,13 @@ import type { HeldBudget } from '../../../gateway/budget/held.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import type { PartBudget } from '../../../gateway/budget/parts.js';
 import { FewLines } from '../../../gateway/few-lines.js';
-import { CleanUps } from '../../../gateway/files/clean-ups.js';
 import { PartBuffers } from '../../../gateway/files/ingest/part-buffers.js';
 import { QuietWatch } from '../../../gateway/files/ingest/quiet-watch.js';
 import { Library } from '../../../gateway/files/library.js';
+import { CleanUps } from '../../../gateway/files/retention/clean-ups.js';
 import { Seal } from '../../../gateway/files/seal.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
-import type { Tickets } from '../../../gateway/files/ticket.js';
+import type { Tickets } from '../../../gateway/files/tickets/ticket.js';
 import { Hosts } from '../../../gateway/hosts/hosts.js';
 import { absentCaller } from '../../../gateway/identity/identities.js';
 import type { Inquire } from '../../../gateway/mcp/inquire.js';
@@ -220,7 +220,7 @@ export class RelayLab {
       ownPorts: () => [],
       upstreamUrl: undefined,
       upstreamHeaders: {},
-      uploads: {} as RelayDeps['uploads'],
+      uploadLinks: {} as RelayDeps['uploadLinks'],
       elicitation: () => undefined,
       methods: {} as RelayDeps['methods'],
       resources: {} as RelayDeps['resources'],

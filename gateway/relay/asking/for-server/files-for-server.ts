@@ -1,5 +1,5 @@
 import type { FileRecord } from '../../../files/file.js';
-import type { Authorization } from '../../../files/upload.js';
+import type { Authorization } from '../../../files/uploads/upload-links.js';
 import { eraOf } from '../../../mcp/era.js';
 import type { AboutTask } from '../../../mcp/meta-keys.js';
 import type { Dialect } from '../../../ports/dialect.js';
@@ -129,7 +129,7 @@ export class FilesForServer {
     message: string,
     besides: OtherFields,
   ): Promise<StreamOutcome & { records: readonly FileRecord[] }> {
-    const { server, uploads, log, metrics } = this.#deps;
+    const { server, uploadLinks, log, metrics } = this.#deps;
     const { request } = this.#stream;
     const { principal } = this.#stream.caller.exchange;
     const { name, isRequired } = wanted;
@@ -138,7 +138,7 @@ export class FilesForServer {
     const tool = await askingTool(request, { principal, server }, this.#deps);
     const before = way.form || !about ? undefined : await takenUp(about, this.#deps);
     const asked = { wanted, message, tool, principal };
-    const offered = before?.offered ?? (await uploads.authorize(uploadForServer(asked, way, this.#deps)));
+    const offered = before?.offered ?? (await uploadLinks.authorize(uploadForServer(asked, way, this.#deps)));
     if (about) this.#offers.push({ about, offered });
     if (before?.records) return { waited: 'stored', records: before.records };
     const file = {
@@ -153,18 +153,18 @@ export class FilesForServer {
     const { waited } = outcome;
     metrics.count('wharf_questions_total', { outcome: waited });
     log.info({ principal, tool, argument: name, means: way.means, outcome: waited }, 'a server asked for a file');
-    const records = (waited === 'stored' ? await uploads.given(offered.id) : undefined) ?? [];
+    const records = (waited === 'stored' ? await uploadLinks.given(offered.id) : undefined) ?? [];
     if (waited === 'unopened') await this.#putOff(message, offered);
-    else if (waited !== 'stored') await uploads.revoke(offered.ticket);
+    else if (waited !== 'stored') await uploadLinks.revoke(offered.ticket);
     return { ...outcome, records };
   }
 
   /** The page was not opened: the call is answered with the link, and the same call can use what comes to it. */
   async #putOff(message: string, offered: Authorization): Promise<void> {
-    const { uploads, putOff } = this.#deps;
+    const { uploadLinks, putOff } = this.#deps;
     const { request, reply, caller } = this.#stream;
     // only a call can be made again
-    if (!request) return uploads.revoke(offered.ticket);
+    if (!request) return uploadLinks.revoke(offered.ticket);
     for (const offer of this.#offers) await putOff.keep(offer.about, offer.offered);
     const answer = putOffAnswer(request, message, offered, this.#deps);
     reply.instead = answerText(request, answer, eraOf(caller.client.protocolVersion));

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../errors.js';
 import type { FileRecord } from '../../../files/file.js';
-import type { Authorization } from '../../../files/upload.js';
+import type { Authorization } from '../../../files/uploads/upload-links.js';
 import type { LocalAnswer } from '../../client/local-answer.js';
 import type { PendingRequest } from '../../pending-request.js';
 import type { AskingDeps } from '../deps.js';
@@ -10,13 +10,13 @@ import { serverAskedText, unopenedText } from '../texts.js';
 /** What an earlier call with the same question has left: its link, and the file if it has come. */
 export async function takenUp(
   about: PutOffFor,
-  { putOff, uploads }: Pick<AskingDeps, 'putOff' | 'uploads'>,
+  { putOff, uploadLinks }: Pick<AskingDeps, 'putOff' | 'uploadLinks'>,
 ): Promise<{ offered: Authorization; records?: readonly FileRecord[] } | undefined> {
   const offered = await putOff.take(about);
   if (!offered) return undefined;
-  const records = await uploads.given(offered.id);
+  const records = await uploadLinks.given(offered.id);
   if (records) return { offered, records };
-  return (await uploads.inspect(offered.ticket)).kind === 'open' ? { offered } : undefined;
+  return (await uploadLinks.inspect(offered.ticket)).kind === 'open' ? { offered } : undefined;
 }
 
 /** Requests whose results tell the model of errors. A result of any other is a prompt or a resource, and nothing else. */

@@ -1,6 +1,6 @@
-import type { Several } from '../../../files/bundles/several.js';
 import type { FileRecord } from '../../../files/file.js';
-import type { UploadIntent } from '../../../files/upload-intent.js';
+import type { Several } from '../../../files/tickets/several.js';
+import type { UploadIntent } from '../../../files/tickets/upload-intent.js';
 import { acceptedByAll } from '../../../policy/accept.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { ServerFile } from '../../../ports/file-question.js';

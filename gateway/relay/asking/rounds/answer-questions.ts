@@ -74,7 +74,7 @@ export async function answerTo(
   try {
     for (const { wanted, fileId, isWithout } of files) {
       if (isWithout) continue;
-      const [first, ...others] = (await deps.uploads.given(fileId)) ?? [];
+      const [first, ...others] = (await deps.uploadLinks.given(fileId)) ?? [];
       if (!first) return { action: 'cancel' };
       const handed = { wanted, records: [first, ...others] as const, sent: () => {} };
       given.push([wanted.name, await handOver(handed, asks, context)]);
@@ -126,8 +126,8 @@ function outcomeOf(heard: Heard<TakenFile>): string {
 async function end(
   question: TakenQuestion,
   ended: 'decline' | 'cancel',
-  { uploads }: AskingDeps,
+  { uploadLinks }: AskingDeps,
 ): Promise<HeardQuestion> {
-  for (const { ticket } of question.files) await uploads.revoke(ticket);
+  for (const { ticket } of question.files) await uploadLinks.revoke(ticket);
   return { question: { ...question, ended }, missing: [] };
 }

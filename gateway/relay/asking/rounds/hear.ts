@@ -45,7 +45,7 @@ export async function hear<File extends AskedUpload>(
   }
   if (said !== 'accepted') {
     // a form that was filled in an earlier round is not shown again; between two rounds its client may be uploading
-    return { file, isThere: until !== undefined && (await deps.uploads.given(file.fileId)) !== undefined };
+    return { file, isThere: until !== undefined && (await deps.uploadLinks.given(file.fileId)) !== undefined };
   }
   const { problem: _, ...rest } = file;
   const { principal, signal } = hearing;
@@ -58,10 +58,10 @@ export async function hear<File extends AskedUpload>(
 async function look<File extends AskedUpload>(
   file: File,
   isAccepted: boolean,
-  { uploads }: AskingDeps,
+  { uploadLinks }: AskingDeps,
 ): Promise<Heard<File>> {
-  if ((await uploads.given(file.fileId)) !== undefined) return { file, isThere: true };
-  if ((await uploads.link(file.ticket))?.isRevoked) return 'cancelled';
+  if ((await uploadLinks.given(file.fileId)) !== undefined) return { file, isThere: true };
+  if ((await uploadLinks.link(file.ticket))?.isRevoked) return 'cancelled';
   return { file: isAccepted ? { ...file, isAwaited: true } : file, isThere: false };
 }
 
@@ -69,9 +69,9 @@ async function look<File extends AskedUpload>(
 async function arrives(
   { fileId, ticket, openUntil = 0 }: AskedUpload,
   { principal, signal, until }: Hearing & { until: number },
-  { server, uploads, waiting, clock, isDraining, timeouts }: AskingDeps,
+  { server, uploadLinks, waiting, clock, isDraining, timeouts }: AskingDeps,
 ): Promise<boolean | 'cancelled' | { why: string; isUnopened?: true; isLost?: true }> {
-  const isStored = async () => (await uploads.given(fileId)) !== undefined;
+  const isStored = async () => (await uploadLinks.given(fileId)) !== undefined;
   if (await isStored()) return true;
   const owner = { principal, server };
   // without a wait, a client that calls again at once would do so without end
@@ -79,7 +79,7 @@ async function arrives(
   if (why !== undefined) return { why };
   try {
     const said = async () => undefined;
-    const link = () => uploads.link(ticket);
+    const link = () => uploadLinks.link(ticket);
     const notice = { until: openUntil, ms: timeouts.elicitationNotice };
     const looked = () => {};
     const waited = await waitForFile({ isStored, said, link, notice, until, isDraining, signal, clock, looked });

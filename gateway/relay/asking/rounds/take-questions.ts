@@ -106,13 +106,13 @@ async function authorized(
   { wanted, way, message, asker }: { wanted: ServerFile; way: Way; message: string; asker: Asker },
   deps: AskingDeps,
 ): Promise<TakenFile> {
-  const { uploads, log, metrics, server } = deps;
+  const { uploadLinks, log, metrics, server } = deps;
   const { principal, call } = asker;
   const tool = await asker.tool();
   const about = { principal, server, call, message, field: wanted.name };
   const before = way.form ? undefined : await takenUp(about, deps);
   const upload = uploadForServer({ wanted, message, tool, principal }, way, deps);
-  const offered = before?.offered ?? (await uploads.authorize(upload));
+  const offered = before?.offered ?? (await uploadLinks.authorize(upload));
   metrics.count('wharf_questions_total', { outcome: 'asked' });
   log.info({ principal, tool, argument: wanted.name, means: way.means }, 'a server asked for a file');
   return {

@@ -198,7 +198,7 @@ export class TaskAsker {
   async #revoke(before: readonly TakenQuestion[], now: readonly TaskQuestion[]): Promise<void> {
     const asked = new Set(now.flatMap(({ files }) => files.map(({ ticket }) => ticket)));
     for (const { ticket, isThere } of before.flatMap(({ files }) => files))
-      if (!isThere && !asked.has(ticket)) await this.#deps.uploads.revoke(ticket);
+      if (!isThere && !asked.has(ticket)) await this.#deps.uploadLinks.revoke(ticket);
   }
 
   /** Brings answers to the server, in one request. Never rejects. */

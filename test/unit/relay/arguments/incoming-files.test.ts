@@ -5,7 +5,7 @@ import type { Consents } from '../../../../gateway/files/flow/consents.js';
 import { Flow } from '../../../../gateway/files/flow/flow.js';
 import type { Origins } from '../../../../gateway/files/flow/origins.js';
 import type { Library, Resolved } from '../../../../gateway/files/library.js';
-import type { ShortFiles } from '../../../../gateway/files/short-files.js';
+import type { ShortFiles } from '../../../../gateway/files/stored/short-files.js';
 import { rulesOfHandoff } from '../../../../gateway/policy/flow.js';
 import { IncomingFiles } from '../../../../gateway/relay/arguments/incoming-files.js';
 import type { SlotRules } from '../../../../gateway/relay/arguments/refused-file.js';

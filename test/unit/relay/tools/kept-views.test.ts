@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { heapOf } from '../../../../gateway/budget/heap-size.js';
 import { Ledger, UNSHARED } from '../../../../gateway/budget/ledger.js';
+import { heapOf } from '../../../../gateway/budget/memory/heap-size.js';
 import { KeptViews } from '../../../../gateway/relay/tools/kept-views.js';
 
 const KB = 1000;

@@ -1,0 +1,56 @@
+import { GatewayError } from '../../errors.js';
+import type { FileRecord } from '../file.js';
+import { fileNameFor } from '../names/file-name.js';
+import { extensionOf, sniff } from '../names/media-type.js';
+import { writtenAs } from '../names/text-hint.js';
+import { uploadedType } from '../names/upload-type.js';
+import type { UploadIntent } from '../tickets/upload-intent.js';
+
+/** What is declared about a file together with its bytes. */
+export interface UploadClaims {
+  name?: string | undefined;
+  mimeType?: string | undefined;
+  /** As in `UploadIntent`. */
+  digests?: readonly string[];
+}
+
+/**
+ * Owner, name and type of an uploaded file.
+ * @param head its first bytes
+ * @throws GatewayError `upload_type_refused`
+ */
+export async function describeUpload(
+  head: Buffer,
+  claims: UploadClaims,
+  { principal, name: announcedName, mimeType: announced, accept }: UploadIntent,
+): Promise<Pick<FileRecord, 'principal' | 'name' | 'mimeType' | 'notUtf8'>> {
+  const sniffed = await sniff(head);
+  const given = announcedName ?? claims.name;
+  const seen = head.length === 0 ? 'empty' : sniffed;
+  const mimeType = uploadedType({ announced, declared: claims.mimeType, sniffed: seen, name: given, accept });
+  const name = fileNameFor({ name: given, owner: 'upload', index: 1, ext: extensionOf(mimeType, sniffed) });
+  return { principal, name, mimeType, ...writtenAs(mimeType, head) };
+}
+
+/**
+ * @throws GatewayError `upload_digest_differs` when it differs from the announced digest, or from any other declared
+ * one
+ */
+export function checkSum(digest: string, intent: UploadIntent, said: readonly string[] = []): void {
+  if ([...said, intent.digest ?? digest].some((one) => one !== digest))
+    throw new GatewayError('upload_digest_differs', { reason: 'digestMismatch' });
+}
+
+/** @param isSoFar the file was not read to its end */
+export function sizeDiffers(allowed: number, actual: number, isSoFar = false): GatewayError {
+  const facts = { reason: 'sizeMismatch', allowed, actual };
+  return new GatewayError('upload_size_differs', isSoFar ? { ...facts, isSoFar } : facts);
+}
+
+export function uploadDone(): GatewayError {
+  return new GatewayError('upload_done', { reason: 'alreadyUploaded' });
+}
+
+export function uploadExpired(): GatewayError {
+  return new GatewayError('link_expired', { reason: 'fileExpired' });
+}
