@@ -68,6 +68,9 @@ const MOST_LIMITED_OF_ONE = 100;
  */
 const LIMITED: ReadonlySet<string> = new Set(['rate_limited', 'requests_limited']);
 
+/** What everyone who has a link of a caller can try as fast as they send: they need not be that caller. */
+const BY_LINK: ReadonlySet<string> = new Set(['download', 'upload']);
+
 /** Keys of entries that are written once: at most some 700 bytes each. */
 const MOST_ONCE = 10_000;
 
@@ -144,8 +147,7 @@ export class Journal implements Audit {
   note(entry: AuditEntry): void {
     const { what, allowed, code = '', principal } = entry;
     if (what === 'login' && !allowed) this.#refusedLogins.note(entry);
-    else if (!allowed && principal !== undefined && (LIMITED.has(code) || what === 'download'))
-      this.#limited.note(entry);
+    else if (!allowed && principal !== undefined && (LIMITED.has(code) || BY_LINK.has(what))) this.#limited.note(entry);
     else if (entry.principal !== undefined || entry.allowed || this.#unknown.mayNote(entry)) this.#note(entry);
   }
 

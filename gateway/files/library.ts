@@ -241,8 +241,13 @@ export class Library {
 
   /** A file's record, of any caller: `resolve` is for requests of one. Undefined for one that is gone or revoked. */
   async find(id: string): Promise<FileRecord | undefined> {
-    const record = recordIn(await this.#deps.state.read(recordKey(id)));
+    const record = await this.record(id);
     return record?.revokedAt === undefined ? record : undefined;
+  }
+
+  /** As `find`, also for a file that is revoked: no one but the audit log may be told of it. */
+  async record(id: string): Promise<FileRecord | undefined> {
+    return recordIn(await this.#deps.state.read(recordKey(id)));
   }
 
   async #findOf(principal: string, id: string): Promise<FileRecord | undefined> {

@@ -1,4 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { Owner } from '../ports/owner.js';
+import type { StateStore } from '../ports/state-store.js';
 import { Seal, type Secrets } from './seal.js';
 
 /** What a secret name gives access to. */
@@ -58,4 +60,32 @@ export class StateKeys {
     // the kind is hashed too, so a session id can never be found as a ticket
     return `${kind}:${createHmac('sha256', secret).update(`${kind}:${bearer}`).digest('base64url')}`;
   }
+}
+
+/**
+ * Creates one thing under each of its keys, in an order that does not depend on that of the secrets, or under none: while a
+ * secret is replaced, replicas agree on some of the keys, and not on which is the first.
+ * @param keys as `StateKeys.all` gives them
+ * @returns false when it is there under one of them
+ */
+export async function createUnderAll(
+  state: Pick<StateStore, 'create' | 'remove'>,
+  keys: readonly string[],
+  { value, ttlMs, owner }: { value: string; ttlMs: number; owner: Owner },
+): Promise<boolean> {
+  const created: string[] = [];
+  for (const key of keys.toSorted()) {
+    if (await state.create(key, value, ttlMs, owner)) {
+      created.push(key);
+      continue;
+    }
+    await removeAll(state, created);
+    return false;
+  }
+  return true;
+}
+
+/** Removes what stands under several keys. */
+export async function removeAll(state: Pick<StateStore, 'remove'>, keys: readonly string[]): Promise<void> {
+  for (const key of keys) await state.remove(key);
 }

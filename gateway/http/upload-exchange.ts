@@ -4,6 +4,7 @@ import type { Ledger } from '../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../errors.js';
 import type { FewLines } from '../few-lines.js';
 import type { FileRecord } from '../files/file.js';
+import type { UploadIntent } from '../files/tickets/upload-intent.js';
 import { ReadAhead } from '../files/uploads/read-ahead.js';
 import type { Admission, UploadLinks } from '../files/uploads/upload-links.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
@@ -71,13 +72,23 @@ const NO_TICKET = '';
  * @throws GatewayError `unauthorized`, and others about credentials
  */
 export async function ticketFor(
-  { authenticate, uploadLinks }: Pick<UploadExchangeDeps, 'authenticate' | 'uploadLinks'>,
+  deps: Pick<UploadExchangeDeps, 'authenticate' | 'uploadLinks'>,
   ticket: string,
   incoming: IncomingMessage,
 ): Promise<string> {
-  const { isCallers, principal, purpose } = (await uploadLinks.link(ticket))?.intent ?? {};
-  if (!isCallers) return ticket;
-  return (await authenticate(incoming, purpose?.server)).principal === principal ? ticket : NO_TICKET;
+  return (await linkFor(deps, ticket, incoming)).ticket;
+}
+
+/** As `ticketFor`. @returns also whose link it is, as long as that is known */
+async function linkFor(
+  { authenticate, uploadLinks }: Pick<UploadExchangeDeps, 'authenticate' | 'uploadLinks'>,
+  ticket: string,
+  incoming: IncomingMessage,
+): Promise<{ ticket: string; intent?: UploadIntent | undefined }> {
+  const intent = (await uploadLinks.link(ticket))?.intent;
+  if (!intent?.isCallers) return { ticket, intent };
+  const { principal } = await authenticate(incoming, intent.purpose?.server);
+  return principal === intent.principal ? { ticket, intent } : { ticket: NO_TICKET };
 }
 
 /**
@@ -124,7 +135,8 @@ async function runUpload<Result>(
   let counted: Owner | undefined;
   let ended: (() => void) | undefined;
   try {
-    const ticket = await ticketFor(deps, named, incoming);
+    const { ticket, intent } = await linkFor(deps, named, incoming);
+    told.found(intent);
     const admission = await admit(ticket);
     told.admitted(admission);
     await deps.uploadLinks.prove(admission, proofIn(incoming, admission.fileId));
@@ -136,7 +148,7 @@ async function runUpload<Result>(
     if (deps.quotas.isOn) ended = await deps.quotas.beginUpload(admission.intent.principal);
     const result = await run(ticket, admission, gone.signal);
     const records = recordsOf(result);
-    if (deps.audit.isOn && records.length > 0) await recordUpload(deps, entryOf(incoming, admission), records);
+    if (deps.audit.isOn && records.length > 0) await recordUpload(deps, entryOf(incoming, admission.intent), records);
     told.stored(records);
     return result;
   } catch (thrown) {
@@ -155,6 +167,7 @@ class UploadTold {
   readonly #deps: UploadExchangeDeps;
   readonly #incoming: IncomingMessage;
   readonly #startedAt = performance.now();
+  #intent: UploadIntent | undefined;
   #admission: Admission | undefined;
   /** The link's own caller sends it: a refusal of a stranger is not one of theirs. */
   #isProved = false;
@@ -162,6 +175,11 @@ class UploadTold {
   constructor(deps: UploadExchangeDeps, incoming: IncomingMessage) {
     this.#deps = deps;
     this.#incoming = incoming;
+  }
+
+  /** Whose link it is, whatever has become of it. */
+  found(intent: UploadIntent | undefined): void {
+    this.#intent = intent;
   }
 
   admitted(admission: Admission): void {
@@ -202,7 +220,12 @@ class UploadTold {
       lately.noteUpload({ principal, server, client: callerOf(incoming).agent, error });
     }
     if (audit.isOn && outcome === 'refused')
-      audit.note({ ...entryOf(incoming, admission), allowed: false, code: error.code, rule: limitOf(error) });
+      audit.note({
+        ...entryOf(incoming, admission?.intent ?? this.#intent),
+        allowed: false,
+        code: error.code,
+        rule: limitOf(error),
+      });
     if (!admission) refused(error, incoming);
     else if (!isAborted) metrics.count('wharf_errors_total', { code: error.code });
     if (limit !== undefined) metrics.count('wharf_limits_total', { limit: String(limit) });
@@ -223,9 +246,9 @@ class UploadTold {
 }
 
 /** What the audit log says about an upload. */
-function entryOf(incoming: IncomingMessage, admission: Admission | undefined): Omit<AuditEntry, 'allowed'> {
+function entryOf(incoming: IncomingMessage, intent: UploadIntent | undefined): Omit<AuditEntry, 'allowed'> {
   const { address, agent: client } = callerOf(incoming);
-  const { principal, purpose } = admission?.intent ?? {};
+  const { principal, purpose } = intent ?? {};
   return { what: 'upload', principal, client, address, server: purpose?.server };
 }
 

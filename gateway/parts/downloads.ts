@@ -19,8 +19,8 @@ export function downloadParts(
     resolveTicket: async (ticket) => {
       const redeemed = await tickets.redeemDownload(ticket);
       if (redeemed.kind !== 'ok') return redeemed;
-      const record = await library.find(redeemed.fileId);
-      if (!record) return { kind: 'gone' };
+      const record = await library.record(redeemed.fileId);
+      if (!record || record.revokedAt !== undefined) return { kind: 'gone', record };
       // players and download managers ask for a file part by part
       await uses.use(record.id);
       return { kind: 'ok', record: { ...record, ...redeemed.as }, expiresAt: redeemed.expiresAt };

@@ -8,7 +8,7 @@ import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/
 import type { RelayDeps } from './deps.js';
 import { noteRefused, tellError } from './exchange-log.js';
 import { tooLongError } from './limited-calls.js';
-import { letServerJudge } from './local/accepted.js';
+import { letServerJudge, letServerJudgeReader } from './local/accepted.js';
 import { callLocally, type LocalTool } from './local/local-tools.js';
 import { answerWithoutResources } from './local/no-resources.js';
 import { concernsResources } from './local/own-resources.js';
@@ -90,7 +90,10 @@ export class OwnAnswers {
       return () => methods.answer(method, params, { client, principal, read, signal, refused });
     }
     const own = await resources.answerTo(request, { principal, client, signal });
-    if (own) return own;
+    if (own) {
+      await letServerJudgeReader(asked, this.#deps, this.#parts.transports.overHttp);
+      return own;
+    }
     const tool = await this.tool(request, asked);
     if (!tool) return undefined;
     await letServerJudge(asked, this.#deps, this.#parts.transports.overHttp);

@@ -26,7 +26,8 @@ import type { RelayDeps } from './deps.js';
 import { type Exchange, noteMessages } from './exchange.js';
 import { tellError } from './exchange-log.js';
 import { calledTools, countedCalls, measureAgain, noteTooLong, withinLimits } from './limited-calls.js';
-import { answerRefusedFile } from './local/offers.js';
+import { judgedForward, letServerJudgeReader } from './local/accepted.js';
+import { answerRefusedFile, isAboutFile } from './local/offers.js';
 import { readLazy } from './local/read-link.js';
 import { OpenPosts } from './open-posts.js';
 import { OwnAnswers } from './own-answers.js';
@@ -69,6 +70,7 @@ export class Server {
     const abilities = new ServerAbilities(deps.dialects);
     const host: StreamHost = {
       forward: (asked, probe) => this.#forward(asked, probe),
+      judge: (asked) => letServerJudgeReader(asked, deps, transports.overHttp),
       opener: (asked) => {
         if (transports.channelOf(asked) === 'shared') return undefined;
         const http = transports.http();
@@ -176,8 +178,9 @@ export class Server {
   }
 
   #courseBy(transports: Transports, limits: ExchangeLimits): Course {
+    const forward = (one: Asked) => this.#forward(one, undefined, transports);
     return {
-      forward: (one) => this.#forward(one, undefined, transports),
+      forward: judgedForward(forward, this.#deps, () => transports.overHttp),
       refuse: (error, one, offered) => this.#refuse(withSource(error, limits), one, offered),
       inquire: (sender) => transports.inquire(sender),
     };
@@ -230,7 +233,7 @@ export class Server {
     const { exchange, messages } = asked;
     const login = error instanceof GatewayError ? loginAnswer(error, asked) : undefined;
     if (login) return answerLocally(exchange, messages, login);
-    if (!(error instanceof GatewayError) || !isAboutFile(error) || !onlyRequest(messages)) throw error;
+    if (!isAboutFile(error) || !onlyRequest(messages)) throw error;
     const { uploadLinks, ...deps } = this.#deps;
     const offering = offered ? { authorize: async () => offered } : uploadLinks;
     answerLocally(exchange, messages, await answerRefusedFile(error, asked, { ...deps, uploadLinks: offering }));
@@ -303,8 +306,4 @@ export class Server {
     const found = this.#deps.sessions.find(id, owner, this.name);
     return found instanceof Promise ? found.then(note) : note(found);
   }
-}
-
-function isAboutFile({ code }: GatewayError): boolean {
-  return code === 'file_refused' || code === 'file_missing';
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { asGatewayError, GatewayError } from '../errors.js';
-import type { StateKeys } from '../files/state-keys.js';
+import { createUnderAll, removeAll, type StateKeys } from '../files/state-keys.js';
 import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Introduction, TokenClient } from '../ports/oauth.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -239,7 +239,15 @@ export class Logins {
     const mark = secret();
     if (last) return state.replace(last.key, last.mark, mark, MARK_MS);
     const { name, owner } = placeOfPerson(target, principal);
-    return state.create(markOf(keys.of('token', name)), mark, MARK_MS, owner);
+    const marks = keys.all('token', name).map(markOf);
+    if (!(await createUnderAll(state, marks, { value: mark, ttlMs: MARK_MS, owner }))) return false;
+    // from now on it is replaced where it is
+    const own = markOf(keys.of('token', name));
+    await removeAll(
+      state,
+      marks.filter((one) => one !== own),
+    );
+    return true;
   }
 
   async #keep(name: string, value: Link | Begun): Promise<void> {

@@ -5,8 +5,12 @@ import { issuerUrl } from './jwt.js';
 /** RFC 9110 §5.1: a field name is a token; `_` is left out, because servers cannot tell it from `-` (CGI). */
 const HEADER = /^[!#$%&'*+.^`|~0-9A-Za-z-]{1,100}$/;
 
-/** Headers that are not the operator's to set here. */
-const TAKEN = /^(?:authorization|cookie|host|connection|content-.*|transfer-encoding|te|upgrade|mcp-.*|accept.*)$/i;
+/**
+ * Headers that are not the operator's to set here: framing, which would be left out, and those that clients may send on,
+ * which would be a client's own word wherever its caller has no such fact.
+ */
+const TAKEN =
+  /^(?:authorization|cookie|host|(?:proxy-)?connection|keep-alive|content-.*|transfer-encoding|te|trailer|upgrade|expect|mcp-.*|accept.*|last-event-id|traceparent|tracestate|baggage)$/i;
 
 const SECRET = z.string().min(1).max(4096);
 

@@ -1,5 +1,5 @@
 import type { StateStore } from '../../ports/state-store.js';
-import type { StateKeys } from '../state-keys.js';
+import { removeAll, type StateKeys } from '../state-keys.js';
 
 /** A refusal is asked about again after a while: it may have been a slip. */
 const REFUSED_MS = 10 * 60 * 1000;
@@ -34,8 +34,9 @@ export class Consents {
   }
 
   async note(about: ConsentTo, said: 'yes' | 'no'): Promise<void> {
+    // an answer of before may stand under an older secret, and would count again once this one has ended
+    await removeAll(this.#state, this.#keys.all('consent', nameOf(about)));
     const key = this.#keys.of('consent', nameOf(about));
-    await this.#state.remove(key);
     const owner = { principal: about.principal, server: about.to };
     await this.#state.create(key, said, said === 'yes' ? this.#ttlMs : REFUSED_MS, owner);
   }

@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Owner } from '../../ports/owner.js';
 import type { StateStore } from '../../ports/state-store.js';
-import type { StateKeys } from '../state-keys.js';
+import { createUnderAll, removeAll, type StateKeys } from '../state-keys.js';
 
 /** No two of them look alike: 0, O, 1, I, L and U are left out. */
 const SIGNS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -90,9 +90,9 @@ export class UploadCodes {
   async #compare({ fileId, codeSeal, expiresAt, owner }: Guarded, signs: string): Promise<void> {
     const ttlMs = Math.max(0, expiresAt - this.#clock.now()) + REMEMBERED_MS;
     for (let number = 1; number <= TRIES; number++) {
-      const key = this.#keys.of('code', tryOf(fileId, number));
-      if (!(await this.#state.create(key, 'tried', ttlMs, owner))) continue;
-      if (this.#isRight(fileId, codeSeal, signs)) return this.#state.remove(key);
+      const places = this.#keys.all('code', tryOf(fileId, number));
+      if (!(await createUnderAll(this.#state, places, { value: 'tried', ttlMs, owner }))) continue;
+      if (this.#isRight(fileId, codeSeal, signs)) return removeAll(this.#state, places);
       if (number === TRIES) break;
       throw new GatewayError('upload_code_wrong', { left: TRIES - number });
     }

@@ -31,7 +31,11 @@ import { shownHeaders } from './shown-file.js';
 
 export type TicketAnswer =
   /** `expiresAt`: when the ticket expires, milliseconds since the epoch. */
-  { kind: 'ok'; record: FileRecord; expiresAt: number } | { kind: 'unknown' } | { kind: 'expired' } | { kind: 'gone' };
+  | { kind: 'ok'; record: FileRecord; expiresAt: number }
+  | { kind: 'unknown' }
+  | { kind: 'expired' }
+  /** `record`: of a file that is revoked, for the audit log alone. */
+  | { kind: 'gone'; record?: FileRecord | undefined };
 
 export interface DownloadDeps {
   /** May throw a GatewayError, as when the state store is down. */
@@ -71,6 +75,8 @@ const MAX_PRESIGNED_SECONDS = 15 * 60;
 interface Course {
   outcome: Outcome;
   found?: FileRecord;
+  /** The file that was asked for, if it is revoked. */
+  revoked?: FileRecord | undefined;
   failure?: GatewayError;
 }
 
@@ -130,7 +136,7 @@ async function hand(visit: Visit, ticket: string, course: Course): Promise<Respo
     throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
   }
   const asked = requestOf(c, method, isSaved);
-  const { record, expiresAt } = await resolve(deps, ticket);
+  const { record, expiresAt } = await resolve(deps, ticket, course);
   course.found = record;
   // a HEAD hands over no bytes
   if (deps.audit.isOn && method === 'GET') await deps.audit.record({ ...auditOf(incoming, record), allowed: true });
@@ -172,10 +178,10 @@ function failed({ c, deps, again }: Visit, error: GatewayError, course: Course):
 function noting(deps: DownloadDeps, incoming: HttpBindings['incoming']): (course: Course) => void {
   const startedAt = performance.now();
   const written = incoming.socket.bytesWritten;
-  return ({ outcome, found, failure }) => {
+  return ({ outcome, found, revoked, failure }) => {
     deps.metrics.count('wharf_downloads_total', { outcome });
     if (deps.audit.isOn && failure && failure.httpStatus < 500)
-      deps.audit.note({ ...auditOf(incoming, found), allowed: false, code: failure.code });
+      deps.audit.note({ ...auditOf(incoming, found ?? revoked), allowed: false, code: failure.code });
     if (!found) {
       if (failure) deps.refused(failure, incoming as IncomingMessage);
       return;
@@ -206,7 +212,11 @@ function auditOf(incoming: HttpBindings['incoming'], record: FileRecord | undefi
   return { what: 'download' as const, client, address, ...of };
 }
 
-async function resolve(deps: DownloadDeps, ticket: string): Promise<{ record: FileRecord; expiresAt: number }> {
+async function resolve(
+  deps: DownloadDeps,
+  ticket: string,
+  course: Course,
+): Promise<{ record: FileRecord; expiresAt: number }> {
   if (!mayBeTicket(ticket)) throw new GatewayError('link_unknown');
   const answer = await deps.resolveTicket(ticket);
   switch (answer.kind) {
@@ -218,6 +228,7 @@ async function resolve(deps: DownloadDeps, ticket: string): Promise<{ record: Fi
     case 'expired':
       throw new GatewayError('link_expired');
     case 'gone':
+      course.revoked = answer.record;
       throw new GatewayError('file_gone');
   }
 }

@@ -1,4 +1,4 @@
-import type { ErrorFacts, GatewayError } from '../../errors.js';
+import { type ErrorFacts, GatewayError } from '../../errors.js';
 import type { FewLines } from '../../few-lines.js';
 import { severalIn } from '../../files/tickets/several.js';
 import { sizeByIn } from '../../files/tickets/upload-intent.js';
@@ -28,6 +28,11 @@ interface RefusalDeps extends Omit<OfferDeps, 'principal'> {
   log: Log;
   fewLines: FewLines;
   metrics: Metrics;
+}
+
+/** Whether a call fails for a file that it lacks, or that is refused: Wharf answers it, with a link to upload one. */
+export function isAboutFile(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && (error.code === 'file_refused' || error.code === 'file_missing');
 }
 
 /** Notes a call that lacks a file, or has one that is refused, and answers it: the model can mend that. */

@@ -34,8 +34,11 @@ import { StreamSender } from './send.js';
 /** The method that every server has: a dialect's method is sent to it as this one. */
 const READ = 'resources/read';
 
-/** Errors about the request or its session, which clients recognise by their HTTP status. */
-const OF_THE_EXCHANGE = new Set(['session_required', 'session_unknown', 'version_unsupported', 'meta_missing']);
+/** Errors about the request, its session or its credentials, which clients recognise by their HTTP status. */
+const OF_THE_EXCHANGE = new Set([
+  ...['session_required', 'session_unknown', 'version_unsupported', 'meta_missing'],
+  ...['login_needed', 'caller_forbidden'],
+]);
 
 /** Statuses that clients must see: to authorize themselves, or to initialize again. */
 const OF_HTTP = new Set([401, 403, 404]);
@@ -44,6 +47,8 @@ const OF_HTTP = new Set([401, 403, 404]);
 export interface StreamHost {
   /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
   forward(asked: Asked, probe?: (answer: UpstreamAnswer) => Promise<boolean>): Promise<void>;
+  /** Lets the server judge a caller that reads a file of its own, where that is for the server. @throws GatewayError */
+  judge(asked: Asked): Promise<void>;
   /** Sends requests of Wharf's own over HTTP; undefined when all messages share a channel. */
   opener(asked: Asked): StreamingServer['open'];
 }
@@ -157,7 +162,10 @@ export class ResourceStreams {
     const { streaming, uri } = sender.order;
     const { library } = this.#deps.cut;
     const own = await ownUri(library, uri, exchange.principal);
-    if (own) return sender.send(await this.#ownFile(own, exchange));
+    if (own) {
+      await this.#host.judge(asked);
+      return sender.send(await this.#ownFile(own, exchange));
+    }
     const remote = this.#remote(asked, streaming);
     if (!this.#host.opener(asked)) return this.#serveShared(request, sender, asked);
     // for an answer that is refused by its HTTP status

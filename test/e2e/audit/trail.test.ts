@@ -160,6 +160,29 @@ describe('the audit log of one file', () => {
     expect(text).not.toContain(KEY);
   });
 
+  it('names whose links they are that are tried when they are over, and makes few lines of many tries', async () => {
+    const before = (await lines()).length;
+    const written = async () =>
+      (await lines()).slice(before).filter(({ what, allowed }) => /load/.test(String(what)) && allowed === false);
+    const asked = await (await connect('ocr')).callTool({ name: 'request_file_upload', arguments: {} });
+    const link = /https?:\S+\/u\/[\w-]+/.exec(JSON.stringify(asked))?.[0] ?? '';
+    const put = async () =>
+      (await fetch(link, { method: 'PUT', headers: { authorization: `Bearer ${KEY}` }, body: 'a' })).status;
+    const tries = [await put(), await put(), await put(), await put()];
+    expect(tries).toEqual([201, 409, 409, 409]);
+    const args = { name: 'blob', arguments: { size: 700_000, type: 'image' } };
+    const result = await (await connect('camera')).callTool(args);
+    const [made] = (result._meta as Record<string, { uri: string; url: string }[]>)['dev.wharf/files'] ?? [];
+    const id = made?.uri.split('/').at(-1) ?? '';
+    await fetch(`${wharf.adminUrl}/files/${id}/revoke`, { method: 'POST' });
+    for (let times = 0; times < 3; times++) expect((await fetch(made?.url ?? '')).status).toBe(410);
+    await until(async () => (await written()).length >= 2);
+    expect(await written()).toMatchObject([
+      { what: 'upload', principal: 'ada', server: 'ocr', code: 'upload_done' },
+      { what: 'download', principal: 'ada', from: 'camera', code: 'file_gone', files: [{ id, size: 700_000 }] },
+    ]);
+  });
+
   it('is one whole chain', async () => {
     await (await connect('camera')).callTool({ name: 'blob', arguments: { size: 700_000, type: 'image' } });
     expect((await lines()).length).toBeGreaterThan(2);

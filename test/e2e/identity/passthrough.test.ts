@@ -26,7 +26,8 @@ beforeAll(async () => {
   const origin = `http://127.0.0.1:${own}`;
   const resources = [`${origin}/mcp`, `${origin}/crm/mcp`, `http://127.0.0.1:${port}/mcp`];
   server = await startProtectedServer(port, idp.url, resources);
-  const servers = { crm: { url: server.url } };
+  const tools = { picture: { files: { frame: { encoding: 'base64' } } } };
+  const servers = { crm: { url: server.url, tools } };
   wharf = await startWharf({ servers, config: { listen: `127.0.0.1:${own}`, auth } });
   const verbatim = { ...auth, passthrough: { resource: 'verbatim' } };
   const publicUrl = new URL(server.url).origin;
@@ -161,6 +162,28 @@ describe('a request that the server does not take (passthrough)', () => {
       }),
     ]);
   });
+
+  const NO_FILE = 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA';
+  const PAGES = { elicitation: { url: {}, form: {} } };
+
+  it.each([
+    ['a call whose file is not there', 'made-up', {}, 'tools/call', NO_FILE],
+    ['a call whose file is not there, without a token', undefined, {}, 'tools/call', NO_FILE],
+    ['a call whose file is no file', 'made-up', {}, 'tools/call', 'not base64'],
+    ['a call that could be asked for its file', 'made-up', PAGES, 'tools/call', 'not base64'],
+    ['a handle that is read', 'made-up', {}, 'resources/read', NO_FILE],
+    ['a handle that is watched', 'made-up', {}, 'resources/subscribe', NO_FILE],
+    ['a handle that is streamed', 'made-up', { resourceStreaming: true }, 'resources/stream', NO_FILE],
+    ["a resource of the server's that is streamed", 'made-up', { resourceStreaming: true }, 'resources/stream', 'a:b'],
+  ])('is refused before Wharf answers by itself: %s (SEC-20)', async (_name, token, capabilities, method, value) => {
+    const about = { capabilities, ...(token !== undefined && bearer(token)) };
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28', about);
+    const params = method === 'tools/call' ? { name: 'picture', arguments: { frame: value } } : { uri: value };
+    const answer = await client.open(method, params);
+    const text = await answer.text();
+    expect([answer.status, text]).toEqual([401, expect.stringContaining('"code":"login_needed"')]);
+    expect(text).not.toContain('/u/');
+  });
 });
 
 describe('what clients learn about the login (passthrough)', () => {
@@ -207,6 +230,13 @@ describe('what belongs to a token (passthrough)', () => {
     await expect(eve.client.readResource({ uri })).rejects.toThrow('There is no such file of yours');
     await ada.client.close();
     await eve.client.close();
+  });
+
+  it('is the link to upload a file that a call of its own lacks', async () => {
+    const { client } = await connect('1.32', 'at Wharf');
+    const refused = await client.callTool({ name: 'picture', arguments: { frame: 'not base64' } });
+    expect(textOf(refused)).toContain(`${wharf.url}/u/`);
+    await client.close();
   });
 
   it('is in no log, and neither is the token', async () => {

@@ -199,9 +199,11 @@ describe('an audit log', () => {
       code: 'range_invalid',
       files: [{ id: 'f_1', size: 3 }],
     };
+    const upload: AuditEntry = { ...limited, what: 'upload', code: 'upload_code_needed', rule: undefined };
     for (let n = 0; n < 100_000; n++) {
       audit.note(limited);
       audit.note(download);
+      audit.note(upload);
     }
     audit.note({ ...limited, principal: 'bob' });
     // other refusals are rarer than the limit, and each is told
@@ -210,10 +212,12 @@ describe('an audit log', () => {
     expect(sink.lines.map(({ what, principal, code, count }) => [what, principal, code, count])).toEqual([
       ['call', 'ada', 'rate_limited', undefined],
       ['download', 'ada', 'range_invalid', undefined],
+      ['upload', 'ada', 'upload_code_needed', undefined],
       ['call', 'bob', 'rate_limited', undefined],
       ...Array.from({ length: 3 }, () => ['call', 'ada', 'tool_unknown', undefined]),
       ['call', 'ada', 'rate_limited', 99_999],
       ['download', 'ada', 'range_invalid', 99_999],
+      ['upload', 'ada', 'upload_code_needed', 99_999],
     ]);
   });
 

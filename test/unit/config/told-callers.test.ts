@@ -13,6 +13,25 @@ describe('a header that tells a server who calls', () => {
       { path: 'servers.a.upstreamAuth.identityHeaders.x-who', message: 'is the same header as "X-Who"' },
     ]);
   });
+
+  it.each([
+    'baggage',
+    'Traceparent',
+    'tracestate',
+    'Last-Event-ID',
+    'Mcp-Param-User',
+    'Expect',
+    'Keep-Alive',
+    'Trailer',
+  ])('is not %s, which a client may send on, or no server gets', async (header) => {
+    const text = server(`upstreamAuth: { identityHeaders: { "${header}": principal } }`);
+    expect(await problemsOf(text + AUTH)).toMatchObject([
+      {
+        path: `servers.a.upstreamAuth.identityHeaders.${header}`,
+        message: expect.stringMatching(/is set by Wharf itself/),
+      },
+    ]);
+  });
 });
 
 describe('a secret of a client that makes itself known', () => {
