@@ -1,4 +1,5 @@
 import { keepCompiledCode } from './compiled-code.js';
+import { keepHangUps } from './reload/hang-up.js';
 
 /** Options of a gateway that nothing is started for. */
 const PRINTS = ['-h', '--help', '-V', '--version'];
@@ -9,5 +10,8 @@ function startsGateway(first = '--help'): boolean {
 }
 
 // Before the program proper is compiled, and so before it is imported.
-if (startsGateway(process.argv[2])) keepCompiledCode(process.env);
+if (startsGateway(process.argv[2])) {
+  keepHangUps();
+  keepCompiledCode(process.env);
+}
 await import('./main.js');

@@ -65,6 +65,8 @@ export async function start(
     const serving = await openServing(shared, filing);
     const { servers, present } = serving;
     const faces = await openFaces(shared, filing, serving, { hasMcp: stdio === undefined, version });
+    // not before: a second start of the same Wharf fails at its port, and shares nothing
+    shared.warnOfOther();
     filing.expiry.start();
     closers.add(() => filing.expiry.stop());
     const sweeper = startSweeper(shared);

@@ -5,7 +5,7 @@ import { type OtlpSettings, settings } from './otlp/settings.js';
 export { settings };
 
 /** OpenTelemetry's packages are loaded only here. */
-export async function create(chosen: OtlpSettings, { log }: Pick<AdapterDeps, 'log'>): Promise<Telemetry> {
+export async function create(chosen: OtlpSettings, deps: Pick<AdapterDeps, 'log' | 'clock'>): Promise<Telemetry> {
   const { openTelemetry } = await import('./otlp/telemetry.js');
-  return openTelemetry(chosen, log);
+  return openTelemetry(chosen, deps);
 }

@@ -22,7 +22,10 @@ export function causesOf(error: unknown): unknown[] {
   return causes;
 }
 
-/** What they say, without the words for clients between two others, and without what has been said before. */
+/**
+ * What they say, without the words for clients between two others, and without what has been said before: neither a whole
+ * text of it nor the beginning of one, up to a semicolon.
+ */
 export function linesOf(causes: readonly unknown[]): string[] {
   const lines: string[] = [];
   const said = new Set<string>();
@@ -35,13 +38,23 @@ export function linesOf(causes: readonly unknown[]): string[] {
     // what S3 calls it is its name: the text is optional, and often missing
     const name = ownNameOf(cause);
     const line = `${name === undefined ? '' : `${name}: `}${text}`.replaceAll(/\s+/g, ' ').trim();
-    const words = line.split(/[^\w]+/).filter((word) => !said.has(word));
+    const words = newWordsOf(line, said);
     // a name adds nothing to words that were said: it is often that of a class
     const isNew = words.some((word) => word !== name) || (text === '' && words.length > 0);
-    if (isNew) lines.push(line);
+    if (isNew) lines.push(withoutSaid(line, said));
     for (const word of words) said.add(word);
   }
   return lines;
+}
+
+function newWordsOf(text: string, said: ReadonlySet<string>): string[] {
+  return text.split(/[^\w]+/).filter((word) => !said.has(word));
+}
+
+/** Such as `exit code 1; its last words: …` after the words that the server ended with exit code 1. */
+function withoutSaid(line: string, said: ReadonlySet<string>): string {
+  const end = line.indexOf('; ');
+  return end > 0 && newWordsOf(line.slice(0, end), said).length === 0 ? line.slice(end + 2) : line;
 }
 
 /** What to do about an error, by the innermost cause that says it: that one knows most. */

@@ -27,12 +27,18 @@ interface OpenStores {
   state: StateStore;
   /** The objects are this process's alone, and what is known of them ends with it. */
   isAlone: boolean;
+  /** Tells the operator of a process that has the place of the objects already, if there is one. */
+  warnOfOther: () => void;
   previewer: Previewer;
   /** Absent: files are not scanned. */
   scanner: Scanner | undefined;
   /** Called with each session that ends. */
   ended: SessionsDeps['ended'];
 }
+
+const SHARED =
+  'Another Wharf keeps its files in the same folder. With state in memory each removes the files of the other, an hour ' +
+  'after they were stored: give each a folder of its own (objects.path), or both one state: { use: redis }.';
 
 /** Opens what files go through and are kept in, each measured. */
 export async function openStores(
@@ -45,21 +51,17 @@ export async function openStores(
   const objects = measuredObjects(await open(adapters.objects, config.objects), { ...measuring, tracer });
   await objects.prepare();
   // what they know of the files is apart, and what one does not know it removes
-  const isAlone = config.state.use === 'memory' && (await hasClaimed(objects, log));
+  const claims = config.state.use === 'memory' && objects.claim !== undefined;
+  const other = claims ? await objects.claim?.() : undefined;
   const state = measuredState(await open(adapters.state, config.state), measuring);
   const previewer = tracedPreviewer(await open(adapters.previews, config.previews), tracer);
   const { scanner } = tracedAntivirus(await open(adapters.antivirus, config.antivirus), tracer);
-  return { tracer, objects, state, isAlone, previewer, scanner, ended: tracer && sessionDurations(tracer) };
-}
-
-/** @returns false also of a store that cannot keep two processes apart */
-async function hasClaimed(objects: ObjectStore, log: Pick<Log, 'warn'>): Promise<boolean> {
-  if (!objects.claim) return false;
-  const other = await objects.claim();
-  if (!other) return true;
-  const text =
-    'Another Wharf keeps its files in the same folder. With state in memory each removes the files of the other, an hour ' +
-    'after they were stored: give each a folder of its own (objects.path), or both one state: { use: redis }.';
-  log.warn(other, text);
-  return false;
+  return {
+    ...{ tracer, objects, state, previewer, scanner },
+    isAlone: claims && other === undefined,
+    warnOfOther: () => {
+      if (other) log.warn(other, SHARED);
+    },
+    ended: tracer && sessionDurations(tracer),
+  };
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import type { LoadResult } from '../config/load.js';
 import type { Log } from '../ports/log.js';
 import { problemsText } from '../report.js';
+import { onHangUp } from './hang-up.js';
 import type { Reload } from './present-config.js';
 
 /**
@@ -49,19 +50,18 @@ export function watchForReloads(source: ReloadSource): () => void {
     source.refused('a server may change the file');
   };
   // one after the other: the later file counts
-  const onHangUp = (): void => {
-    last = last.then(() => reload('SIGHUP'));
-  };
   const onChange = (): void => {
     last = last.then(look);
   };
-  process.on('SIGHUP', onHangUp);
+  const end = onHangUp(() => {
+    last = last.then(() => reload('SIGHUP'));
+  });
   // Not a timer: these looks run no JavaScript in an idle process.
   watchFile(file, { interval: LOOK_MS, persistent: false }, onChange);
   // it begins with the file as it finds it some time later, and does not tell of a change before that
   const timer = setTimeout(onChange, LOOK_MS).unref();
   return () => {
-    process.off('SIGHUP', onHangUp);
+    end();
     unwatchFile(file, onChange);
     clearTimeout(timer);
   };

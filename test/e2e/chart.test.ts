@@ -20,6 +20,13 @@ interface Pod {
   containers: { securityContext: object; image: string }[];
 }
 
+interface Policy {
+  ingress: {
+    ports: { port: string }[];
+    from?: { podSelector?: { matchLabels?: object }; namespaceSelector?: object }[];
+  }[];
+}
+
 const EXAMPLES = ['organisation', 'one-replica'] as const;
 
 const read = (name: string) => readFile(join(CHART, name), 'utf8');
@@ -136,6 +143,28 @@ describe('the chart', () => {
     });
   });
 
+  it('lets the pod of `helm test` reach the admin port, whoever else may', async () => {
+    for (const name of EXAMPLES) {
+      const manifests = await rendered(await valuesOf(name));
+      const { spec } = theOnly(manifests, 'NetworkPolicy') as unknown as { spec: Policy };
+      const peers = spec.ingress.find(({ ports }) => ports[0]?.port === 'admin')?.from ?? [];
+      const { labels } = theOnly(manifests, 'Pod').metadata;
+      const selectors = peers.filter(({ namespaceSelector }) => namespaceSelector === undefined);
+      expect(selectors.some(({ podSelector }) => selects(podSelector?.matchLabels ?? {}, labels))).toBe(true);
+    }
+  });
+
+  it('listens where pods have addresses of IPv6 alone', async () => {
+    const values = { ...(await valuesOf('organisation')), listenAddress: '[::]' };
+    const { data } = theOnly(await rendered(values), 'ConfigMap', 'demo-wharf') as unknown as {
+      data: Record<string, string>;
+    };
+    expect(await loadText(data['wharf.yaml'] ?? '', ENVIRONMENT)).toMatchObject({
+      ok: true,
+      config: { listen: { host: '::', port: 8080 }, adminListen: { host: '::', port: 9090 } },
+    });
+  });
+
   it('starts new pods for a new config', async () => {
     const values = await valuesOf('organisation');
     const other = withValues(values, { config: { retention: '48h' } });
@@ -189,6 +218,14 @@ describe('the chart', () => {
       'config.objects is a\nfolder without a volume.',
     );
     expect(await told(await valuesOf('organisation'))).toBeUndefined();
+  });
+
+  it('warns of a volume that several replicas cannot mount', async () => {
+    const several = await valuesOf('organisation');
+    expect(await notesOf(several)).not.toContain('persistence.enabled is for one replica');
+    const persistent = withValues(several, { persistence: { enabled: true } });
+    expect(await notesOf(persistent)).toContain('persistence.enabled is for one replica');
+    expect(await notesOf(await valuesOf('one-replica'))).not.toContain('persistence.enabled is for one replica');
   });
 
   it('warns of an end that comes before the running requests are finished', async () => {

@@ -1,5 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -217,6 +218,27 @@ describe('a signal', () => {
     expect(await (await answer).json()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
     process.child.kill('SIGTERM');
     expect((await process.ended).code).toBe(0);
+  });
+
+  it('SIGHUP while it starts does not end it either, and the config is read again once it is up', async () => {
+    // its store is asked in the middle of the start
+    const store = createHttpServer((_request, response) => {
+      running?.child.kill('SIGHUP');
+      response.writeHead(200, { 'x-amz-request-id': 'one' }).end();
+    });
+    await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+    const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+    const file = join(folder, 'hung-up.yaml');
+    const keys = { accessKeyId: 'a', secretAccessKey: 'b' };
+    const objects = { use: 's3', bucket: 'wharf', region: 'us-east-1', endpoint, ...keys };
+    await writeFile(file, JSON.stringify({ servers: { one: { url: fake.url } }, objects, listen: '127.0.0.1:0' }));
+    running = start(['--config', file], { cwd: folder });
+    await running.printed(/files .*\n/);
+    await until(() => running?.err().includes('"why":"SIGHUP","text":"The config says what it said before."') === true);
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(0);
+    store.closeAllConnections();
+    store.close();
   });
 
   it('a second one ends it at once with 1', async () => {

@@ -73,7 +73,9 @@ describe('wharf doctor', () => {
     const byCommand = await wharf('doctor', '--only', 'servers', '--', ...ends);
     expect([byCommand.code, byCommand.out]).toEqual([
       1,
-      expect.stringMatching(/exit code 3; its last words: API_KEY is missing\n.*"wharf inspect", with what/),
+      expect.stringMatching(
+        /exit code 3 before it wrote anything\. Because: its last words: API_KEY is missing\n.*"wharf inspect", with what/,
+      ),
     ]);
     const missing = await wharf('doctor', '--', 'definitely-not-there');
     expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/^the command after --: is not found/)]);

@@ -94,4 +94,19 @@ describe('two gateways in one folder', () => {
     expect(third.lines.filter(({ text }) => TEXT.test(text))).toEqual([]);
     await third.stop();
   });
+
+  it('are not told of where the second one ends at its port: it is the same Wharf, started again', async () => {
+    const file = join(folder, 'again.yaml');
+    await writeFile(file, JSON.stringify({ servers, objects: { use: 'filesystem', path: join(folder, 'again') } }));
+    const first = start(['--config', file, '--listen', '127.0.0.1:0']);
+    const [, address = ''] = await first.printed(/http:\/\/(\S+)\/mcp[\s\S]*files .*\n/);
+    const second = await start(['--config', file, '--listen', address]).ended;
+    first.child.kill('SIGTERM');
+    await first.ended;
+    expect(second).toEqual({
+      code: 1,
+      out: '',
+      err: `${address} is already in use. Choose another port with --listen.\n`,
+    });
+  });
 });

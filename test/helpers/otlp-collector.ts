@@ -41,7 +41,7 @@ interface Request {
 }
 
 /** What a collector does instead of taking an export. */
-type Behaviour = 'takes' | 'refuses' | 'hangs' | 'drips' | 'rambles';
+type Behaviour = 'takes' | 'refuses' | 'hangs' | 'drips' | 'rambles' | 'takes a part';
 
 /** A collector that takes OTLP over HTTP, as JSON and as protobuf, and keeps what it is given. */
 export class OtlpCollector {
@@ -74,10 +74,16 @@ export class OtlpCollector {
       }
       if (this.behaviour === 'rambles') return void response.writeHead(200).end('['.repeat(1024 * 1024));
       const isJson = request.headers['content-type'] === 'application/json';
+      const isTraces = request.url?.endsWith('/v1/traces');
+      if (this.behaviour === 'takes a part') {
+        this.refused += 1;
+        return void response
+          .writeHead(200)
+          .end(refusal(isTraces === true, isJson, `wrong key ${request.headers['x-key']}`));
+      }
       const whole = Buffer.concat(chunks);
       const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(whole) : whole;
       this.#bodies.push(body);
-      const isTraces = request.url?.endsWith('/v1/traces');
       const resource = isTraces ? this.#takeTraces(body, isJson) : this.#takeMetrics(body, isJson);
       this.requests.push({ headers: request.headers, resource });
       response.writeHead(200, { 'content-type': String(request.headers['content-type']) });
@@ -158,6 +164,14 @@ export class OtlpCollector {
         }
     return attributesIn(resources[0]?.one(1), 1);
   }
+}
+
+/** A partial success: two spans, or points of metrics, are refused, for this reason. */
+function refusal(isTraces: boolean, isJson: boolean, why: string): string | Buffer {
+  const rejected = { [isTraces ? 'rejectedSpans' : 'rejectedDataPoints']: '2' };
+  if (isJson) return JSON.stringify({ partialSuccess: { ...rejected, errorMessage: why } });
+  const partial = Buffer.concat([Buffer.from([0x08, 2, 0x12, why.length]), Buffer.from(why)]);
+  return Buffer.concat([Buffer.from([0x0a, partial.length]), partial]);
 }
 
 type JsonAttributes = { key: string; value: Record<string, unknown> }[];

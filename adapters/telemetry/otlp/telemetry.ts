@@ -6,10 +6,12 @@ import { OTLPTraceExporter as ProtoTraces } from '@opentelemetry/exporter-trace-
 import { detectResources, envDetector, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { Stopwatch } from '../../../gateway/ports/clock.js';
 import type { Log } from '../../../gateway/ports/log.js';
 import type { Telemetry } from '../../../gateway/ports/telemetry.js';
 import { bounded } from './agent.js';
 import { isOff, protocolOf, type Signal, samplerOf, scheduleOf } from './environment.js';
+import { logLosses } from './losses.js';
 import { Reported } from './reported.js';
 import type { OtlpSettings } from './settings.js';
 import { OtlpTracer } from './tracer.js';
@@ -31,7 +33,8 @@ const MS = 1000;
 const EXPORT_MS = 30 * MS;
 
 /** Sends traces and metrics to a collector. One that is away or slow costs what it would have got, and no call waits. */
-export function openTelemetry(settings: OtlpSettings, log: Log): Telemetry {
+export function openTelemetry(settings: OtlpSettings, { log, clock }: { log: Log; clock: Stopwatch }): Telemetry {
+  logLosses({ log, clock, queue: settings.queue });
   const resource = ownResource();
   const timeout = settings.timeoutSeconds === undefined ? {} : { timeoutMillis: settings.timeoutSeconds * MS };
   const reach = (signal: Signal) => {

@@ -104,6 +104,61 @@ describe('A collector whose answer', () => {
   });
 });
 
+describe('What is lost although the collector answers well', () => {
+  const told = ({ lines }: Wharf, text: string) => lines.filter((line) => line.text.includes(text));
+
+  it.each(['http/json', 'http/protobuf'])(
+    'is told of once where the collector refuses a part: %s',
+    async (protocol) => {
+      process.env.OTEL_BSP_SCHEDULE_DELAY = '20';
+      process.env.OTEL_METRIC_EXPORT_INTERVAL = '40';
+      collector.behaviour = 'takes a part';
+      const wharf = await start({ endpoint: collector.url, protocol, headers: { 'x-key': 'plover-of-the-shore' } });
+      const from = collector.refused;
+      await until(async () => {
+        await calls(wharf.mcp, 1);
+        return told(wharf, 'refuses a part of it').length >= 2 && collector.refused > from + 5;
+      });
+      await wharf.stop();
+      const facts = told(wharf, 'refuses a part of it').map(({ fields }) => fields);
+      expect(facts).toHaveLength(2);
+      expect(facts).toEqual(
+        expect.arrayContaining([
+          { what: 'metrics', refused: 2 },
+          { what: 'traces', refused: 2 },
+        ]),
+      );
+      expect(wharf.logged()).not.toContain('plover-of-the-shore');
+    },
+  );
+
+  it('is told of once where spans come faster than it takes them', async () => {
+    process.env.OTEL_BSP_SCHEDULE_DELAY = '20';
+    process.env.OTEL_METRICS_EXPORTER = 'none';
+    collector.behaviour = 'hangs';
+    const wharf = await start({ endpoint: collector.url, queue: 1, timeoutSeconds: 1 });
+    await until(async () => {
+      await calls(wharf.mcp, 3);
+      return collector.waiting > 0;
+    });
+    await calls(wharf.mcp, 3);
+    collector.behaviour = 'takes';
+    await until(async () => {
+      await calls(wharf.mcp, 1);
+      return told(wharf, 'some are dropped').length > 0;
+    });
+    await calls(wharf.mcp, 10);
+    await wharf.stop();
+    expect(told(wharf, 'some are dropped')).toEqual([
+      {
+        level: 'warn',
+        fields: { dropped: expect.any(Number), limit: 'telemetry.queue', allowed: 1 },
+        text: expect.any(String),
+      },
+    ]);
+  });
+});
+
 describe('The standard environment variables', () => {
   it('say where the collector is, which headers it wants, what the service is called and what is recorded', async () => {
     collector.behaviour = 'takes';

@@ -71,6 +71,16 @@ describe('an error with its causes', () => {
     ]);
   });
 
+  it('does not say again how a process ended, and says it where that was not said before', () => {
+    const cause = new Error('exit code 1; its last words: No KEY; no work.');
+    const silent = new GatewayError('upstream_closed', { server: 'a', reason: 'exit code 1' }, cause);
+    expect(linesOf(causesOf(silent))).toEqual([
+      'The server "a" ended with exit code 1 before it wrote anything.',
+      'its last words: No KEY; no work.',
+    ]);
+    expect(linesOf(causesOf(new GatewayError('upstream_closed', { server: 'a' }, cause)))).toContain(cause.message);
+  });
+
   it('of a peer without TLS advises to speak without it', () => {
     const failed = Object.assign(new Error('write EPROTO 40:error:0A00010B:SSL routines::wrong version number:'), {
       code: 'EPROTO',

@@ -24,6 +24,11 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: gateway
 {{- end }}
 
+{{- define "wharf.testPods" -}}
+{{ include "wharf.selector" . }}
+app.kubernetes.io/component: test
+{{- end }}
+
 {{- define "wharf.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "wharf.selector" . }}
@@ -85,6 +90,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{/* wharf.yaml: what is given, and the ports, which the chart knows. */}}
 {{- define "wharf.config" -}}
-{{- $ports := dict "listen" "0.0.0.0:8080" "adminListen" "0.0.0.0:9090" "adminAllowPublic" true }}
+{{- $address := .Values.listenAddress }}
+{{- $ports := dict "listen" (printf "%s:8080" $address) "adminListen" (printf "%s:9090" $address) "adminAllowPublic" true }}
 {{- toYaml (mergeOverwrite (deepCopy .Values.config) $ports) }}
 {{- end }}
