@@ -163,6 +163,21 @@ describe('a host that hides content beside structuredContent', () => {
     expect(((await call('alone')).structuredContent as { file: string }).file).toMatch(/\/d\//);
   });
 
+  it.each([
+    ['one that shows content alone', 'goose-desktop'],
+    ['one that shows both', 'cursor-vscode'],
+  ])('%s gets blocks for a file that only structuredContent has, besides the link there', async (_which, name) => {
+    const { call } = await open(name);
+    const result = await call('alone');
+    expect((result.structuredContent as { file: string }).file).toMatch(/\/d\//);
+    expect(result.content.slice(1, 3).map(({ type }) => type)).toEqual(['text', 'image']);
+    expect(linkIn(result.content[1])).toBe(result.structuredContent?.file);
+    const places = result._meta?.['dev.wharf/files']?.map(({ contentIndex, pointer }) => contentIndex ?? pointer);
+    expect(places).toEqual([1, '/file']);
+    // what the content shows already is not shown again
+    expect(typesOf(await call('told')).filter((type) => type === 'image')).toHaveLength(1);
+  });
+
   it('may be one that the operator names', async () => {
     const { tools, call } = await open('mine', '2.0.1');
     expect(tools.filter((tool) => tool.outputSchema)).toEqual([]);

@@ -38,7 +38,10 @@ export function resultsWithBoth(message: HeldMessage, client: ClientFacts, limit
   for (const { name, path } of message.ranges) {
     if (name === RANGE.structuredContent) results.set(pointer(path.slice(0, -1)), path.slice(0, -1));
   }
-  return [...results.values()].filter((result) => contentOf(message, result, limits)?.some(holdsFile));
+  return [...results.values()].filter((result) => {
+    const content = contentOf(message, result, limits);
+    return Array.isArray(content) && content.some(holdsFile);
+  });
 }
 
 function holdsFile(block: JsonValue): boolean {
@@ -46,9 +49,16 @@ function holdsFile(block: JsonValue): boolean {
   return FILE_BLOCKS.has(String(block.type)) || (isObject(block.resource) && block.resource.blob !== undefined);
 }
 
-function contentOf(message: HeldMessage, result: JsonPath, limits: Pick<Limits, 'values'>): JsonValue[] | undefined {
+/** The blocks of a result: undefined without a list of them, `too long` where it has more values than may be read. */
+export function contentOf(
+  message: HeldMessage,
+  result: JsonPath,
+  limits: Pick<Limits, 'values'>,
+): JsonValue[] | 'too long' | undefined {
   const range = rangeAt(message, RANGE.content, [...result, 'content']);
-  const value = range && exactValue(message, range, limits);
+  if (!range) return undefined;
+  const value = exactValue(message, range, limits);
+  if (value === undefined) return 'too long';
   return Array.isArray(value) ? value : undefined;
 }
 
@@ -68,7 +78,8 @@ export function droppedStructure(
 ): DroppedStructure | undefined {
   const content = contentOf(message, result, limits);
   const range = rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent']);
-  if (!range) return undefined;
+  // nothing can be appended to a list that is not read
+  if (!range || content === 'too long') return undefined;
   const dropped = { result, length: content?.length, block: undefined };
   const isWritten = isSaid
     ? hasOwnText(cuts, result, content ?? [])
