@@ -42,14 +42,16 @@ function structured({ structured: fact, images: { is: images }, text: limit }: H
       // every image is a link, and the JSON with its base64 would be longer than the result may be
       const isTooLong = images.reach !== 'model' && limit?.is.per === 'result';
       const because = 'it shows no image, and the copy of one in structuredContent takes the room of its link';
-      return isTooLong ? [decision('structured', 'drop', because, limit)] : [];
+      return isTooLong
+        ? [decision('structured', 'drop', because, limit)]
+        : [decision('structured', 'with-blocks', 'an address in structuredContent says nothing of its file', fact)];
     }
+    case 'content':
+      return [decision('structured', 'with-blocks', 'structuredContent does not reach its model', fact)];
     case 'without-text':
       return [decision('structured', 'drop', 'it drops all text of a result that has structuredContent', fact)];
     case 'without-content':
       return [decision('structured', 'drop', 'it drops all content of a result that has structuredContent', fact)];
-    default:
-      return [];
   }
 }
 

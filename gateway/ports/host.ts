@@ -115,9 +115,9 @@ interface HostMatch {
 export interface Host {
   /**
    * `drop`: tools are listed without their outputSchema, and results with files have no structuredContent, so that the
-   * content counts.
+   * content counts; `with-blocks`: a file that only structuredContent has gets blocks in the content too.
    */
-  readonly structured?: 'keep' | 'drop';
+  readonly structured?: 'keep' | 'drop' | 'with-blocks';
   /** `drop`: no image blocks, because none reaches the model. */
   readonly images?: 'keep' | 'drop';
   /** Media types of images that the model can be shown; any other is replaced like a large one. */

@@ -28,10 +28,15 @@ function shownText() {
 /** `clients[].host`: how results are written, where that differs from the host's profile. */
 function hostSchema() {
   return z.strictObject({
-    structured: keepOrDrop().describe(
-      '`drop`: tools are listed without their `outputSchema`, and results with files come without ' +
-        '`structuredContent`: for hosts that hide the other content of a result that has it.',
-    ),
+    structured: z
+      .enum(['keep', 'drop', 'with-blocks'])
+      .optional()
+      .describe(
+        '`drop`: tools are listed without their `outputSchema`, and results with files come without ' +
+          '`structuredContent`: for hosts that hide the other content of a result that has it. `with-blocks`: a file ' +
+          'that only `structuredContent` has gets a text with its link, and a preview, in the content too: for hosts that ' +
+          'hide `structuredContent`.',
+      ),
     images: keepOrDrop().describe('`drop`: no image blocks, for hosts whose model is not shown them.'),
     imageTypes: z
       .array(z.string().regex(/^image\/[\w.+-]{1,100}$/, { error: 'must be the media type of an image: image/png' }))

@@ -24,17 +24,23 @@ interface Result {
 
 const BIG = noisePng(600).toString('base64');
 const SMALL = noisePng(8).toString('base64');
+const OTHER = noisePng(9).toString('base64');
 const image = (data: string): Json => ({ type: 'image', data, mimeType: 'image/png' });
 const text = (words: string): Json => ({ type: 'text', text: words });
 const BASE64 = { type: 'string', contentEncoding: 'base64' };
 
 const RESULTS: Record<string, Json> = {
-  told: { content: [text('a picture'), image(BIG)], structuredContent: { width: 600 } },
+  told: { content: [text('a picture of 600 pixels'), image(BIG)], structuredContent: { width: 600 } },
   untold: { content: [image(BIG)], structuredContent: { width: 600, data: BIG, words: 'w'.repeat(60_000) } },
   mirrored: { content: [image(BIG)], structuredContent: { content: [image(BIG)] } },
   // a member as any other in JSON
   odd: { content: [image(BIG)], structuredContent: JSON.parse(`{"__proto__":"${BIG}","a":1}`) },
   alone: { content: [text('here')], structuredContent: { file: BIG } },
+  // a text that says less, and base64 that no model should read
+  half: {
+    content: [text('chart made'), image(BIG)],
+    structuredContent: { chart: 'c_1', points: 12, thumb: OTHER, data: BIG },
+  },
   small: { content: [text('a dot'), image(SMALL)], structuredContent: { data: SMALL } },
   plain: { content: [text('no file')], structuredContent: { width: 1 } },
   failed: { isError: true, content: [text('it failed'), image(BIG)], structuredContent: { width: 600 } },
@@ -112,6 +118,14 @@ describe('a host that hides content beside structuredContent', () => {
     expect(content[2]?.text).toMatch(/^\{"__proto__":"http[^"]+\/d\/[^"]+","a":1\}$/);
   });
 
+  it('loses nothing beside a text of the server’s that does not say it', async () => {
+    const { call } = await open('Visual Studio Code');
+    const result = await call('half');
+    expect(typesOf(result)).toEqual(['text', 'text', 'image', 'text']);
+    const said = JSON.parse(result.content[3]?.text ?? '') as Json;
+    expect(said).toEqual({ chart: 'c_1', points: 12, thumb: '', data: linkIn(result.content[1]) });
+  });
+
   it('reads nothing twice: a structuredContent that repeats the content goes', async () => {
     const { call } = await open('Visual Studio Code');
     expect(typesOf(await call('mirrored'))).toEqual(['text', 'image']);
@@ -161,6 +175,21 @@ describe('a host that hides content beside structuredContent', () => {
     expect(tools.filter((tool) => tool.outputSchema)).toHaveLength(TOOLS.length);
     expect((await call('told')).structuredContent).toEqual({ width: 600 });
     expect(((await call('alone')).structuredContent as { file: string }).file).toMatch(/\/d\//);
+  });
+
+  it.each([
+    ['one that shows content alone', 'goose-desktop'],
+    ['one that shows both', 'cursor-vscode'],
+  ])('%s gets blocks for a file that only structuredContent has, besides the link there', async (_which, name) => {
+    const { call } = await open(name);
+    const result = await call('alone');
+    expect((result.structuredContent as { file: string }).file).toMatch(/\/d\//);
+    expect(result.content.slice(1, 3).map(({ type }) => type)).toEqual(['text', 'image']);
+    expect(linkIn(result.content[1])).toBe(result.structuredContent?.file);
+    const places = result._meta?.['dev.wharf/files']?.map(({ contentIndex, pointer }) => contentIndex ?? pointer);
+    expect(places).toEqual([1, '/file']);
+    // what the content shows already is not shown again
+    expect(typesOf(await call('told')).filter((type) => type === 'image')).toHaveLength(1);
   });
 
   it('may be one that the operator names', async () => {

@@ -108,6 +108,7 @@ describe('what follows from how a host behaves', () => {
     ['it opens no pages', { opensPages: known(false) }, { opensPages: false }],
     ['it has a terminal', { terminal: known(true) }, { curl: true }],
   ])('%s', (_what, behaviour, treatment) => {
-    expect(treatmentFor({ ...BEHAVIOUR, ...behaviour })).toEqual(treatment);
+    // of a host that shows structuredContent, and of one that does not, the content has what it says of files
+    expect(treatmentFor({ ...BEHAVIOUR, ...behaviour })).toEqual({ structured: 'with-blocks', ...treatment });
   });
 });

@@ -255,16 +255,18 @@ describe('the profile of', () => {
   it.each(CLIENTS)('%s %s is %s', (name, version, profile, host) => {
     const found = new Hosts(hosts, []).find({ name, version }, undefined);
     expect(found.profile?.name).toBe(profile);
-    expect(found.host).toEqual(host);
+    expect(found.host).toEqual({ structured: 'with-blocks', ...host });
   });
 
   it('a host that only an operator can name is found by that name', () => {
     const entry = { match: { name: 'mcp' }, dialects: [], like: 'open-webui', host: {} };
     const found = new Hosts(hosts, [entry]).find({ name: 'mcp', version: '0.1.0' }, undefined);
-    expect(found.host).toEqual({ errorImages: 'drop', resourceLinks: 'with-text', blobs: 'drop' });
+    const shown = { errorImages: 'drop', resourceLinks: 'with-text', blobs: 'drop' };
+    expect(found.host).toEqual({ structured: 'with-blocks', ...shown });
     expect(new Hosts(hosts, []).find({ name: 'mcp', version: '0.1.0' }, undefined).profile).toBeUndefined();
     const named = { match: { name: 'my server' }, dialects: [], like: 'mastra', host: {} };
     expect(new Hosts(hosts, [named]).find({ name: 'my server', version: '1.0.0' }, undefined).host).toEqual({
+      structured: 'with-blocks',
       images: 'drop',
       errorImages: 'drop',
       resourceLinks: 'drop',

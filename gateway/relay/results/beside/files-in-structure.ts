@@ -7,7 +7,7 @@ import { pointer } from '../../../wire/json/pointer.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
 import type { MessageCuts } from '../../cut/message-cuts.js';
 import { apart } from '../host/apart.js';
-import { appendBlocks, type DroppedStructure, droppedStructure } from '../host/dropped-structure.js';
+import { appendBlocks, contentOf, type DroppedStructure, droppedStructure } from '../host/dropped-structure.js';
 import type { StructuredFile } from '../structured-files.js';
 import type { TranslateContext } from '../translate-context.js';
 import type { BlockMoves } from './block-moves.js';
@@ -56,9 +56,9 @@ export async function replaceStructured(
     if (lost) await dropStructure(lost, here, translation, context);
     else results.delete(place);
   }
-  for (const one of found) {
-    if (!results.has(pointer(one.result))) await linkStructured(one, context, entries);
-  }
+  const kept = found.filter(({ result }) => !results.has(pointer(result)));
+  if (context.client.host?.structured === 'with-blocks') await addBlocks(kept, translation, context);
+  for (const one of kept) await linkStructured(one, context, entries);
   return results;
 }
 
@@ -69,10 +69,35 @@ function keyed(result: JsonPath): readonly [string, JsonPath] {
 async function dropStructure(
   dropped: DroppedStructure,
   found: readonly StructuredFile[],
-  { moves, entries }: Translation,
+  translation: Translation,
   context: TranslateContext,
 ): Promise<void> {
-  const { result, length = 0, block } = dropped;
+  await appendFiles(dropped, found, translation, context);
+  context.edits.remove([...dropped.result, 'structuredContent']);
+}
+
+/** Blocks for the files that a result has only in its structuredContent, which stays. */
+async function addBlocks(
+  found: readonly StructuredFile[],
+  translation: Translation,
+  context: TranslateContext,
+): Promise<void> {
+  for (const [place, result] of new Map(found.map(({ result }) => keyed(result)))) {
+    const here = found.filter((one) => pointer(one.result) === place);
+    const content = contentOf(translation.message, result, context.limits);
+    if (content === 'too long') continue;
+    await appendFiles({ result, length: content?.length, block: undefined }, here, translation, context);
+  }
+}
+
+/** Appends to a result's content what it lacks of structuredContent: text, and the files that no block of it has. */
+async function appendFiles(
+  place: DroppedStructure,
+  found: readonly StructuredFile[],
+  { moves, entries }: Pick<Translation, 'moves' | 'entries'>,
+  context: TranslateContext,
+): Promise<void> {
+  const { result, length = 0, block } = place;
   const shown = new Set(entriesOf(result, entries).map(({ file }) => file.ref.digest));
   const blocks = block ? [block] : [];
   const first = moves.placeOf([...result, 'content', length]);
@@ -83,8 +108,7 @@ async function dropStructure(
     const { file: seen, client } = await context.shown.in(result, file, 'content');
     addAll(blocks, context.write(CONTENT, seen, {}, client));
   }
-  context.edits.remove([...result, 'structuredContent']);
-  appendBlocks(dropped, apart(blocks, first === 0, context.client), context);
+  appendBlocks(place, apart(blocks, first === 0, context.client), context);
 }
 
 async function linkStructured(

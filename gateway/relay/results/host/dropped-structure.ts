@@ -12,6 +12,7 @@ import type { HeldMessage } from '../../../wire/json/reader.js';
 import { isStructured, type MessageCuts } from '../../cut/message-cuts.js';
 import type { StructuredFile } from '../structured-files.js';
 import type { TranslateContext } from '../translate-context.js';
+import { saysAll, withoutBytes } from './said.js';
 
 /** How a result loses its structuredContent, so that its host shows the content. */
 export interface DroppedStructure {
@@ -21,6 +22,9 @@ export interface DroppedStructure {
   /** What the content lacks of structuredContent, as text. */
   block: JsonObject | undefined;
 }
+
+/** Bytes of structuredContent that become text beside a text of the server's. */
+const MOST_BESIDE = 8 * 1024;
 
 /** Blocks with bytes in them. */
 const FILE_BLOCKS = new Set(['image', 'audio']);
@@ -38,7 +42,10 @@ export function resultsWithBoth(message: HeldMessage, client: ClientFacts, limit
   for (const { name, path } of message.ranges) {
     if (name === RANGE.structuredContent) results.set(pointer(path.slice(0, -1)), path.slice(0, -1));
   }
-  return [...results.values()].filter((result) => contentOf(message, result, limits)?.some(holdsFile));
+  return [...results.values()].filter((result) => {
+    const content = contentOf(message, result, limits);
+    return Array.isArray(content) && content.some(holdsFile);
+  });
 }
 
 function holdsFile(block: JsonValue): boolean {
@@ -46,15 +53,22 @@ function holdsFile(block: JsonValue): boolean {
   return FILE_BLOCKS.has(String(block.type)) || (isObject(block.resource) && block.resource.blob !== undefined);
 }
 
-function contentOf(message: HeldMessage, result: JsonPath, limits: Pick<Limits, 'values'>): JsonValue[] | undefined {
+/** The blocks of a result: undefined without a list of them, `too long` where it has more values than may be read. */
+export function contentOf(
+  message: HeldMessage,
+  result: JsonPath,
+  limits: Pick<Limits, 'values'>,
+): JsonValue[] | 'too long' | undefined {
   const range = rangeAt(message, RANGE.content, [...result, 'content']);
-  const value = range && exactValue(message, range, limits);
+  if (!range) return undefined;
+  const value = exactValue(message, range, limits);
+  if (value === undefined) return 'too long';
   return Array.isArray(value) ? value : undefined;
 }
 
 /**
  * Drops a result's structuredContent, if nothing of it is lost: its files get blocks of their own, and the rest becomes
- * text where the server has written none. Otherwise it stays, which no schema forbids.
+ * text, where no text of the server's says it. Otherwise it stays, which no schema forbids.
  * @param linked its strings that are files
  * @param context `isSaid`: a text of the server's, if there is one, says what structuredContent does. Without files in a result
  * its text may be about the links alone, so only one counts that repeats structuredContent
@@ -68,23 +82,35 @@ export function droppedStructure(
 ): DroppedStructure | undefined {
   const content = contentOf(message, result, limits);
   const range = rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent']);
-  if (!range) return undefined;
+  // nothing can be appended to a list that is not read
+  if (!range || content === 'too long') return undefined;
   const dropped = { result, length: content?.length, block: undefined };
-  const isWritten = isSaid
-    ? hasOwnText(cuts, result, content ?? [])
-    : repeats(content ?? [], message.slice(range.start, range.end).toString('utf8'));
-  if (isWritten) return dropped;
+  const hasText = isSaid && hasOwnText(cuts, result, content ?? []);
+  if (!isSaid && repeats(content ?? [], message.slice(range.start, range.end).toString('utf8'))) return dropped;
   const value = exactValue(message, range, limits);
-  if (!isObject(value)) return undefined;
+  if (!isObject(value)) return hasText ? dropped : undefined;
   // the server repeats its content there
   if (isDeepStrictEqual(value, { content: content ?? null })) return dropped;
-  const patches = stringsOf(value, cuts, result, linked);
-  return patches && { ...dropped, block: { type: 'text', text: JSON.stringify(patchValue(value, patches)) } };
+  const words = hasText ? withoutBytes(value) : value;
+  if (hasText && (hasLongText(cuts, result) || saysAll(textsOf(content ?? []), words))) return dropped;
+  const patches = stringsOf(words, cuts, result, { linked, hasText });
+  const text = patches && JSON.stringify(patchValue(words, patches));
+  // beside a text of the server's, much more would take the room of all that its host shows
+  if (hasText && (text === undefined || Buffer.byteLength(text) > MOST_BESIDE)) return dropped;
+  return text === undefined ? undefined : { ...dropped, block: { type: 'text', text } };
 }
 
-/** A server that follows the specification repeats structuredContent as text. */
+/** A server that follows the specification repeats structuredContent as text; others say something about it. */
 function hasOwnText(cuts: MessageCuts, result: JsonPath, content: readonly JsonValue[]): boolean {
-  if (content.some((block) => isObject(block) && block.type === 'text' && block.text !== '')) return true;
+  return textsOf(content).some((text) => text !== '') || hasLongText(cuts, result);
+}
+
+function textsOf(content: readonly JsonValue[]): string[] {
+  return content.flatMap((block) => (isObject(block) && block.type === 'text' ? String(block.text) : []));
+}
+
+/** A text that is out of the message: mostly structuredContent as JSON, with its base64. */
+function hasLongText(cuts: MessageCuts, result: JsonPath): boolean {
   const list = `${pointer([...result, 'content'])}/`;
   const isLong = ({ path }: { path: JsonPath }) => pointer(path).startsWith(list) && path.at(-1) === 'text';
   return cuts.texts.some(({ value }) => isLong(value)) || cuts.cuts.some((cut) => cut.inline && isLong(cut.value));
@@ -102,12 +128,15 @@ function withoutBlanks(json: string): string {
   return json.replace(/\s+/g, '');
 }
 
-/** The cut strings with what is in their places; undefined when one of them is too long to become text. */
+/**
+ * The cut strings with what is in their places; undefined when one of them is too long to become text.
+ * @param about `hasText`: what may be base64 is left out, because a text of the server's stands for the structure
+ */
 function stringsOf(
   structure: JsonObject,
   cuts: MessageCuts,
   result: JsonPath,
-  linked: readonly StructuredFile[],
+  { linked, hasText }: { linked: readonly StructuredFile[]; hasText: boolean },
 ): JsonPatch[] | undefined {
   const base = [...result, 'structuredContent'];
   const patches: JsonPatch[] = [];
@@ -117,6 +146,7 @@ function stringsOf(
     // of two equal keys the last counts, which may have another value
     if (valueAt(structure, path) !== '') continue;
     const url = linked.find((one) => one.cut === cut)?.file.ref.link.url;
+    if (hasText && url === undefined && cut.inspect()) continue;
     if (url === undefined && !cut.inline) return undefined;
     const value = url ?? (JSON.parse(`"${Buffer.concat(cut.inline ?? []).toString('utf8')}"`) as string);
     patches.push({ path, value });

@@ -24,3 +24,19 @@ describe('a structuredContent that becomes text', () => {
     expect(last).toContain('"n":1e400');
   });
 });
+
+describe('a list of blocks that is longer than Wharf reads', () => {
+  const blocks = Array.from({ length: 40 }, (_, index) => ({ type: 'text', text: `line ${index}` }));
+  const outputSchema = { type: 'object', properties: { file: { type: 'string', contentEncoding: 'base64' } } };
+
+  it.each(['drop', 'with-blocks'] as const)('stays, and has structuredContent beside it: %s', async (structured) => {
+    const limits = { inlineOther: 90, inlineImage: 90, values: 100 };
+    const tools = [{ name: 't', inputSchema: { type: 'object' }, outputSchema }];
+    const lab = new RelayLab({ limits, host: { structured }, tools });
+    const result = JSON.stringify({ content: blocks, structuredContent: { file: FILE } });
+    const { text } = await lab.relay([Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`)]);
+    const { structuredContent, content } = JSON.parse(text).result;
+    expect(content).toEqual(blocks);
+    expect(structuredContent.file).toMatch(/^http/);
+  });
+});
