@@ -69,10 +69,11 @@ export function mayNameFiles(
   methods: readonly string[],
   dialects: readonly Dialect[],
 ): boolean {
-  const marks = methods.map((method) => marksOf(method, dialects)).filter(({ texts }) => texts.length > 0);
-  if (marks.length === 0) return false;
-  const longest = Math.max(...marks.map((one) => one.longest));
-  for (const part of looks(pieces, longest)) if (marks.some((one) => one.areIn(part))) return true;
+  for (const method of methods.length > 1 ? new Set(methods) : methods) {
+    const marks = marksOf(method, dialects);
+    if (marks.texts.length === 0) continue;
+    for (const part of looks(pieces, marks.longest)) if (marks.areIn(part)) return true;
+  }
   return false;
 }
 
