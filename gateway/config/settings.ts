@@ -115,7 +115,7 @@ function isAddress(value: unknown): value is { host: string; port: number } {
 }
 
 /** The source of a setting: its own, that of what is below it, or of what it is a part of. */
-function sourceOf(path: string, sources: ReadonlyMap<string, SettingSource>): Setting['source'] {
+export function sourceOf(path: string, sources: ReadonlyMap<string, SettingSource>): Setting['source'] {
   const own = sources.get(path);
   if (own) return own;
   for (const [written, source] of sources) {

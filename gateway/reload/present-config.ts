@@ -1,6 +1,7 @@
 import { auditedLogins } from '../audit/caller-logins.js';
 import { accessRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
+import { sourceOf } from '../config/settings.js';
 import { mayBeReplaced, type PresentWays } from '../parts/present-ways.js';
 import type { OpenWaysIn } from '../parts/ways-in.js';
 import type { Audit } from '../ports/audit.js';
@@ -141,7 +142,7 @@ function keysForRestart(before: Config, after: Config): string[] {
   return [
     ...keysOf(before, after)
       .filter((key) => !REPLACED.has(key) && !same(before[key], after[key]))
-      .map(asWritten),
+      .map((key) => asTold(key, before, after)),
     ...authForRestart(before.auth, after.auth),
     // the port is open already, for as many connections as it was opened for
     ...(before.limits.sockets === after.limits.sockets ? [] : ['limits.sockets']),
@@ -155,9 +156,11 @@ function keysOf(before: Config, after: Config): (keyof Config)[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Config)[];
 }
 
-/** The key as the config's file spells it. */
-function asWritten(key: keyof Config): string {
-  return key === 'secrets' ? 'secret' : key;
+/** The key as the config's file spells it. Where neither file has it, its default follows from keys that have changed. */
+function asTold(key: keyof Config, ...configs: readonly Config[]): string {
+  const written = key === 'secrets' ? 'secret' : key;
+  const isDerived = configs.every(({ sources }) => sourceOf(written, sources) === 'default');
+  return isDerived ? `${written} (its default)` : written;
 }
 
 /** Whether something has changed that all servers share: the rules about callers, hosts, or where files come from. */

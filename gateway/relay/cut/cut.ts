@@ -67,10 +67,10 @@ export class Cut implements SlotSink {
   #fault: WireError | undefined;
   /** For a string that broke off inside a piece: how many of its file's first bytes are spelled canonically. */
   #canonicalBytes: number | undefined;
-  #pressure: Promise<void> | undefined;
+  /** Set while a string that may still stay inline waits for memory, or a file for its store. */
+  #wait: Promise<void> | undefined;
+  /** The memory that such a string waits for, or has. */
   #lease: PartLease | undefined;
-  /** Set while a string that may still stay inline waits for memory. */
-  #gate: Promise<void> | undefined;
   #stored: Stored | undefined;
 
   constructor(value: SlotValue, options: CutOptions) {
@@ -84,7 +84,7 @@ export class Cut implements SlotSink {
 
   /** Set while the source must wait. Never rejects. */
   get pressure(): Promise<void> | undefined {
-    return this.#pressure ?? this.#gate;
+    return this.#wait;
   }
 
   /** Why the string is not base64, once that is known. */
@@ -132,11 +132,11 @@ export class Cut implements SlotSink {
         this.#gathered.hold(chunk, start, end);
         break;
       case 'storing':
-        if (this.#pressure) this.#backlog.push(chunk.subarray(start, end));
+        if (this.#wait) this.#backlog.push(chunk.subarray(start, end));
         else this.#decode(chunk, start, end);
         break;
       case 'broken':
-        if (this.#pressure) this.#backlog.push(chunk.subarray(start, end));
+        if (this.#wait) this.#backlog.push(chunk.subarray(start, end));
         else this.#spell(chunk.subarray(start, end));
         break;
     }
@@ -145,7 +145,7 @@ export class Cut implements SlotSink {
   end(): void {
     this.#ended = true;
     if (this.#state === 'gathering') this.#stayInline();
-    else if (!this.#pressure && (this.#state === 'storing' || this.#state === 'broken')) this.#work(this.#finish());
+    else if (!this.#wait && (this.#state === 'storing' || this.#state === 'broken')) this.#work(this.#finish());
   }
 
   /**
@@ -207,16 +207,18 @@ export class Cut implements SlotSink {
     const settled = (error?: unknown) => {
       // dropped meanwhile, or the lease belongs to the file now
       if (this.#lease !== lease) return;
-      this.#gate = undefined;
+      this.#wait = undefined;
       if (error !== undefined) this.#options.fail(error);
     };
     this.#lease = lease;
-    this.#gate = lease.reserve()?.then(() => settled(), settled);
+    this.#wait = lease.reserve()?.then(() => settled(), settled);
   }
 
   #giveUpLease(): void {
-    this.#gate = undefined;
-    this.#lease?.free();
+    // a file's wait ends by itself
+    if (!this.#lease) return;
+    this.#wait = undefined;
+    this.#lease.free();
     this.#lease = undefined;
   }
 
@@ -238,7 +240,6 @@ export class Cut implements SlotSink {
     this.#state = 'storing';
     // from now on the lease belongs to the file
     this.#lease = undefined;
-    this.#gate = undefined;
     this.#backlog = this.#gathered.body();
     this.#gathered.release();
     this.#work(this.#drain(wait));
@@ -246,10 +247,10 @@ export class Cut implements SlotSink {
 
   /** Runs work that must be awaited; its failure fails the message. */
   #work(task: Promise<void>): void {
-    this.#pressure = task
+    this.#wait = task
       .catch((error) => this.#options.fail(error))
       .finally(() => {
-        this.#pressure = undefined;
+        this.#wait = undefined;
       });
   }
 

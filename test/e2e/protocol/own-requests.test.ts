@@ -39,14 +39,19 @@ describe('a request of Wharf’s own over HTTP', () => {
       hush.push(() => clearInterval(talk));
       return endless(': hello\n\n');
     };
-    const begun = Date.now();
+    // counted by a timer, which stands still with the gateway where the machine has no time for this process
+    let ticks = 0;
+    const timer = setInterval(() => {
+      ticks += 1;
+    }, 50);
+    hush.push(() => clearInterval(timer));
     // a handle makes Wharf look for the tool's declaration before the call goes out
     const calls = Array.from({ length: 6 }, () =>
       client.call('echo', { text: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' }),
     );
     await Promise.all(calls);
     expect(listed).toBeGreaterThan(0);
-    expect(Date.now() - begun).toBeLessThan(15_000);
+    expect(ticks).toBeLessThan(15_000 / 50);
   });
 
   it('is refused an answer larger than limits.response, and the call goes on', async () => {

@@ -45,3 +45,28 @@ describe('a config that cannot take the place of the present one', () => {
     expect(await failing({ record: new Error('as the test says') })).toEqual({ recorded: [], closed: ['two'] });
   });
 });
+
+describe('keys that need a restart', () => {
+  const keysFor = async (before: string, after: string) => {
+    const parts = { audit: { isOn: false }, waysIn: {}, running: {} };
+    const present = new PresentConfig(await configOf(before), parts as never);
+    const reload = await present.replace(await configOf(after));
+    return 'keys' in reload ? reload.keys : [];
+  };
+  const SERVERS = 'servers: { one: { url: "http://127.0.0.1:1/mcp" } }';
+
+  it('are named as the file spells them', async () => {
+    const one = `${SERVERS}\nsecret: ${'a'.repeat(32)}\nretention: 7h`;
+    const other = `${SERVERS}\nsecret: ${'b'.repeat(32)}\nretention: 8h`;
+    expect(await keysFor(one, other)).toEqual(['retention', 'secret']);
+  });
+
+  it('say so where they are not in the file, and have another default since another key has changed', async () => {
+    const at = (host: string, more = '') =>
+      `${SERVERS}\npublicUrl: https://mcp.example\nauth: { use: none, allowPublic: true }\nlisten: ${host}:8080\n${more}`;
+    expect(await keysFor(at('127.0.0.1'), at('0.0.0.0'))).toEqual(['listen', 'adminListen (its default)']);
+    const admin = 'adminListen: 127.0.0.1:9090';
+    expect(await keysFor(at('127.0.0.1', admin), at('0.0.0.0', admin))).toEqual(['listen']);
+    expect(await keysFor(at('127.0.0.1'), at('127.0.0.1', admin))).toEqual(['adminListen']);
+  });
+});

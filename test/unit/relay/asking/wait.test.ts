@@ -1,12 +1,19 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { GatewayError } from '../../../../gateway/errors.js';
 import type { PersonsAnswer } from '../../../../gateway/relay/asking/questions.js';
 import { type Wait, waitForFile } from '../../../../gateway/relay/asking/wait.js';
 
 const clock = { now: () => Date.now(), ticks: () => performance.now() };
 
-function wait(options: Partial<Wait> = {}) {
-  return waitForFile({
+/** The time of these waits passes only as they wait, however busy the machine is. */
+const STEP_MS = 50;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+async function wait(options: Partial<Wait> = {}) {
+  let isOver = false;
+  const waiting = waitForFile({
     isStored: async () => false,
     said: async () => undefined,
     until: Date.now() + 30_000,
@@ -15,7 +22,13 @@ function wait(options: Partial<Wait> = {}) {
     clock,
     looked: () => {},
     ...options,
+  }).finally(() => {
+    isOver = true;
   });
+  // its failure is for the caller of this
+  waiting.catch(() => {});
+  while (!isOver) await jest.advanceTimersByTimeAsync(STEP_MS);
+  return waiting;
 }
 
 describe('a wait for a file', () => {
