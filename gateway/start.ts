@@ -65,6 +65,8 @@ export async function start(
     const serving = await openServing(shared, filing);
     const { servers, present } = serving;
     const faces = await openFaces(shared, filing, serving, { hasMcp: stdio === undefined, version });
+    // one that has been started twice ends at its port, and the other one is no fault then
+    shared.warnOfOther();
     filing.expiry.start();
     closers.add(() => filing.expiry.stop());
     const sweeper = startSweeper(shared);

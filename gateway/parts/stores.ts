@@ -27,6 +27,8 @@ interface OpenStores {
   state: StateStore;
   /** The objects are this process's alone, and what is known of them ends with it. */
   isAlone: boolean;
+  /** Warns of another process that keeps its files there, if there is one. */
+  warnOfOther: () => void;
   previewer: Previewer;
   /** Absent: files are not scanned. */
   scanner: Scanner | undefined;
@@ -45,21 +47,24 @@ export async function openStores(
   const objects = measuredObjects(await open(adapters.objects, config.objects), { ...measuring, tracer });
   await objects.prepare();
   // what they know of the files is apart, and what one does not know it removes
-  const isAlone = config.state.use === 'memory' && (await hasClaimed(objects, log));
+  const isApart = config.state.use === 'memory' && objects.claim !== undefined;
+  const other = isApart ? await objects.claim?.() : undefined;
   const state = measuredState(await open(adapters.state, config.state), measuring);
   const previewer = tracedPreviewer(await open(adapters.previews, config.previews), tracer);
   const { scanner } = tracedAntivirus(await open(adapters.antivirus, config.antivirus), tracer);
-  return { tracer, objects, state, isAlone, previewer, scanner, ended: tracer && sessionDurations(tracer) };
+  return {
+    tracer,
+    objects,
+    state,
+    // false also of a store that cannot keep two processes apart
+    isAlone: isApart && !other,
+    warnOfOther: () => other && log.warn(other, SHARED),
+    previewer,
+    scanner,
+    ended: tracer && sessionDurations(tracer),
+  };
 }
 
-/** @returns false also of a store that cannot keep two processes apart */
-async function hasClaimed(objects: ObjectStore, log: Pick<Log, 'warn'>): Promise<boolean> {
-  if (!objects.claim) return false;
-  const other = await objects.claim();
-  if (!other) return true;
-  const text =
-    'Another Wharf keeps its files in the same folder. With state in memory each removes the files of the other, an hour ' +
-    'after they were stored: give each a folder of its own (objects.path), or both one state: { use: redis }.';
-  log.warn(other, text);
-  return false;
-}
+const SHARED =
+  'Another Wharf keeps its files in the same folder. With state in memory each removes the files of the other, an hour ' +
+  'after they were stored: give each a folder of its own (objects.path), or both one state: { use: redis }.';
