@@ -166,6 +166,7 @@ function requestHandler(
   const { direct, guard, isDraining, sockets, refused } = options;
   const check = createGuard(guard);
   const handle = lateApp(options);
+  const last = new WeakSet<Socket>();
   // one function for all answers: each of its own would be kept as long as a stream is open
   const ended = function (this: SafeResponse) {
     connections.end(this.req, this.untaken ?? 0, this.caller);
@@ -202,6 +203,9 @@ function requestHandler(
     const { socket } = request;
     // Node parses the rest of a packet even after its connection was closed
     if (socket.destroyed) return;
+    // behind the last request whose answer closes the connection a client sends the others again, elsewhere (RFC 9112 §9.6)
+    if (last.has(socket)) return;
+    if (!response.shouldKeepAlive) last.add(socket);
     if (connections.isFlooded(socket)) {
       socket.destroy();
       return;

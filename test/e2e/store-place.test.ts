@@ -91,6 +91,12 @@ describe('two gateways in one folder', () => {
       ],
     ]);
     const third = await startWharf({ servers, config });
+    const listen = new URL(third.url).host;
+    const again = join(folder, 'again.yaml');
+    await writeFile(again, JSON.stringify({ servers, ...config, listen }));
+    const { code, out, err } = await start(['--config', again], { cwd: folder }).ended;
+    expect([code, out + err]).toEqual([1, expect.stringContaining('is already in use')]);
+    expect(out + err).not.toContain('Another Wharf');
     expect(third.lines.filter(({ text }) => TEXT.test(text))).toEqual([]);
     await third.stop();
   });

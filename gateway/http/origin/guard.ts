@@ -74,8 +74,7 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
   // scheme, host and port: a page at http:// or at another port of the same machine is another site
   const isOwnOrigin = (origin: string, host: string, port: number | undefined) => {
     if (origins.has(origin)) return true;
-    const [, authority = ''] = /^https?:\/\/([^/]+)$/.exec(origin) ?? [];
-    const name = hostName(authority);
+    const name = hostName(authorityOf(origin));
     if (LOOPBACK_NAMES.has(name))
       return settings.trustsLoopbackPages || origin === new URL(`http://${name}:${port}`).origin;
     return isAddress(name) && origin === `http://${host}`;
@@ -111,8 +110,16 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
  * and with a user's cookie it would not have to.
  */
 function isForeignForm({ method, headers }: IncomingMessage): boolean {
-  const site = headers['sec-fetch-site'];
-  return method !== 'GET' && method !== 'HEAD' && (site === 'same-site' || site === 'cross-site');
+  if (method === 'GET' || method === 'HEAD') return false;
+  const { host = '', origin = '', 'sec-fetch-site': site } = headers;
+  if (site !== undefined) return site === 'same-site' || site === 'cross-site';
+  // of an old browser: at another name or address of this machine another program may have the same port
+  return LOOPBACK_NAMES.has(hostName(authorityOf(origin))) && authorityOf(origin) !== host.toLowerCase();
+}
+
+/** Host and port of an origin; empty for what is not an http(s) one. */
+function authorityOf(origin: string): string {
+  return /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1] ?? '';
 }
 
 /** How often a request names a header: Node joins or drops what is there twice. */

@@ -43,10 +43,18 @@ describe('the admin port changes nothing for a page of another site', () => {
       expect((await send(path, headers)).status).toBe(403);
   });
 
+  it('at another name of this machine, of an old browser', async () => {
+    const origin = wharf.adminUrl.replace('127.0.0.1', 'localhost');
+    for (const from of [origin, wharf.adminUrl.replace('127.0.0.1', '[::1]')])
+      expect((await send('/sessions/end', { cookie, origin: from })).status).toBe(403);
+  });
+
   it('and takes the forms of its own pages, also behind a proxy with a name', async () => {
     for (const origin of [wharf.adminUrl, 'https://console.example.com']) {
       const answer = await send('/sessions/end', { cookie, origin, 'sec-fetch-site': 'same-origin' });
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sessions']);
     }
+    // of an old browser
+    expect((await send('/sessions/end', { cookie, origin: wharf.adminUrl })).status).toBe(303);
   });
 });
