@@ -8,6 +8,7 @@ import { issuerChecks } from './issuers.js';
 import { type FitsOpenFiles, machineChecks } from './machine.js';
 import { objectChecks } from './objects.js';
 import { takePlace } from './place.js';
+import { portChecks } from './ports.js';
 import { reachChecks } from './reach.js';
 import { serverChecks } from './servers.js';
 import { antivirusChecks, type Open, stateChecks } from './stores.js';
@@ -62,20 +63,19 @@ export async function doctor(options: DoctorOptions): Promise<Found[]> {
       if (!adapter) throw new Error(`there is no adapter called ${use}`);
       return adapter.create(settings, deps);
     });
+  const place = once(() => takePlace(config, proof));
   const oauth = part(adapters.oauth, { use: 'jose', settings: {} });
   const checks: Check[] = [
     ...configChecks(config, adapters),
     ...machineChecks(config, fits),
+    ...portChecks(config, place),
     ...objectChecks(part(adapters.objects, config.objects), {
       origins: config.allowedOrigins,
       style: config.links.style,
     }),
     ...stateChecks(part(adapters.state, config.state), countsCallers(config)),
     ...antivirusChecks(part(adapters.antivirus, config.antivirus)),
-    ...reachChecks(
-      config,
-      once(() => takePlace(config, proof)),
-    ),
+    ...reachChecks(config, place),
     ...issuerChecks(config, oauth),
     ...serverChecks(config, { adapters, deps, oauth }),
   ];

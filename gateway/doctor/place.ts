@@ -6,6 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { CHECK_PATH, checkEvents, STREAM_HEADERS } from './way-check.js';
 
+/** The header `Server` of what answers in Wharf's place. */
+export const DOCTOR = 'wharf-doctor';
+
 /** What publicUrl should lead to. */
 export interface Place {
   /** What its paths of `CHECK_PATH` take; undefined if a Wharf runs there and the config has no secret to prove it. */
@@ -47,6 +50,7 @@ async function listenFor(token: string, { host, port }: Config['listen']): Promi
 
 async function answer(token: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method, url } = request;
+  response.setHeader('server', DOCTOR);
   if (url === `${CHECK_PATH}/${token}/stream`) {
     response.writeHead(200, STREAM_HEADERS);
     const gone = new AbortController();

@@ -143,7 +143,7 @@ describe('the chart', () => {
     });
   });
 
-  it('lets the pod of `helm test` reach the admin port, whoever else may', async () => {
+  it('lets the pod of `helm test` reach the admin port, also where the values list who may', async () => {
     for (const name of EXAMPLES) {
       const manifests = await rendered(await valuesOf(name));
       const { spec } = theOnly(manifests, 'NetworkPolicy') as unknown as { spec: Policy };

@@ -319,6 +319,39 @@ describe('wharf doctor', () => {
     expect(code).toBe(1);
   });
 
+  it('says that another program has the port of Wharf, and not that Wharf has it', async () => {
+    const running = await startWharf({ servers: { good: { url: fake.url } }, config: { adminListen: '127.0.0.1:0' } });
+    const other = createServer((_, response) => response.end('another program')).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const taken = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const ours = { listen: new URL(running.url).host, adminListen: new URL(running.adminUrl).host };
+    const found = async (config: object) => {
+      const { of } = await doctor({ ...config }, '--json', '--only', 'machine');
+      return [of('machine', 'listen'), of('machine', 'adminListen')];
+    };
+    const well = { state: 'ok', text: expect.stringMatching(/^a Wharf listens on 127\.0\.0\.1:\d+$/) };
+    const ill = { state: 'failed', text: `${taken} is in use by another program, and Wharf cannot start` };
+    expect(await found(ours)).toMatchObject([well, well]);
+    expect(await found({ ...ours, adminListen: taken })).toMatchObject([
+      well,
+      { ...ill, todo: 'End that program, or set adminListen to another port.' },
+    ]);
+    await running.stop();
+    expect(await found({ ...ours, listen: taken })).toMatchObject([
+      ill,
+      { state: 'ok', text: expect.stringMatching(/ is free$/) },
+    ]);
+    const [elsewhere] = await found({
+      ...{ listen: '198.51.100.1:8080', publicUrl: 'http://a' },
+      auth: { use: 'none', allowPublic: true },
+    });
+    expect(elsewhere).toMatchObject({
+      ...{ state: 'failed', text: expect.stringContaining('EADDRNOTAVAIL') },
+      todo: expect.stringMatching(/^Set listen to an address of this machine/),
+    });
+    other.close();
+  });
+
   it('checks only what --only names, and refuses a group that there is not', async () => {
     const { report } = await doctor({}, '--json', '--only', 'state', '--only', 'machine');
     expect(new Set(report.checks.map(({ group }) => group))).toEqual(new Set(['state', 'machine']));

@@ -79,6 +79,8 @@ export class RenderProcess {
   #isReady = (): void => {};
   #pending: Pending | undefined;
   #alive = true;
+  /** The gateway itself has ended the process, which is not a fault of the process. */
+  #isKilled = false;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
@@ -152,6 +154,7 @@ export class RenderProcess {
   /** Ends the process and refuses its rendering. Resolves when it is gone. */
   async kill(): Promise<void> {
     this.#alive = false;
+    this.#isKilled = true;
     this.#child.kill('SIGKILL');
     await this.#closed;
   }
@@ -229,7 +232,7 @@ export class RenderProcess {
     this.#alive = false;
     this.#isReady();
     if (this.#pending === undefined) return;
-    this.#options.log.warn({ err: error }, 'The render process failed.');
+    if (!this.#isKilled) this.#options.log.warn({ err: error }, 'The render process failed.');
     void this.kill();
     this.#settle(refused('failed'));
   }

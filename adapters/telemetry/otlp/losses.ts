@@ -2,7 +2,7 @@ import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import type { Stopwatch } from '../../../gateway/ports/clock.js';
 import type { Log } from '../../../gateway/ports/log.js';
 
-/** A loss that goes on is told of again only then, with the number of what was lost meanwhile. */
+/** The next line about a loss that goes on comes then, with the number of what was lost meanwhile. */
 const AGAIN_MS = 10 * 60 * 1000;
 
 /** What the SDK says of losses, which it tells to nothing but its own log. The packages are of fixed versions. */
@@ -38,13 +38,10 @@ export function logLosses({ log, clock, queue }: LossesDeps): void {
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** The collector's own words are left out: they may repeat a key that it was sent. */
+/** The collector's own words are left out: they may repeat a key that it was sent. Within them each quote is escaped. */
 function refusalsIn(answer: string): [what: string, count: number][] {
-  const { rejectedSpans, rejectedDataPoints } = Object(JSON.parse(answer));
-  const counts: [string, number][] = [
-    ['traces', Number(rejectedSpans)],
-    ['metrics', Number(rejectedDataPoints)],
-  ];
+  const found = [...answer.matchAll(/"rejected(Spans|DataPoints)":"?(\d{1,15})/g)];
+  const counts = found.map(([, of, count]): [string, number] => [of === 'Spans' ? 'traces' : 'metrics', Number(count)]);
   return counts.filter(([, count]) => count > 0);
 }
 

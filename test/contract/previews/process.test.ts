@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RenderProcess } from '../../../adapters/previews/local/process.js';
 import type { PreviewSource } from '../../../gateway/ports/previewer.js';
 import { silentLog } from '../../helpers/silent-log.js';
+import { collectingLog } from './collecting-log.js';
 import { pdf } from './pdf-files.js';
 import { LIMITS } from './previewer.contract.js';
 
@@ -53,5 +54,20 @@ describe('the processor time of a render process', () => {
 
   it('ends with a result, and not in the midst of the next file', async () => {
     expect(await rendered(pdf(), { most: 0, end: GENEROUS })).toEqual({ outcome: 'rendered', alive: false });
+  });
+});
+
+describe('a render process that the gateway ends', () => {
+  it('in the midst of a file, as at the end of Wharf, does not count as one that failed', async () => {
+    const log = collectingLog();
+    const process = new RenderProcess({
+      ...{ maxMemory: 256 * MIB, maxSource: 64 * MIB, deadline: 60_000, inheritedEnv: {}, log },
+      processorTime: { most: GENEROUS, end: GENEROUS },
+    });
+    const result = process.render(sourceOf(layers()), LIMITS, new AbortController().signal);
+    await process.ready;
+    await process.kill();
+    expect(await result).toMatchObject({ kind: 'refused' });
+    expect(log.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
   });
 });
