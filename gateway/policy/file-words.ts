@@ -62,6 +62,9 @@ export const COMPLETE_LINE = 'Complete file, nothing truncated.';
 /** Of an image whose format, or whose damage, allows none. */
 export const NO_PREVIEW_LINE = 'There is no preview of this image.';
 
+/** Before an image that a host may leave out. */
+export const MAY_BE_UNSEEN_LINE = 'If no image follows, you are not shown it: the user can open the link.';
+
 /** A model that wants to see the image can have it made smaller. */
 export function tooManyPixelsLine({ width, height }: Pixels, most: number): string {
   const has = `it has ${megapixels(width * height)} megapixels, and one is made of at most ${megapixels(most)}`;
