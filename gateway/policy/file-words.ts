@@ -1,4 +1,5 @@
 import { countText, sizeText } from './amounts.js';
+import { withoutHidden } from './plain-sight.js';
 
 /** Pixels. */
 interface Pixels {
@@ -110,6 +111,11 @@ export function textLines(
   if (of === 'names' && entries !== undefined)
     return [`${count} of its ${countText(entries, 'name')}, long ones cut:`, text];
   return [count === 1 ? 'Its first line, cut if long:' : `Its first ${count} ${of}, long ones cut:`, text];
+}
+
+/** A name in an archive, on one line, as a person sees it. */
+export function innerName(name: string): string {
+  return withoutHidden(name, '\ufffd') || '\ufffd';
 }
 
 /** `1092 × 683` */
