@@ -56,12 +56,15 @@ function structured({ structured: fact, images: { is: images }, text: limit }: H
 }
 
 function images({ images: fact, user }: HostBehaviour): Decision[] {
-  const { reach, types, mostEdge, perResult, bytesPerResult } = fact.is;
+  const { reach, notAlways, types, mostEdge, perResult, bytesPerResult } = fact.is;
   // its user may see what its model does not
   if (reach === 'nothing' && user.is === 'blocks') return [];
   if (reach === 'json') return [decision('images', 'drop', 'images reach its model as base64 text', fact)];
   if (reach === 'nothing') return [decision('images', 'drop', 'images in results do not reach its model', fact)];
   return [
+    ...(notAlways
+      ? [decision('images', 'with-text', 'on one of the ways to its model images are left out', fact)]
+      : []),
     ...(types ? [decision('imageTypes', types, 'its model sees only these', fact)] : []),
     ...(mostEdge === undefined
       ? []

@@ -1,4 +1,5 @@
 import { countText, sizeText } from './amounts.js';
+import { withoutHidden } from './plain-sight.js';
 
 /** Pixels. */
 interface Pixels {
@@ -62,6 +63,9 @@ export const COMPLETE_LINE = 'Complete file, nothing truncated.';
 /** Of an image whose format, or whose damage, allows none. */
 export const NO_PREVIEW_LINE = 'There is no preview of this image.';
 
+/** Before an image that a host may leave out. */
+export const MAY_BE_UNSEEN_LINE = 'If no image follows, you are not shown it: the user can open the link.';
+
 /** A model that wants to see the image can have it made smaller. */
 export function tooManyPixelsLine({ width, height }: Pixels, most: number): string {
   const has = `it has ${megapixels(width * height)} megapixels, and one is made of at most ${megapixels(most)}`;
@@ -107,6 +111,11 @@ export function textLines(
   if (of === 'names' && entries !== undefined)
     return [`${count} of its ${countText(entries, 'name')}, long ones cut:`, text];
   return [count === 1 ? 'Its first line, cut if long:' : `Its first ${count} ${of}, long ones cut:`, text];
+}
+
+/** A name in an archive, on one line, as a person sees it. */
+export function innerName(name: string): string {
+  return withoutHidden(name, '\ufffd') || '\ufffd';
 }
 
 /** `1092 × 683` */

@@ -27,6 +27,11 @@ export function inPlainSight(text: string): string {
         .replace(/[\u200c\u200d]$/, '')}…`;
 }
 
+/** A text with another one in the place of each character that no person sees. */
+export function withoutHidden(text: string, instead: string): string {
+  return text.replace(HIDDEN, instead);
+}
+
 /** True for a text in which nothing is hidden. */
 export function isPlain(text: string): boolean {
   // unlike `test`, it begins where the text does, each time

@@ -60,6 +60,8 @@ export interface HostBehaviour {
 interface HostImages {
   /** Where image blocks go. `json`: to the model, as base64 text. */
   readonly reach: 'model' | 'json' | 'nothing';
+  /** On one of the ways to its model they are left out. */
+  readonly notAlways?: true;
   /** Media types that do; absent: all. */
   readonly types?: readonly string[];
   /** Longest edge in pixels; the host scales larger ones down. */
@@ -118,8 +120,11 @@ export interface Host {
    * content counts; `with-blocks`: a file that only structuredContent has gets blocks in the content too.
    */
   readonly structured?: 'keep' | 'drop' | 'with-blocks';
-  /** `drop`: no image blocks, because none reaches the model. */
-  readonly images?: 'keep' | 'drop';
+  /**
+   * `drop`: no image blocks, because none reaches the model; `with-text`: before each, small ones too, there is a text with its
+   * link, because it may not reach the model.
+   */
+  readonly images?: 'keep' | 'drop' | 'with-text';
   /** Media types of images that the model can be shown; any other is replaced like a large one. */
   readonly imageTypes?: readonly string[];
   /** Longest edge in pixels of images that the model can be shown; a larger image is replaced like a large one. */

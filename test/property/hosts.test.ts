@@ -43,7 +43,7 @@ const room = fc.record({
 });
 const hosts: fc.Arbitrary<Host> = fc.record(
   {
-    images: fc.constantFrom('keep' as const, 'drop' as const),
+    images: fc.constantFrom('keep' as const, 'drop' as const, 'with-text' as const),
     imageTypes: fc.constantFrom(['image/png'], []),
     imageEdge: fc.constantFrom(8000),
     imagesPerResult: fc.nat(2),

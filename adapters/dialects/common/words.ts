@@ -5,6 +5,7 @@ import {
   fileLine,
   handleLine,
   lifeLine,
+  MAY_BE_UNSEEN_LINE,
   NO_PREVIEW_LINE,
   pixelsText,
   previewLine,
@@ -37,11 +38,16 @@ export function handleLines({ ref, uses }: OutgoingFile): string[] {
 }
 
 /** About the image that follows, or the text itself: the last lines about a file. */
-export function previewLines({ ref: { mimeType }, preview }: OutgoingFile): string[] {
+export function previewLines(
+  { ref: { mimeType }, preview }: OutgoingFile,
+  { host }: Pick<ClientFacts, 'host'> = {},
+): string[] {
   // a model that expects an image would look for one
   if (!preview) return mimeType.startsWith('image/') ? [NO_PREVIEW_LINE] : [];
   const { pixels } = preview.facts;
   if (preview.mostPixels !== undefined && pixels) return [tooManyPixelsLine(pixels, preview.mostPixels)];
-  if (preview.image) return [previewLine(preview.image, preview.facts, 'below')];
-  return preview.text ? textLines(preview.text, preview.facts) : [];
+  const unseen = host?.images === 'with-text' ? [MAY_BE_UNSEEN_LINE] : [];
+  if (preview.image) return [previewLine(preview.image, preview.facts, 'below'), ...unseen];
+  if (preview.text) return textLines(preview.text, preview.facts);
+  return mimeType.startsWith('image/') ? unseen : [];
 }

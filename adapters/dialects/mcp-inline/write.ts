@@ -38,7 +38,9 @@ function resourceItems(file: OutgoingFile, holder: JsonObject): JsonObject[] {
 function textBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   return {
     type: 'text',
-    text: [...factLines(file), ...linkLines(file, client), ...handleLines(file), ...previewLines(file)].join('\n'),
+    text: [...factLines(file), ...linkLines(file, client), ...handleLines(file), ...previewLines(file, client)].join(
+      '\n',
+    ),
   };
 }
 

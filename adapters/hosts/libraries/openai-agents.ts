@@ -15,8 +15,8 @@ export const profiles: readonly HostProfile[] = [
     behaviour: {
       structured: { is: 'content', source: `${SOURCE}: the JSON only with useStructuredContent` },
       images: {
-        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
-        source: `${SOURCE}; the types that its models take`,
+        is: { reach: 'model', notAlways: true, types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+        source: `${SOURCE}: to responses, and nothing of them to chat completions; the types that its models take`,
       },
       links: {
         is: 'whole',

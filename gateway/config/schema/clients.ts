@@ -37,7 +37,13 @@ function hostSchema() {
           'that only `structuredContent` has gets a text with its link, and a preview, in the content too: for hosts that ' +
           'hide `structuredContent`.',
       ),
-    images: keepOrDrop().describe('`drop`: no image blocks, for hosts whose model is not shown them.'),
+    images: z
+      .enum(['keep', 'drop', 'with-text'])
+      .optional()
+      .describe(
+        '`drop`: no image blocks, for hosts whose model is not shown them. `with-text`: before each image, small ones too, ' +
+          'there is a text with its link, for hosts whose model may not be shown it.',
+      ),
     imageTypes: z
       .array(z.string().regex(/^image\/[\w.+-]{1,100}$/, { error: 'must be the media type of an image: image/png' }))
       .min(1)

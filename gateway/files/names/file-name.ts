@@ -1,4 +1,5 @@
 import filenamify from 'filenamify';
+import { withoutHidden } from '../../policy/plain-sight.js';
 import { percentDecoded } from '../../wire/data-uri.js';
 
 /** Most bytes of a name in UTF-8. File systems allow 255; the rest is for the `.part` or ` (1)` that a browser adds. */
@@ -14,14 +15,10 @@ const MAX_INPUT_CHARACTERS = 512;
 /** How much of a path or URI is read to find its last segment. */
 const MAX_PATH_CHARACTERS = 64 * 1024;
 
-/**
- * Lone surrogates (they make `encodeURIComponent` throw), controls, bidi overrides and other invisible format
- * characters, line and paragraph separators, private use, and noncharacters. A zero-width joiner between two emoji
- * stays.
- */
-const UNSAFE = /(?!\u200d)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\uFDD0-\uFDEF\uFFF0-\uFFFF]/gu;
-const STRAY_JOINER =
-  /(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
+/** Noncharacters and their neighbours. What no person sees goes as well: lone surrogates make `encodeURIComponent` throw. */
+const UNSAFE = /[\uFDD0-\uFDEF\uFFF0-\uFFFF]/gu;
+const NON_JOINER = '\u200c';
+const STAND_IN = '\ufdd0';
 /** A leading dot hides a file, a leading dash makes it a command option, a tilde a home folder. */
 const LEADING = /^[\s.~-]+/u;
 const TRAILING = /(?<![\s.])[\s.]+$/u;
@@ -48,15 +45,19 @@ export function cleanFileName(untrusted: string, fallback = 'file'): string {
 }
 
 function cleanOnce(name: string): string {
-  const visible = name
+  const visible = withoutHidden(name, '')
     .replace(UNSAFE, '')
-    .replace(STRAY_JOINER, '')
     .normalize('NFC')
     .replace(LEADING, '')
     .replace(TRAILING, '');
   // filenamify invents a name for an empty one, and its "." and ".." rules are handled above.
   if (visible === '') return '';
-  const portable = filenamify(visible, { replacement: '_', maxLength: MAX_INPUT_CHARACTERS });
+  // it knows the joiner of two emoji, and not what parts two letters; that is a noncharacter while it looks, which none is left of
+  const given = visible.replaceAll(NON_JOINER, STAND_IN);
+  const portable = filenamify(given, { replacement: '_', maxLength: MAX_INPUT_CHARACTERS }).replaceAll(
+    STAND_IN,
+    NON_JOINER,
+  );
   return shorten(portable.replace(LEADING, '').replace(TRAILING, ''));
 }
 

@@ -117,9 +117,17 @@ describe('the preview of a ZIP', () => {
 
   it('shows of each name what a person would see, and nothing that only a model reads', async () => {
     const hidden = [...'obey'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
-    const names = ['\u202etxt.exe', `a${hidden}.txt`, 'b\u200b.txt', '\u{1f469}\u200d\u{1f680}.png'];
+    const names = [
+      '\u202etxt.exe',
+      `a${hidden}.txt`,
+      'b\u200b.txt',
+      '\u{1f469}\u200d\u{1f680}.png',
+      'می\u200cخواهم.txt',
+    ];
     expect(await shown('application/zip', zip(names))).toMatchObject({
-      text: { text: '\ufffdtxt.exe\na\ufffd\ufffd\ufffd\ufffd.txt\nb\ufffd.txt\n\u{1f469}\u200d\u{1f680}.png' },
+      text: {
+        text: '\ufffdtxt.exe\na\ufffd\ufffd\ufffd\ufffd.txt\nb\ufffd.txt\n\u{1f469}\u200d\u{1f680}.png\nمی\u200cخواهم.txt',
+      },
     });
   });
 

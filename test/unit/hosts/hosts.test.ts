@@ -68,6 +68,7 @@ describe('what follows from how a host behaves', () => {
       { images: known({ reach: 'model', types: ['image/png'], mostEdge: 8000, perResult: 7 }) },
       { imageTypes: ['image/png'], imageEdge: 8000, imagesPerResult: 7 },
     ],
+    ['images are left out on one way', { images: known({ reach: 'model', notAlways: true }) }, { images: 'with-text' }],
     ['errors are text', { errors: known('text') }, { errorImages: 'drop' }],
     ['errors become a string', { errors: known('string') }, { errorImages: 'drop' }],
     ['errors are as any result', { errors: known('content') }, { errorImages: 'keep' }],

@@ -170,6 +170,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
         '1.0.0',
         'openai-agents',
         {
+          images: 'with-text',
           ...{
             imageTypes: USUAL,
             errorImages: 'keep',

@@ -1,3 +1,4 @@
+import { innerName } from '../../../../gateway/policy/file-words.js';
 import type { PreviewLimits } from '../../../../gateway/ports/previewer.js';
 import type { RenderResult } from '../protocol.js';
 import { shortened } from './first-lines.js';
@@ -88,16 +89,10 @@ async function largeDirectory(file: Ranges, at: bigint): Promise<Directory | und
   return { entries: Number(entries), start: Number(start), length: Number(length) };
 }
 
-/**
- * Characters that break a line, that turn the direction of what follows, or that a model reads and no person sees. The joiner
- * between two emoji is harmless.
- */
-const UNSEEN = /(?!\u200d)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
 /** A name on one line, as a person sees it. Old archives use code page 437, of which only ASCII is shown. */
 function nameIn(bytes: Buffer, flags: number): string {
   const text = bytes.toString((flags & IS_UTF8) === 0 && !isUtf8(bytes) ? 'ascii' : 'utf8');
-  return text.replaceAll(UNSEEN, '\ufffd') || '\ufffd';
+  return innerName(text);
 }
 
 function isUtf8(bytes: Buffer): boolean {

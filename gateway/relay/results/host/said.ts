@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../../ports/json.js';
 /** Characters of texts times characters of values: a server decides how many there are of both. */
 const MOST_SEARCHED = 16 * 1024 * 1024;
 
-/** Places in a text where a value is a part of another word, after which it is not looked for any more. */
+/** Places in a text where a value is a part of another word, after which the search for it ends. */
 const MOST_PARTS = 100;
 
 /**
@@ -21,7 +21,7 @@ export function saysAll(texts: readonly string[], structure: JsonObject): boolea
 /** So many characters of base64, and nothing else, are bytes. */
 const BYTES = /^(?:data:[^,]{0,200},)?[A-Za-z0-9+/]{100,}={0,2}$/;
 
-/** The same with an empty text for each that is base64, which a model does not read. */
+/** A copy in which texts of base64, of which a model reads nothing, are empty. */
 export function withoutBytes(structure: JsonObject): JsonObject {
   const entries = Object.entries(structure).map(([key, member]) => [
     key,

@@ -5,8 +5,9 @@ import { JsonDocument } from '../../../json/document.js';
 import { exactValue } from '../../../json/light-value.js';
 import { isObject } from '../../../json/value.js';
 import { RANGE } from '../../../mcp/ranges.js';
+import type { Limits } from '../../../policy/limits.js';
 import type { ClientFacts } from '../../../ports/client.js';
-import type { SlotPlace } from '../../../ports/dialect.js';
+import type { OutgoingFile, SlotPlace } from '../../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../../ports/json.js';
 import type { Owner } from '../../../ports/owner.js';
 import { pointer } from '../../../wire/json/pointer.js';
@@ -15,6 +16,7 @@ import type { CutDeps, MessageCuts } from '../../cut/message-cuts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { TranslateContext } from '../translate-context.js';
+import { apart } from './apart.js';
 import { headed, tellsEmbedded, textOfBlock } from './embedded-text.js';
 import { type ImageRoom, mostImages, sizeOf } from './image-room.js';
 import { LinkWords, tellsLinks } from './link-words.js';
@@ -121,7 +123,8 @@ export async function storeUnshown(
     // a data: URI in a text would be cut off in its midst
     const isLong = place.encoding === 'dataUri' && sizeOf(cut.inline) > most;
     const isBeyond = isLong || images.isBeyond(cut.value.path.slice(0, -1));
-    if (unshownBytes(type, client.host, { isError, isBeyond })?.kind !== 'bytes') continue;
+    const what = unshownBytes(type, client.host, { isError, isBeyond });
+    if (what?.kind !== 'bytes' || what.isShown) continue;
     cut.storeLate();
     await cut.pressure;
   }
@@ -142,9 +145,9 @@ export async function unshownBlocks(
   context: TranslateContext,
   deps: UnshownDeps,
 ): Promise<Replacement[]> {
-  const found = unshownIn({ message, cuts, images }, context);
-  if (found.length === 0) return [];
   const { limits } = context;
+  const found = withinFiles(unshownIn({ message, cuts, images }, context), limits);
+  if (found.length === 0) return [];
   const actual = found.filter(({ what }) => !WITHOUT_FILE.has(what.kind)).length;
   if (actual > limits.files) {
     const facts = { limit: 'limits.files', allowed: limits.files, actual };
@@ -175,6 +178,13 @@ interface FoundBlock {
   path: JsonPath;
   block: JsonObject;
   what: Unshown;
+}
+
+/** Images that are shown get texts as long as there may be files: no result fails for want of words. */
+function withinFiles(found: readonly FoundBlock[], { files }: Pick<Limits, 'files'>): FoundBlock[] {
+  const isShown = ({ what }: FoundBlock) => what.kind === 'bytes' && what.isShown === true;
+  let left = files - found.filter((one) => !WITHOUT_FILE.has(one.what.kind) && !isShown(one)).length;
+  return found.filter((one) => !isShown(one) || left-- > 0);
 }
 
 /** True for a link of the server's of which nothing stays. It is never the first block of its list. */
@@ -283,6 +293,7 @@ async function replaced(
     deps.cut.library.discardStored(Promise.resolve(stored), deps.owner.principal);
   const result = resultOf(path);
   if (what.kind === 'bytes') {
+    if (what.isShown) return besideImage(file, path, context.write, context.shown.clientIn(result));
     const seen = await context.shown.in(result, file, 'content');
     return { blocks: context.write(BLOCK, seen.file, block, seen.client), file, resource: what.claims.uri };
   }
@@ -292,6 +303,17 @@ async function replaced(
   // a host that shows less than is known of it cuts off the end: Codex 0.171, with a model that it does not know, leaves
   // out all texts after the first 12,000 bytes
   return { blocks: [...told, text], file };
+}
+
+/** The text about an image that stays as it is. */
+function besideImage(
+  file: OutgoingFile,
+  path: JsonPath,
+  write: TranslateContext['write'],
+  client: ClientFacts,
+): Pick<Replacement, 'blocks' | 'file' | 'link'> {
+  const blocks = write(BLOCK, { ...file, preview: { facts: {} } }, {}, client);
+  return { blocks: apart(blocks, path.at(-1) === 0, client), file, link: 'kept' };
 }
 
 function withText({ resource, ...block }: JsonObject, text: string, isAlone: boolean): JsonObject {

@@ -12,8 +12,8 @@ import type { TextRoom } from './text-room.js';
 
 /** What a block holds that a host would not show. */
 export type Unshown =
-  /** Bytes: they become a file. */
-  | { kind: 'bytes'; bytes: Buffer; claims: FileClaims }
+  /** Bytes: they become a file. `isShown`: the block stays behind the text about it, because it may be left out. */
+  | { kind: 'bytes'; bytes: Buffer; claims: FileClaims; isShown?: true }
   /** An image of another type than the block says: model services refuse the whole request for it. */
   | { kind: 'other-type'; mimeType: string }
   /** An embedded text, or bytes that are one. `isAlone`: nothing but texts is shown. */
@@ -48,7 +48,9 @@ export function unshownBytes(
     const type = typeIn(head) ?? String(mimeType).toLowerCase();
     const isShown = (imageTypes === undefined || imageTypes.includes(type)) && (longestEdge(head) ?? 0) <= imageEdge;
     if (images === 'drop' || !isShown || isText || isBeyond) return bytesOf(data, claims);
-    return imageTypes === undefined || type === mimeType ? undefined : { kind: 'other-type', mimeType: type };
+    if (imageTypes !== undefined && type !== mimeType) return { kind: 'other-type', mimeType: type };
+    const bytes = images === 'with-text' ? bytesOf(data, claims) : undefined;
+    return bytes && { ...bytes, isShown: true };
   }
   if (!isText && host?.blobs !== 'drop') return undefined;
   if (type === 'audio') return bytesOf(data, claims);
@@ -74,7 +76,13 @@ export function unshownEmbedded(
 /** True when the host shows not every image. */
 export function choosesImages(host: Host | undefined): boolean {
   const { images, imageTypes, imageEdge } = host ?? {};
-  return images === 'drop' || imageTypes !== undefined || imageEdge !== undefined || hasImageRoom(host);
+  return (
+    images === 'drop' ||
+    images === 'with-text' ||
+    imageTypes !== undefined ||
+    imageEdge !== undefined ||
+    hasImageRoom(host)
+  );
 }
 
 /**

@@ -110,6 +110,11 @@ describe('a file name made of what a peer said', () => {
     ['Jahresbericht für Müller.pdf', 'Jahresbericht für Müller.pdf'],
     ['写真.png', '写真.png'],
     ['\u{1f468}\u200d\u{1f469}\u200d\u{1f467}.png', '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}.png'],
+    // Persian and the languages of India write with joiners, which are no letters but are seen
+    ['می\u200cخواهم.pdf', 'می\u200cخواهم.pdf'],
+    ['क्\u200dष.pdf', 'क्\u200dष.pdf'],
+    ['a\u200cb\u200dc\ufe01.pdf', 'abc.pdf'],
+    ['می\u200c', 'می'],
     ['e\u0301.txt', 'é.txt'],
     ['../../etc/passwd', 'passwd'],
     ['C:\\temp\\a.txt', 'a.txt'],
