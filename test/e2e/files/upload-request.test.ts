@@ -8,6 +8,13 @@ const TAKE = {
   name: 'take',
   inputSchema: { type: 'object', properties: { file: { type: 'string', contentEncoding: 'base64' } } },
 };
+const PICTURE = {
+  name: 'picture',
+  inputSchema: {
+    type: 'object',
+    properties: { file: { type: 'string', format: 'uri', 'x-mcp-file': { accept: ['image/png'] } } },
+  },
+};
 const BYTES = Buffer.from('Hello world!');
 const SHA_256 = createHash('sha256').update(BYTES);
 const HEX = SHA_256.copy().digest('hex');
@@ -19,7 +26,7 @@ let wharf: Wharf;
 let client: RawClient;
 
 beforeAll(async () => {
-  upstream = await RecordingUpstream.start({ tools: [TAKE] });
+  upstream = await RecordingUpstream.start({ tools: [TAKE, PICTURE] });
   wharf = await startWharf({
     servers: { docs: { url: upstream.url, transport: 'streamable-http' } },
     config: { limits: { file: '1MiB' } },
@@ -109,6 +116,11 @@ describe('request_file_upload', () => {
     [{ name: 7 }, 'invalidName', /name must be a string, and is a number/],
     [{ name: 'x'.repeat(2000) }, 'invalidName', /1024 characters/],
     [{ size: 1024 * 1024 + 1 }, 'maxSizeExceeded', /larger than the 1048576 bytes allowed \(1048577 bytes\)/],
+    [
+      { tool: 'picture', mimeType: 'application/pdf' },
+      'mimeTypeNotAccepted',
+      /application\/pdf, .* accepted: image\/png/,
+    ],
   ])('refuses %j with %s, in words', async (args, reason, words) => {
     const { result, text } = await request(args);
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason } } });
