@@ -187,6 +187,14 @@ describe('get_file_link', () => {
     expect(String(result?.content?.[0]?.text)).toContain("'handle'");
   });
 
+  it('says that the handle of several files has no link of its own', async () => {
+    for (const handle of ['mcp-file://wharf/b_AAAAAAAAAAAAAAAAAAAAAA', 'b_AAAAAAAAAAAAAAAAAAAAAA']) {
+      const { result } = await link(handle);
+      expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'tooManyFiles' } } });
+      expect(String(result?.content?.[0]?.text)).toMatch(/stands for several files.* Pass it to the tool/);
+    }
+  });
+
   it('says that a file has not been uploaded yet', async () => {
     const { result } = await link((await request({})).offer.file.uri);
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'uploadIncomplete' } } });
