@@ -200,6 +200,21 @@ describe('get_file_link', () => {
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'uploadIncomplete' } } });
   });
 
+  it('is refused by its name in a batch, which a client of 2025-03-26 may send, and nothing of that goes to the server', async () => {
+    const old = await RawClient.connect(wharf.mcp, '2025-03-26');
+    const before = upstream.with('tools/call').length;
+    const calls = ['take', 'get_file_link'].map((name, id) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name, arguments: { handle: NOBODYS } },
+    }));
+    const { messages } = await old.post(calls as never);
+    const refused = expect.stringContaining("get_file_link of Wharf's own cannot be in a batch; send it by itself");
+    expect(messages.map(({ error }) => error?.message)).toEqual([refused, refused]);
+    expect(upstream.with('tools/call')).toHaveLength(before);
+  });
+
   it('neither answer comes near what is kept inline of a result (ST-08)', async () => {
     const { result, offer } = await request({ name: `${'long '.repeat(200)}.txt` });
     await put(offer.upload.url);
