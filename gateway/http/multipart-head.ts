@@ -70,8 +70,14 @@ function dispositionOf(value: string | undefined): { name: string; filename: str
   if (name === undefined) throw malformed('a part has no name');
   // RFC 7578 §4.2 forbids it, but some clients have no other way to write a name outside ASCII.
   const extended = parameters.get('filename*');
-  return { name, filename: extended === undefined ? parameters.get('filename') : decodeExtended(extended) };
+  return { name, filename: extended === undefined ? unescaped(parameters.get('filename')) : decodeExtended(extended) };
 }
+
+/** What browsers, and curl since 7.81, write for a quote and a line break in a name. They escape nothing else, not even "%". */
+const ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
+
+const unescaped = (filename: string | undefined) =>
+  filename?.replace(/%(?:22|0D|0A)/g, (coded) => ESCAPES[coded] ?? coded);
 
 function parametersOf(text: string): Map<string, string> {
   const found = new Map<string, string>();

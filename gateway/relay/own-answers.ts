@@ -51,7 +51,9 @@ export class OwnAnswers {
     if (!request) {
       for (const candidate of messages.requests) {
         if (!(await this.#work(candidate, asked))) continue;
-        const reason = `${candidate.method} of Wharf's own cannot be in a batch`;
+        // not what is read: it may be a link
+        const what = candidate.method === 'tools/call' ? calledName(candidate) : candidate.method;
+        const reason = `${what} of Wharf's own cannot be in a batch; send it by itself`;
         throw new GatewayError('request_invalid', { reason });
       }
       return false;

@@ -28,7 +28,14 @@ const DESCRIPTION =
   'takes a file takes the handle itself, not a link.';
 
 /** Finds a handle in text that a model copies: `Handle: mcp-file://…`, a Markdown link, quotes; or its last part alone. */
-const HANDLE = /mcp-file:\/\/[^\s"'`<>()[\]]+|^f_[A-Za-z0-9_-]{22}$/i;
+const HANDLE = /mcp-file:\/\/[^\s"'`<>()[\]]+|^[bf]_[A-Za-z0-9_-]{22}$/i;
+
+/** The handle of all files of one upload link, whether or not they are there. */
+const SEVERAL = /(?:^|\/)b_[A-Za-z0-9_-]{22}$/;
+
+const OF_SEVERAL =
+  'this handle stands for several files, and no link leads to all of them. Pass it to the tool that takes the files; ' +
+  'each file has a handle of its own, which the answer to its upload names.';
 
 const REFUSALS: Record<Exclude<Opened['kind'], 'ready'>, [reason: string, text: string]> = {
   pending: ['uploadIncomplete', 'the file of this handle has not been uploaded yet. Upload it first.'],
@@ -54,6 +61,12 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
           'A handle stands below the link in the text of a result; without it, run the tool that gave the file again.';
         return failedCall(`The argument 'handle' must be a handle, mcp-file://…, and holds none. ${where}`, {
           reason: 'malformedUri',
+          argument: 'handle',
+        });
+      }
+      if (SEVERAL.test(uri)) {
+        return failedCall(`The argument 'handle' is ${uri}: ${OF_SEVERAL}`, {
+          reason: 'tooManyFiles',
           argument: 'handle',
         });
       }

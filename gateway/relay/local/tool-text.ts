@@ -17,7 +17,7 @@ export function failedCall(words: string, facts: JsonObject): JsonObject {
 /** Turns an error that the caller can correct into a failed call. @throws any other error unchanged */
 export function refusedCall(thrown: unknown): JsonObject {
   if (!(thrown instanceof GatewayError)) throw thrown;
-  const { reason, allowed, actual } = thrown.facts;
+  const { reason, allowed, actual, accept } = thrown.facts;
   switch (thrown.code) {
     case 'upload_invalid':
       return failedCall(thrown.message, { reason: String(reason) });
@@ -26,6 +26,12 @@ export function refusedCall(thrown: unknown): JsonObject {
         reason: String(reason),
         maxSize: Number(allowed),
         actualSize: Number(actual),
+      });
+    case 'upload_type_refused':
+      return failedCall(thrown.message, {
+        reason: String(reason),
+        accept: [accept].flat().map(String),
+        actualType: String(actual),
       });
     default:
       throw thrown;

@@ -138,7 +138,9 @@ export class ResourceStreams {
       if (request.method !== streaming.method) continue;
       const sender = this.#sender(request, streaming, asked);
       if (await ownUri(this.#deps.cut.library, sender.order.uri, asked.exchange.principal))
-        throw new GatewayError('request_invalid', { reason: `${request.method} of Wharf's own cannot be in a batch` });
+        throw new GatewayError('request_invalid', {
+          reason: `${request.method} of Wharf's own cannot be in a batch; send it by itself`,
+        });
       edits.set(request, linkInstead(sender, remote, this.#deps));
     }
     await this.#host.forward(asRead(asked, edits, streaming));

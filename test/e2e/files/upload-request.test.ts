@@ -8,6 +8,13 @@ const TAKE = {
   name: 'take',
   inputSchema: { type: 'object', properties: { file: { type: 'string', contentEncoding: 'base64' } } },
 };
+const PICTURE = {
+  name: 'picture',
+  inputSchema: {
+    type: 'object',
+    properties: { file: { type: 'string', format: 'uri', 'x-mcp-file': { accept: ['image/png'] } } },
+  },
+};
 const BYTES = Buffer.from('Hello world!');
 const SHA_256 = createHash('sha256').update(BYTES);
 const HEX = SHA_256.copy().digest('hex');
@@ -19,7 +26,7 @@ let wharf: Wharf;
 let client: RawClient;
 
 beforeAll(async () => {
-  upstream = await RecordingUpstream.start({ tools: [TAKE] });
+  upstream = await RecordingUpstream.start({ tools: [TAKE, PICTURE] });
   wharf = await startWharf({
     servers: { docs: { url: upstream.url, transport: 'streamable-http' } },
     config: { limits: { file: '1MiB' } },
@@ -109,6 +116,11 @@ describe('request_file_upload', () => {
     [{ name: 7 }, 'invalidName', /name must be a string, and is a number/],
     [{ name: 'x'.repeat(2000) }, 'invalidName', /1024 characters/],
     [{ size: 1024 * 1024 + 1 }, 'maxSizeExceeded', /larger than the 1048576 bytes allowed \(1048577 bytes\)/],
+    [
+      { tool: 'picture', mimeType: 'application/pdf' },
+      'mimeTypeNotAccepted',
+      /application\/pdf, .* accepted: image\/png/,
+    ],
   ])('refuses %j with %s, in words', async (args, reason, words) => {
     const { result, text } = await request(args);
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason } } });
@@ -175,9 +187,32 @@ describe('get_file_link', () => {
     expect(String(result?.content?.[0]?.text)).toContain("'handle'");
   });
 
+  it('says that the handle of several files has no link of its own', async () => {
+    for (const handle of ['mcp-file://wharf/b_AAAAAAAAAAAAAAAAAAAAAA', 'b_AAAAAAAAAAAAAAAAAAAAAA']) {
+      const { result } = await link(handle);
+      expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'tooManyFiles' } } });
+      expect(String(result?.content?.[0]?.text)).toMatch(/stands for several files.* Pass it to the tool/);
+    }
+  });
+
   it('says that a file has not been uploaded yet', async () => {
     const { result } = await link((await request({})).offer.file.uri);
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'uploadIncomplete' } } });
+  });
+
+  it('is refused by its name in a batch, which a client of 2025-03-26 may send, and nothing of that goes to the server', async () => {
+    const old = await RawClient.connect(wharf.mcp, '2025-03-26');
+    const before = upstream.with('tools/call').length;
+    const calls = ['take', 'get_file_link'].map((name, id) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name, arguments: { handle: NOBODYS } },
+    }));
+    const { messages } = await old.post(calls as never);
+    const refused = expect.stringContaining("get_file_link of Wharf's own cannot be in a batch; send it by itself");
+    expect(messages.map(({ error }) => error?.message)).toEqual([refused, refused]);
+    expect(upstream.with('tools/call')).toHaveLength(before);
   });
 
   it('neither answer comes near what is kept inline of a result (ST-08)', async () => {

@@ -50,6 +50,11 @@ const RIGHT: Right[] = [
   ['a path', bodyOf([named('filename="../../../etc/passwd"')]), '../../../etc/passwd'],
   ['a path of Windows', bodyOf([named('filename="C:\\docs\\a.txt"')]), 'C:\\docs\\a.txt'],
   ['escaped quotes', bodyOf([named('filename="a\\"b\\\\c.txt"')]), 'a"b\\c.txt'],
+  [
+    'a quote and a line break as browsers write them',
+    bodyOf([named('filename="27%22%0D%0A100%.png"')]),
+    '27"\r\n100%.png',
+  ],
   ['a name with a semicolon', bodyOf([named('filename="Report (v2); final.pdf"')]), 'Report (v2); final.pdf'],
   ['a name that is a token', bodyOf([named('filename=a.txt')]), 'a.txt'],
   ['a name that is not escaped', bodyOf([named('filename="%41%00.html"')]), '%41%00.html'],
