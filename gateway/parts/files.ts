@@ -81,7 +81,7 @@ export interface FileParts {
 /** Puts together what a gateway does with files, over its stores. */
 export function createFileParts(deps: FilePartsDeps): FileParts {
   const { objects, state, keys, held, budget, clock, log, settings } = deps;
-  const { links, retentionMs, publicUrl, uploadMs, asksCodes } = settings;
+  const { links, retentionMs } = settings;
   const origins = () => (deps.flow?.isOn ? deps.flow.origins : undefined);
   const tickets = new Tickets(state, keys, clock, links.lastingMs);
   const cleanUps = new CleanUps((fields, text) => {
@@ -93,17 +93,16 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     seal: keys.seal,
     tickets,
     cleanUps,
-    leftOut: (place) => void resumable?.passedBy(place),
+    leftOut: (place) => void byLink.resumable?.passedBy(place),
     // a reload may bring the first rule, or take away the last one
     get origins() {
       return origins();
     },
   });
-  const buffers = new PartBuffers(objects.partSize);
   const ingest = {
     objects,
     budget,
-    buffers,
+    buffers: new PartBuffers(objects.partSize),
     held,
     quiet: new QuietWatch(),
     cleanUps,
@@ -113,47 +112,40 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
       return origins();
     },
   };
-  const codes = new UploadCodes(state, keys, clock);
   const shortFiles = new ShortFiles({ objects, ledger: deps.short });
   const uses = new RecentUses({ touch: (id) => library.touch(id), clock, retentionMs });
-  const uploads = new Uploads({
-    ingest,
+  const stored = { tickets, library, shortFiles, uses, ingest };
+  const byLink = uploadParts(deps, stored);
+  const { audit = SILENT, account } = deps;
+  const control = new FileControl({ objects, state, audit, account, clock, retentionMs });
+  return { ...stored, ...byLink, cleanUps, control };
+}
+
+/** What takes files that come by link. */
+function uploadParts(
+  { objects, state, keys, account, clock, log, settings }: FilePartsDeps,
+  {
+    tickets,
+    library,
     shortFiles,
     uses,
-    account: deps.account,
-    library,
-    clock,
-    settings: { fileLimit: settings.fileLimit, retentionMs },
-  });
+    ingest,
+  }: Pick<FileParts, 'tickets' | 'library' | 'shortFiles' | 'uses' | 'ingest'>,
+): Pick<FileParts, 'uploads' | 'uploadLinks' | 'resumable' | 'several'> {
+  const { links, fileLimit, retentionMs, publicUrl, uploadMs, asksCodes } = settings;
+  const common = { ingest, account, library, clock };
+  const uploads = new Uploads({ ...common, shortFiles, uses, settings: { fileLimit, retentionMs } });
   const uploadLinks = new UploadLinks({
     library,
     tickets,
-    codes,
+    codes: new UploadCodes(state, keys, clock),
     clock,
-    settings: { publicUrl, ttlMs: links.ttlMs, fileLimit: settings.fileLimit, asksCodes },
+    settings: { publicUrl, ttlMs: links.ttlMs, fileLimit, asksCodes },
   });
-  const { resumable: writes } = objects;
   const notes = new ProgressNotes(state, clock);
-  const common = {
-    uploadLinks,
-    ingest,
-    account: deps.account,
-    library,
-    notes,
-    tickets,
-    clock,
-    log,
-    settings: { retentionMs, uploadMs },
-  };
-  const resumable = writes && new ResumableUploads({ ...common, writes });
-  const control = new FileControl({
-    objects,
-    state,
-    audit: deps.audit ?? SILENT,
-    account: deps.account,
-    clock,
-    retentionMs,
-  });
-  const several = new SeveralUploads({ uploadLinks, library, tickets, notes });
-  return { tickets, library, shortFiles, uses, ingest, uploads, uploadLinks, resumable, several, cleanUps, control };
+  const { resumable: writes } = objects;
+  const resumable =
+    writes &&
+    new ResumableUploads({ ...common, uploadLinks, notes, tickets, log, writes, settings: { retentionMs, uploadMs } });
+  return { uploads, uploadLinks, resumable, several: new SeveralUploads({ uploadLinks, library, tickets, notes }) };
 }
