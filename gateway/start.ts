@@ -65,7 +65,7 @@ export async function start(
     const serving = await openServing(shared, filing);
     const { servers, present } = serving;
     const faces = await openFaces(shared, filing, serving, { hasMcp: stdio === undefined, version });
-    // one that has been started twice ends at its port, and the other one is no fault then
+    // a Wharf that is started twice fails at its port, which says enough
     shared.warnOfOther();
     filing.expiry.start();
     closers.add(() => filing.expiry.stop());
