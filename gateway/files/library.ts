@@ -245,7 +245,7 @@ export class Library {
     return record?.revokedAt === undefined ? record : undefined;
   }
 
-  /** As `find`, also for a file that is revoked: no one but the audit log may be told of it. */
+  /** As `find`, also for a revoked file, which is for the audit log alone. */
   async record(id: string): Promise<FileRecord | undefined> {
     return recordIn(await this.#deps.state.read(recordKey(id)));
   }
