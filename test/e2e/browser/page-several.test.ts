@@ -251,7 +251,7 @@ describe('a page that takes several files', () => {
     await pick([fileOf('one', 'one.txt'), fileOf('two', 'two.txt')]);
     await press('Upload 2 files');
     await done().waitFor();
-    await server.uploads.revoke(ticket);
+    await server.uploadLinks.revoke(ticket);
     await heading('No longer needed');
     expect(await given(uri)).toBeUndefined();
     expect(await server.keys()).toHaveLength(there);

@@ -274,7 +274,7 @@ describe('the upload page, in Chromium', () => {
     await throttle(watched, SLOW);
     await start();
     await page.getByText(/[kM]B of 2 MB/).waitFor();
-    await server.uploads.revoke(url.slice(url.lastIndexOf('/') + 1));
+    await server.uploadLinks.revoke(url.slice(url.lastIndexOf('/') + 1));
     await page.getByRole('heading', { name: 'No longer needed' }).waitFor();
     expect(await page.title()).toBe('No longer needed · Wharf');
     expect(await server.digestOf(uri)).toBeUndefined();
