@@ -18,7 +18,7 @@ describe('the methods of SEP-2631 when a store is down', () => {
   };
   const methods = new LocalMethods({
     dialects: [sep2631()],
-    uploads: { authorize: down },
+    uploadLinks: { authorize: down },
     library: { resolve: down, open: down },
     server: 's',
   } as unknown as LocalMethodDeps);
