@@ -2,6 +2,15 @@ import { createServer } from 'node:http';
 import { exportJWK, type GenerateKeyPairResult, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { close, listen } from './loopback.js';
 
+/** Stands for a list in a list, thousands deep, in what an issuer shows. */
+export const DEEP = 'a list in a list in a list';
+const DEEP_JSON = '['.repeat(5000) + ']'.repeat(5000);
+
+/** `JSON.stringify` of Node 22 has no room on its stack for a value so deep. */
+function written(body: unknown): string {
+  return JSON.stringify(body).replaceAll(JSON.stringify(DEEP), DEEP_JSON);
+}
+
 /** An issuer made by hand, whose tokens and documents may be as wrong as a test wants. */
 export class Issuer {
   /** Paths that were asked for. */
@@ -27,7 +36,7 @@ export class Issuer {
     const server = createServer(
       (request, response) =>
         void issuer.#answer(request.url ?? '').then(([status, body]) => {
-          response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+          response.writeHead(status, { 'content-type': 'application/json' }).end(written(body));
         }),
     );
     issuer.url = `http://127.0.0.1:${await listen(server)}`;

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create } from '../../../adapters/oauth/jose.js';
 import type { OAuth, TokenRules, TokenVerifier } from '../../../gateway/ports/oauth.js';
-import { Issuer } from '../../helpers/issuer.js';
+import { DEEP, Issuer } from '../../helpers/issuer.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const MINUTE = 60_000;
@@ -42,13 +42,6 @@ const outcome = async (one: TokenVerifier, text: string) => {
 };
 
 const timesAsked = (path: string) => issuer.asked.filter((one) => one === path).length;
-
-/** A list in a list, and so on. */
-function nested(depth: number): unknown {
-  let value: unknown = [];
-  for (let at = 1; at < depth; at += 1) value = [value];
-  return value;
-}
 
 describe('the keys of an issuer', () => {
   it.each([
@@ -170,7 +163,7 @@ describe('the keys of an issuer', () => {
     ['nothing', []],
     ['a shared secret alone', [{ kty: 'oct', k: 'c2VjcmV0', kid: 'main' }]],
     ['no objects', [null, 1, 'key', []]],
-    ['a list in a list, thousands deep', [nested(5000)]],
+    ['a list in a list, thousands deep', [DEEP]],
   ])('are unavailable, not unknown, while the list of them has %s', async (_what, shown) => {
     const one = verifier();
     const text = await token();
@@ -189,7 +182,7 @@ describe('the keys of an issuer', () => {
 
   it('are used without what stands beside them, however deep that is', async () => {
     issuer.showsKey = false;
-    issuer.extraKeys = [{ ...(await issuer.shown()), note: nested(5000), key_ops: ['verify'] }];
+    issuer.extraKeys = [{ ...(await issuer.shown()), note: DEEP, key_ops: ['verify'] }];
     expect(await outcome(verifier(), await token())).toBe('ok');
   });
 
