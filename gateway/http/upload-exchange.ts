@@ -177,7 +177,7 @@ class UploadTold {
     this.#incoming = incoming;
   }
 
-  /** Whose link it is, whatever has become of it. */
+  /** Notes whose link it is, also of one that is over. */
   found(intent: UploadIntent | undefined): void {
     this.#intent = intent;
   }

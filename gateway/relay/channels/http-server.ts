@@ -26,7 +26,7 @@ import { noteCancelled, unlessCancelled } from './calls/preparing.js';
 import type { ChannelDeps } from './deps.js';
 import { AnswerRelay } from './http-answer.js';
 import { openSession } from './open-session.js';
-import { isOneEvent, mayLackAnswer, mayNeedWork, mustBeRead, shortAnswer, shortLimit } from './short-answer.js';
+import { mayLackAnswer, mayNeedWork, mustBeRead, shortAnswer, shortLimit } from './short-answer.js';
 import { plainlyAnswers } from './stray-answers.js';
 
 /** Time-out for telling a server that a session is over. */
@@ -256,15 +256,12 @@ export class HttpServer {
     const { reply } = exchange;
     // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees; so is a stream
     // that ends without an answer, for which its client would wait until it gives up
-    const isEnded =
-      answer.headers['content-length'] !== undefined ||
-      (answer.kind === 'sse' && answer.whole !== undefined && isOneEvent(body));
     const mayOwe = answer.kind === 'sse' && mayLackAnswer(body, requests);
     const [request] = messages?.requests ?? [];
     const isOwn = request !== undefined && requests.length === 1 && plainlyAnswers(body, request.id);
     // the answer to another request may have come in its place, or beside it, which its reader sees
     const mayBeStray = messages !== undefined && answer.status < 300 && !isOwn;
-    const isWhole = reply.takesBodies && isEnded && !mayOwe && !mayBeStray;
+    const isWhole = reply.takesBodies && !mayOwe && !mayBeStray && answer.headers['content-length'] !== undefined;
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;
     if (!isPassable || mayNeedWork(body, requests, client, this.#deps)) return false;

@@ -76,7 +76,6 @@ const CRLF_TWICE = Buffer.from('\r\n\r\n');
 /** `[` and `{` differ in this bit only. */
 const CURLY = 0x20;
 const OPEN = 0x7b;
-const CLOSE = 0x7d;
 
 /**
  * How an event stream of one message begins, if no client could resume it. Servers in Python end lines with CR LF. Where one
@@ -131,14 +130,6 @@ export function answeredIn(message: Buffer, depth = LIGHT.depth): string | undef
   } catch {
     return undefined;
   }
-}
-
-/**
- * Whether an event stream without a length is one event that was sent to its end. Servers in Python, Go and Java announce no
- * length; one that breaks off within an event lacks the blank line behind it. To parse the event would take 20 of a call's 110 µs.
- */
-export function isOneEvent(body: Buffer): boolean {
-  return onlyEvent(body)?.at(-1) === CLOSE;
 }
 
 /** Found by its bytes: a pattern over the text took 3 of a short message's 100 µs. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isOneEvent, mayLackAnswer, shortAnswer } from '../../../../gateway/relay/channels/short-answer.js';
+import { mayLackAnswer, shortAnswer } from '../../../../gateway/relay/channels/short-answer.js';
 import { call } from '../relay-lab.js';
 
 const ANSWER = '{"result":{"content":[]},"jsonrpc":"2.0","id":1}';
@@ -24,6 +24,10 @@ describe('a short body is not taken for one answer', () => {
     ['of two events', 'sse', `data: ${ANSWER}\n\ndata: ${ANSWER}\n\n`],
     ['of several lines', 'sse', `data: ${ANSWER}\ndata: \n\n`],
     ['of several lines that end with CR LF', 'sse', `data: ${ANSWER}\ndata: \r\n\r\n`],
+    ['that is broken, within a whole event', 'sse', `data: ${ANSWER.replace(']}', '}')}\n\n`],
+    ['with a number that JSON has not', 'sse', `data: ${ANSWER.replace('[]', 'NaN')}\r\n\r\n`],
+    ['with a line end of CR LF within it', 'sse', `data: ${ANSWER.replace(',', ',\r\n')}\r\n\r\n`],
+    ['with a bare CR behind it', 'sse', `data: ${ANSWER}\rdata: ${ANSWER}\n\n`],
     ['of two events with CR LF', 'sse', `data: ${ANSWER}\r\n\r\ndata: ${ANSWER}\r\n\r\n`],
     ['that breaks off', 'sse', `data: ${ANSWER}\n`],
     ['of several values', 'json', `${ANSWER}${ANSWER}`],
@@ -65,29 +69,5 @@ describe('a short body may lack the answer', () => {
 
   it('but not where nothing is awaited', () => {
     expect(lacks(': nothing\n\n', [])).toBe(false);
-  });
-});
-
-describe('an event stream without a length was sent to its end', () => {
-  const isSo = (text: string) => isOneEvent(Buffer.from(text));
-
-  it.each([`data: ${ANSWER}\n\n`, `event: message\ndata: ${ANSWER}\n\n`, `event: message\r\ndata: ${ANSWER}\r\n\r\n`])(
-    'where it is %j',
-    (text) => {
-      expect(isSo(text)).toBe(true);
-    },
-  );
-
-  it.each([
-    ['where its event lacks the blank line', `data: ${ANSWER}\n`],
-    ['where it breaks off within a text', `data: ${ANSWER.slice(0, 20)}`],
-    ['where a message is cut before its end', `data: ${ANSWER.slice(0, -1)}\n\n`],
-    ['where a comment comes last', `data: ${ANSWER}\n\n: bye\n\n`],
-    ['where a client could resume it', `id: 1\ndata: ${ANSWER}\n\n`],
-    ['where a line ends within it', `data: ${ANSWER.replace(',', ',\r\n')}\r\n\r\n`],
-    ['where a bare CR ends a line', `data: ${ANSWER}\rdata: ${ANSWER}\n\n`],
-    ['where it is empty', ''],
-  ])('but not %s', (_, text) => {
-    expect(isSo(text)).toBe(false);
   });
 });
