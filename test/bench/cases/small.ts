@@ -152,22 +152,28 @@ export const small: Case = {
   },
 };
 
-/** CPU per call of the npm gateways, in units of ours. */
+/** CPU per call of the npm gateways, in units of ours before an HTTP server, and before the stdio server that they front. */
 async function againstPeers(lab: Lab, run: (targets: readonly Target[]) => Promise<Samples<Load>>): Promise<Row[]> {
   if (!lab.options.peers) return [];
   const names = Object.keys(PEER_VERSIONS) as PeerName[];
-  const targets = [await lab.gateway()];
+  const http = await lab.gateway();
+  const own = await lab.gateway({ limits: {} });
+  const stdio: Target = { ...own, name: `${lab.subject} (stdio)`, url: () => own.url('stdio') };
+  const targets = [http, stdio];
   for (const name of names) targets.push(await lab.peer(name));
   const samples = await run(targets);
-  for (const name of names) await (await lab.peer(name)).stop();
-  return names.map((name) =>
+  for (const target of targets) if (target !== http) await target.stop();
+  const row = (name: PeerName, ours: string, what: string) =>
     atLeast(
       'N4',
-      `1 KB calls: CPU per call, ${name} / ours`,
-      ratio(samples, name, lab.subject, cpuOf),
+      `1 KB calls${what}: CPU per call, ${name} / ours`,
+      ratio(samples, name, ours, cpuOf),
       LEAST_CPU_OF_PEER[name],
       '×',
       1,
-    ),
-  );
+    );
+  return [
+    ...names.map((name) => row(name, http.name, '')),
+    ...names.map((name) => row(name, stdio.name, ' to the same stdio server')),
+  ];
 }
