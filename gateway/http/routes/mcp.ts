@@ -25,7 +25,7 @@ import { answersOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
 import { isEndless, type OpenExchange, type OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
-import { countFor } from '../response.js';
+import { countFor, staysOpen } from '../response.js';
 import { beside, misdirected } from './misdirected.js';
 
 interface McpDeps extends GateDeps {
@@ -118,9 +118,14 @@ class McpRequest implements OpenExchange {
       startedAt: this.#startedAt,
       facts: noFacts(),
     };
-    outgoing.on('close', () => {
-      // after the end there is nothing left to abort
+    // after the end there is nothing left to abort
+    const abort = () => {
       if (!this.#isOver) gone.abort(whyClosed(incoming.socket));
+    };
+    outgoing.on('close', () => {
+      // What was sent whole mostly ends within this turn: an abort takes 3 of the 110 µs of a call to a stdio server.
+      if (outgoing.writableFinished) setImmediate(abort);
+      else abort();
     });
     deps.open.count += 1;
     this.#place = deps.open.streams.add(this);
@@ -150,7 +155,7 @@ class McpRequest implements OpenExchange {
       countFor(exchange.principal, this.outgoing);
       const entering = enter(this.#deps, this.#server, exchange);
       this.#entered = entering instanceof Promise ? await entering : entering;
-      dispatch(this.#deps, this.#entered, exchange, incoming).then(
+      dispatch(this.#deps, this.#entered, exchange, this).then(
         () => this.#end(),
         (thrown) => this.#refuse(thrown),
       );
@@ -191,7 +196,12 @@ class McpRequest implements OpenExchange {
 }
 
 /** One promise for all of a GET: each more of a silent stream is 250 bytes, and 500 where a function waits for it. */
-function dispatch(deps: McpDeps, entered: Entered, exchange: Exchange, incoming: IncomingMessage): Promise<void> {
+function dispatch(
+  deps: McpDeps,
+  entered: Entered,
+  exchange: Exchange,
+  { incoming, outgoing }: Pick<McpRequest, 'incoming' | 'outgoing'>,
+): Promise<void> {
   const { method } = incoming;
   const { server } = entered;
   switch (method) {
@@ -200,6 +210,7 @@ function dispatch(deps: McpDeps, entered: Entered, exchange: Exchange, incoming:
     case 'GET':
       // a stream would keep them for hours: 250 bytes that only the checks before have read
       incoming.rawHeaders = [];
+      staysOpen(outgoing);
       return server.get(exchange);
     case 'DELETE':
       return server.remove(exchange);
