@@ -1,4 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Bytes that a client may send behind the request of such an answer: a few requests that it does not wait to send. */
+const MOST_DROPPED = 64 * 1024;
 
 /** The needed part of the parser that Node keeps with a connection for as long as it is open. */
 interface Parser {
@@ -13,7 +17,7 @@ interface Parser {
 /**
  * Lets the HTTP parser of a request's connection go, while an answer is sent that ends with its client: of the 37 KiB that a
  * silent stream took, the parser was 10, and Node has no other way to free it than the end of the connection. What the client
- * sends from now on is dropped, so the connection must end with the answer.
+ * sends from now on is dropped, and after 64 KiB ends the connection, which must end with the answer in any case.
  *
  * To be called when the parser does not run, as from `setImmediate`.
  * @returns false, with nothing changed, where the next request has begun, or this Node has no such parser
@@ -36,4 +40,11 @@ function isParser(value: unknown): value is Parser {
   return ['remove', 'close'].every((name) => typeof Reflect.get(value, name) === 'function');
 }
 
-function drop(): void {}
+/** Not a number for each silent stream, of which most never send anything. */
+const dropped = new WeakMap<Socket, number>();
+
+function drop(this: Socket, bytes: Buffer): void {
+  const sum = (dropped.get(this) ?? 0) + bytes.length;
+  dropped.set(this, sum);
+  if (sum > MOST_DROPPED) this.destroy();
+}
