@@ -11,7 +11,6 @@ import { QuietWatch } from '../files/ingest/quiet-watch.js';
 import { Library, type LibraryDeps } from '../files/library.js';
 import { CleanUps } from '../files/retention/clean-ups.js';
 import { RecentUses } from '../files/retention/recent-uses.js';
-import type { StateKeys } from '../files/state-keys.js';
 import { ShortFiles } from '../files/stored/short-files.js';
 import type { OpenTap } from '../files/tap.js';
 import { ProgressNotes } from '../files/tickets/progress.js';
@@ -26,6 +25,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import type { StateKeys } from '../secrets/state-keys.js';
 
 interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'comparisons' | 'expiry' | 'readLazy'> {
   objects: ObjectStore;

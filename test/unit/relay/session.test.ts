@@ -4,9 +4,9 @@ import { describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
-import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { Session, SessionRecord } from '../../../gateway/relay/session.js';
 import { Sessions } from '../../../gateway/relay/session.js';
+import { StateKeys } from '../../../gateway/secrets/state-keys.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const TTL_MS = 60_000;

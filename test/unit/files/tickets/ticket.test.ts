@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { StateKeys } from '../../../../gateway/files/state-keys.js';
 import { Tickets } from '../../../../gateway/files/tickets/ticket.js';
+import { StateKeys } from '../../../../gateway/secrets/state-keys.js';
 import { createLab, HELLO, type Lab, TTL } from '../uploads/upload-lab.js';
 
 let lab: Lab;

@@ -3,7 +3,6 @@ import { create as createState, settings as stateSettings } from '../../../../ad
 import { UNSHARED } from '../../../../gateway/budget/ledger.js';
 import { FewLines } from '../../../../gateway/few-lines.js';
 import type { LibraryDeps } from '../../../../gateway/files/library.js';
-import { StateKeys } from '../../../../gateway/files/state-keys.js';
 import type { OpenTap } from '../../../../gateway/files/tap.js';
 import type { UploadIntent } from '../../../../gateway/files/tickets/upload-intent.js';
 import type { ResumableUploads } from '../../../../gateway/files/uploads/resumable/resumable-uploads.js';
@@ -12,6 +11,7 @@ import { createFileParts, type FileParts } from '../../../../gateway/parts/files
 import type { Log } from '../../../../gateway/ports/log.js';
 import type { ObjectStore } from '../../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../../gateway/ports/state-store.js';
+import { StateKeys } from '../../../../gateway/secrets/state-keys.js';
 import { comparisonLedger, heldBudget, partBudget, shortLedger } from '../../../helpers/budgets.js';
 import { PIXEL } from '../../../helpers/pixel.js';
 import { silentLog } from '../../../helpers/silent-log.js';
