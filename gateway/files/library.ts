@@ -7,7 +7,7 @@ import type { ByteRange, ObjectRead, ObjectStore } from '../ports/object-store.j
 import type { StateStore } from '../ports/state-store.js';
 import { type FileCause, recordFile } from './control/recorded-file.js';
 import { type LinkDeps, type LinkReading, Links } from './downloads/links.js';
-import type { CountedFile, DescribedFile, FileAccount, FileFacts, FileRecord, OwnedObject } from './file.js';
+import type { CountedFile, DescribedFile, FileAccount, FileRecord, NewFile, OwnedObject } from './file.js';
 import { NO_RECORD, ownerOf, recordIn, recordKey } from './file.js';
 import type { Origins } from './flow/origins.js';
 import { Bundles, type BundlesDeps } from './handles/bundles.js';
@@ -88,7 +88,7 @@ export class Library {
    * again), they become the existing file, and the new object is removed.
    * @returns the record to use, which may be an older one with another id
    */
-  async publish(stored: Stored, about: FileFacts, cause: FileCause = {}): Promise<FileRecord> {
+  async publish(stored: Stored, about: NewFile, cause: FileCause = {}): Promise<FileRecord> {
     const { state, clock, settings, origins, account } = this.#deps;
     await recordFile(this.#deps.audit, about, stored, cause);
     if (about.server !== undefined) await origins?.note({ ...about, server: about.server }, stored.digest);
