@@ -150,6 +150,26 @@ describe('a text stays as it is', () => {
     );
   });
 
+  it.each([
+    ['that is more than its tool may have in a file, and none', `Here: ${DATA}`],
+    ['that is such JSON', JSON.stringify({ id: 7, payload: DATA })],
+  ])('with base64 %s', async (_what, text) => {
+    const body = bodyOf(text);
+    const toolLimits = { t: { limits: { file: BYTES.length - 1 } } };
+    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), { toolLimits });
+    // of a file the limit holds
+    const { error } = JSON.parse(
+      (
+        await new RelayLab({ limits: LIMITS, toolLimits }).relay(
+          inPieces(bodyOf(`![x](${URI})`), Number.MAX_SAFE_INTEGER),
+          'json',
+          [call('1')],
+        )
+      ).text,
+    );
+    expect(error.data).toMatchObject({ code: 'file_too_large', allowed: BYTES.length - 1, actual: BYTES.length });
+  });
+
   it('with hexadecimal, for a host that cuts it off as well', async () => {
     const text = `sum: ${someBytes(800).toString('hex')} ok`;
     const host = { text: { most: 100, unit: 'characters' as const, per: 'block' as const } };
