@@ -44,6 +44,7 @@ import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
 import { comparisonLedger, heldBudget, partBudget } from '../../helpers/budgets.js';
 import { catalogOptions } from '../../helpers/catalog.js';
 import { chunkSize } from '../../helpers/effort.js';
+import { noAccount } from '../../helpers/no-account.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const HOST = 'http://store.test';
@@ -159,6 +160,8 @@ export class RelayLab {
       cleanUps: this.#cleanUps,
       expiry: { watch: () => {} },
       comparisons: comparisonLedger(),
+      audit: noAudit({}),
+      account: noAccount,
       readLazy: () => Promise.reject(new Error('not here')),
       settings: {
         gatewayId: 'lab',

@@ -1,3 +1,4 @@
+import { create as noAudit } from '../../../../adapters/audit/none.js';
 import { create as createObjects, settings as objectSettings } from '../../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../../gateway/budget/ledger.js';
@@ -13,6 +14,7 @@ import type { ObjectStore } from '../../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../../gateway/ports/state-store.js';
 import { StateKeys } from '../../../../gateway/secrets/state-keys.js';
 import { comparisonLedger, heldBudget, partBudget, shortLedger } from '../../../helpers/budgets.js';
+import { noAccount } from '../../../helpers/no-account.js';
 import { PIXEL } from '../../../helpers/pixel.js';
 import { silentLog } from '../../../helpers/silent-log.js';
 
@@ -56,6 +58,9 @@ export function createLab(options: LabOptions = {}) {
       short: shortLedger(options.short ?? 0),
       comparisons: comparisonLedger(),
       taps: options.taps ?? [],
+      audit: noAudit({}),
+      flow: { isOn: false, origins: { note: async () => {} } },
+      account: noAccount,
       clock,
       log: options.log ?? silentLog,
       fewLines: new FewLines(clock),
