@@ -12,7 +12,7 @@ import { INHERITED_WORDS } from './inherited-env.js';
 import { adviceOnCommand, adviceOnConfig, adviceOnHelp, adviceOnWords } from './unknown-words.js';
 
 /** The action that the command line requests. */
-export type Action =
+type Action =
   | RunAction
   | StdioAction
   | CheckAction

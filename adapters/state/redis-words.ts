@@ -93,7 +93,7 @@ export function withoutValues(error: unknown): Error {
 }
 
 /** Node's code, by which `wharf doctor` knows a certificate that was refused, or Redis's own: the first word of what it says. */
-export function codeOf(error: unknown): { code?: string } {
+function codeOf(error: unknown): { code?: string } {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code === 'string') return { code };
   const [, said] = OWN_CODE.exec(typeof message === 'string' ? message : '') ?? [];

@@ -1,4 +1,4 @@
-import { StateKeys } from '../files/state-keys.js';
+import { StateKeys } from '../secrets/state-keys.js';
 
 /** A token for Wharf's `CHECK_PATH`, which shows that its maker knows the secret; undefined without one. */
 export function checkToken(secrets: readonly string[], now = Date.now()): string | undefined {

@@ -70,7 +70,7 @@ const FILE_RECORD: Shape<FileRecord> = {
 };
 
 /** What is known of a file's bytes when they become one: all but what its record adds. */
-export type FileFacts = Pick<
+export type NewFile = Pick<
   FileRecord,
   'principal' | 'server' | 'tool' | 'fromCall' | 'name' | 'mimeType' | 'notUtf8' | 'resource'
 >;

@@ -7,7 +7,7 @@ import type { ByteRange, ObjectRead, ObjectStore } from '../ports/object-store.j
 import type { StateStore } from '../ports/state-store.js';
 import { type FileCause, recordFile } from './control/recorded-file.js';
 import { type LinkDeps, type LinkReading, Links } from './downloads/links.js';
-import type { CountedFile, DescribedFile, FileAccount, FileFacts, FileRecord, OwnedObject } from './file.js';
+import type { CountedFile, DescribedFile, FileAccount, FileRecord, NewFile, OwnedObject } from './file.js';
 import { NO_RECORD, ownerOf, recordIn, recordKey } from './file.js';
 import type { Origins } from './flow/origins.js';
 import { Bundles, type BundlesDeps } from './handles/bundles.js';
@@ -35,9 +35,9 @@ export interface LibraryDeps
   origins?: Pick<Origins, 'note'> | undefined;
   /** Gets every new file. */
   expiry: Pick<Expiry, 'watch'>;
-  audit?: Pick<Audit, 'isOn' | 'record'> | undefined;
+  audit: Pick<Audit, 'isOn' | 'record'>;
   /** Counts what each caller has stored, where that is limited. */
-  account?: FileAccount | undefined;
+  account: FileAccount;
   leftOut?: BundlesDeps['leftOut'];
   settings: LinkDeps['settings'] &
     StoredObjectsDeps['settings'] & {
@@ -88,7 +88,7 @@ export class Library {
    * again), they become the existing file, and the new object is removed.
    * @returns the record to use, which may be an older one with another id
    */
-  async publish(stored: Stored, about: FileFacts, cause: FileCause = {}): Promise<FileRecord> {
+  async publish(stored: Stored, about: NewFile, cause: FileCause = {}): Promise<FileRecord> {
     const { state, clock, settings, origins, account } = this.#deps;
     await recordFile(this.#deps.audit, about, stored, cause);
     if (about.server !== undefined) await origins?.note({ ...about, server: about.server }, stored.digest);
@@ -105,19 +105,19 @@ export class Library {
     const twin = await this.#twins.find(record, cause.isNameless);
     if (twin) {
       this.discard(stored.key);
-      void account?.collapsed(record);
+      void account.collapsed(record);
       return twin;
     }
-    await account?.holds(record);
+    await account.holds(record);
     try {
       await state.create(recordKey(record.id), JSON.stringify(record), settings.retentionMs, ownerOf(record));
     } catch (error) {
-      account?.unsure(record);
+      account.unsure(record);
       throw error;
     }
     this.#deps.expiry.watch(record.id, record.key);
     const known = [this.#twins.note(record), this.#handles.remember(record.id, ownerOf(record))];
-    await Promise.all([...known, account?.recorded(record)]);
+    await Promise.all([...known, account.recorded(record)]);
     return record;
   }
 
@@ -162,24 +162,24 @@ export class Library {
     const { state, settings, expiry, account } = this.#deps;
     const key = recordKey(record.id);
     const text = JSON.stringify(record);
-    await account?.holds(record);
+    await account.holds(record);
     try {
       if (!(await state.create(key, text, settings.retentionMs, ownerOf(record)))) return false;
     } catch (error) {
       const found = await soon(state.read(key));
       if (found === undefined) {
-        account?.unsure(record);
+        account.unsure(record);
         throw error;
       }
       if (found !== text) return false;
     }
     expiry.watch(record.id, record.key);
     const settled = this.#handles.settle(record.id, record.principal, expectedUntil);
-    const [isAwaited] = await Promise.all([settled, account?.recorded(record)]);
+    const [isAwaited] = await Promise.all([settled, account.recorded(record)]);
     if (isAwaited) return true;
     await state.remove(key);
     // an upload in several requests gives back by itself what it has kept
-    if (record.upload === undefined) void account?.released(record);
+    if (record.upload === undefined) void account.released(record);
     return false;
   }
 
@@ -261,7 +261,7 @@ export class Library {
       this.#deps.state.extend(recordKey(id), this.#deps.settings.retentionMs),
       this.#handles.extend(id),
     ]);
-    if (isAlive) await this.#deps.account?.used(id);
+    if (isAlive) await this.#deps.account.used(id);
     return isAlive;
   }
 
@@ -315,13 +315,13 @@ export class Library {
   /** Removes an object without a record in the background, else the sweeper does. @param counted as its caller's */
   discard(key: string, counted?: CountedFile): void {
     this.#deps.cleanUps.run(key, () => this.#deps.objects.remove(key));
-    if (counted) void this.#deps.account?.released(counted);
+    if (counted) void this.#deps.account.released(counted);
   }
 
   /** Removes, in the background, an object of a caller's that has never had a record. */
   discardUnrecorded({ key, principal }: Pick<FileRecord, 'key' | 'principal'>): void {
     this.discard(key);
-    void this.#deps.account?.unrecorded({ key, principal });
+    void this.#deps.account.unrecorded({ key, principal });
   }
 
   /** Removes, in the background, an object of a caller's that is still being stored. */

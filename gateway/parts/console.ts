@@ -6,7 +6,6 @@ import { placeOf, settingsOf } from '../config/settings.js';
 import type { FileControl } from '../files/control/control.js';
 import type { IngestDeps } from '../files/ingest/ingest.js';
 import type { Library } from '../files/library.js';
-import type { StateKeys } from '../files/state-keys.js';
 import { ConsoleLogins } from '../http/console/console-logins.js';
 import type { Lately } from '../http/console/lately.js';
 import type { EndpointDeps } from '../http/console/trying/gated-endpoint.js';
@@ -17,6 +16,7 @@ import type { Limits } from '../policy/limits.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Sessions } from '../relay/session.js';
+import type { StateKeys } from '../secrets/state-keys.js';
 
 interface Shown {
   config: Config;

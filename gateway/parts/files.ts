@@ -4,14 +4,13 @@ import type { PartBudget } from '../budget/parts.js';
 import type { FewLines } from '../few-lines.js';
 import type { Scans } from '../files/antivirus/scans.js';
 import { FileControl } from '../files/control/control.js';
-import type { Flow } from '../files/flow/flow.js';
+import type { Origins } from '../files/flow/origins.js';
 import type { IngestDeps } from '../files/ingest/ingest.js';
 import { PartBuffers } from '../files/ingest/part-buffers.js';
 import { QuietWatch } from '../files/ingest/quiet-watch.js';
 import { Library, type LibraryDeps } from '../files/library.js';
 import { CleanUps } from '../files/retention/clean-ups.js';
 import { RecentUses } from '../files/retention/recent-uses.js';
-import type { StateKeys } from '../files/state-keys.js';
 import { ShortFiles } from '../files/stored/short-files.js';
 import type { OpenTap } from '../files/tap.js';
 import { ProgressNotes } from '../files/tickets/progress.js';
@@ -26,6 +25,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import type { StateKeys } from '../secrets/state-keys.js';
 
 interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'comparisons' | 'expiry' | 'readLazy'> {
   objects: ObjectStore;
@@ -36,13 +36,13 @@ interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'comparisons' | 'e
   /** Counts the short files that are kept. */
   short: Ledger;
   /** Who else reads every file's bytes on their way into the store. */
-  taps?: readonly OpenTap[];
+  taps: readonly OpenTap[];
   /** What operators do, and servers' files, are recorded here, if anywhere. */
-  audit?: Pick<Audit, 'isOn' | 'record'>;
+  audit: Pick<Audit, 'isOn' | 'record'>;
   /** Absent: files are not scanned. */
   antivirus?: Scans | undefined;
   /** Notes where bytes come from, while some rule asks for that. */
-  flow?: Pick<Flow, 'isOn' | 'origins'>;
+  flow: { readonly isOn: boolean; readonly origins: Pick<Origins, 'note'> };
   clock: Clock;
   log: Log;
   fewLines: FewLines;
@@ -55,9 +55,6 @@ interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'comparisons' | 'e
     asksCodes: boolean;
   };
 }
-
-/** For tests, which look at what is done. */
-const SILENT: Pick<Audit, 'record'> = { record: () => {} };
 
 export interface FileParts {
   tickets: Tickets;
@@ -82,7 +79,7 @@ export interface FileParts {
 export function createFileParts(deps: FilePartsDeps): FileParts {
   const { objects, state, keys, held, budget, clock, log, settings } = deps;
   const { links, retentionMs } = settings;
-  const origins = () => (deps.flow?.isOn ? deps.flow.origins : undefined);
+  const origins = () => (deps.flow.isOn ? deps.flow.origins : undefined);
   const tickets = new Tickets(state, keys, clock, links.lastingMs);
   const cleanUps = new CleanUps((fields, text) => {
     const few = deps.fewLines.take(text);
@@ -106,7 +103,7 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     held,
     quiet: new QuietWatch(),
     cleanUps,
-    taps: deps.taps ?? [],
+    taps: deps.taps,
     antivirus: deps.antivirus,
     get origins() {
       return origins();
@@ -116,7 +113,7 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
   const uses = new RecentUses({ touch: (id) => library.touch(id), clock, retentionMs });
   const stored = { tickets, library, shortFiles, uses, ingest };
   const byLink = uploadParts(deps, stored);
-  const { audit = SILENT, account } = deps;
+  const { audit, account } = deps;
   const control = new FileControl({ objects, state, audit, account, clock, retentionMs });
   return { ...stored, ...byLink, cleanUps, control };
 }

@@ -3,12 +3,12 @@ import { Scans, type ScansDeps } from '../files/antivirus/scans.js';
 import { Consents } from '../files/flow/consents.js';
 import { Flow } from '../files/flow/flow.js';
 import { Origins } from '../files/flow/origins.js';
-import type { StateKeys } from '../files/state-keys.js';
 import { createScanLedger } from '../ledgers.js';
 import { type FlowRule, rulesOfHandoff } from '../policy/flow.js';
 import type { Scanner } from '../ports/antivirus.js';
 import type { Sharing } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
+import type { StateKeys } from '../secrets/state-keys.js';
 
 /** The rules of a config about which file may go to which server. */
 export function flowRulesOf({ flow, handoff }: Pick<Config, 'flow' | 'handoff'>): FlowRule[] {

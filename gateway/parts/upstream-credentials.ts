@@ -1,10 +1,10 @@
 import type { PerUserConfig, ServerConfig, UpstreamAuthConfig } from '../config/config.js';
-import type { StateKeys } from '../files/state-keys.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { Introduction, OAuth } from '../ports/oauth.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { ExchangeUpstream, Upstream } from '../ports/upstream.js';
+import type { StateKeys } from '../secrets/state-keys.js';
 import { AuthorizedUpstream } from '../upstream-auth/authorized.js';
 import type { BearerSource } from '../upstream-auth/bearer-source.js';
 import { ClientCredentials } from '../upstream-auth/client-credentials.js';

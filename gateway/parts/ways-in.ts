@@ -1,6 +1,5 @@
 import type { Config, ServerConfig } from '../config/config.js';
 import type { GatewayError } from '../errors.js';
-import type { StateKeys } from '../files/state-keys.js';
 import { createAuthenticator } from '../identity/authenticator.js';
 import { CallerTokens } from '../identity/caller-tokens.js';
 import { createPassing } from '../identity/passed-callers.js';
@@ -9,6 +8,7 @@ import { TokenAuthenticator } from '../identity/token-authenticator.js';
 import type { Clock } from '../ports/clock.js';
 import type { Authenticate, Identity } from '../ports/identity.js';
 import type { IssuerState, OAuth } from '../ports/oauth.js';
+import type { StateKeys } from '../secrets/state-keys.js';
 import { PassedLogin } from '../upstream-auth/passed-login.js';
 
 /** How callers get in, as `auth` says. */

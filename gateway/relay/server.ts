@@ -17,7 +17,7 @@ import { loginAnswer, withoutLogin } from './asking/rounds/log-in.js';
 import { recordRequests } from './audit-exchange.js';
 import type { ByLimits } from './by-limits.js';
 import type { Asked, Caller, Sender } from './caller.js';
-import type { Probe } from './channels/http-server.js';
+import type { TakesOver } from './channels/http-server.js';
 import { checkOpening } from './channels/open-session.js';
 import type { Transports } from './channels/transports.js';
 import { checkScopes } from './check-scopes.js';
@@ -69,7 +69,7 @@ export class Server {
     this.#asking = new Asking(deps.asking);
     const abilities = new ServerAbilities(deps.dialects);
     const host: StreamHost = {
-      forward: (asked, probe) => this.#forward(asked, probe),
+      forward: (asked, takesOver) => this.#forward(asked, takesOver),
       judge: (asked) => letServerJudgeReader(asked, deps, transports.overHttp),
       opener: (asked) => {
         if (transports.channelOf(asked) === 'shared') return undefined;
@@ -245,9 +245,9 @@ export class Server {
     return { ...sender, client, inquire: this.#transports.inquire(sender) };
   }
 
-  /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
-  #forward(asked: Asked, probe?: Probe, transports = this.#transports): Promise<void> {
-    const send = () => transports.forward(asked, probe);
+  /** @param takesOver sees an answer on its own channel first */
+  #forward(asked: Asked, takesOver?: TakesOver, transports = this.#transports): Promise<void> {
+    const send = () => transports.forward(asked, takesOver);
     return this.#deps.watch?.forwarded(asked, send) ?? send();
   }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../budget/ledger.js';
 import { keptIn, type Shape } from '../errors/kept.js';
-import type { StateKeys } from '../files/state-keys.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { JsonObject } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
+import type { StateKeys } from '../secrets/state-keys.js';
 import { type Remembered, SessionTable } from './session-table.js';
 import { Resumable } from './unanswered.js';
 

@@ -22,7 +22,7 @@ export interface Program {
 }
 
 /** Characters that one place of a pattern takes. */
-export type CharacterSet = (char: string) => boolean;
+type CharacterSet = (char: string) => boolean;
 
 /** Steps of a run in whose time an engine reads and compiles a class, one character of it, and a property of Unicode. */
 const STEPS_OF_CLASS = 2000;

@@ -12,10 +12,10 @@ import { listOf } from './walk.js';
 const MAX_STEPS = 1_000_000;
 
 /** A place to which a segment leads: its key, what is there, and true where it is not known that the segment means it. */
-export type Way = readonly [key: string | number, value: JsonValue, isDoubtful?: boolean];
+type Way = readonly [key: string | number, value: JsonValue, isDoubtful?: boolean];
 
 /** What one segment of a slot's path means, in a value and in a schema. */
-export interface Step {
+interface Step {
   /** True for the kind of value that it leads into. */
   fits(value: JsonValue): boolean;
   /**

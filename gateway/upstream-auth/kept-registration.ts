@@ -1,7 +1,7 @@
-import type { StateKeys } from '../files/state-keys.js';
 import type { Clock } from '../ports/clock.js';
 import type { Registered, Registrations } from '../ports/oauth.js';
 import type { StateStore } from '../ports/state-store.js';
+import type { StateKeys } from '../secrets/state-keys.js';
 
 /** As long as the logins that were made with it, and a little longer. */
 const KEPT_MS = 100 * 24 * 60 * 60_000;

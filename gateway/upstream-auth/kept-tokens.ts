@@ -1,9 +1,9 @@
 import { LateCache } from '../budget/collections/late-cache.js';
-import type { StateKeys } from '../files/state-keys.js';
 import type { Clock } from '../ports/clock.js';
 import type { Tokens } from '../ports/oauth.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
+import type { StateKeys } from '../secrets/state-keys.js';
 import type { GrantTarget } from './grant-target.js';
 
 /** Tokens in this process, besides the state store: some 3 kB each. */

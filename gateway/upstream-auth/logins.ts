@@ -1,9 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { asGatewayError, GatewayError } from '../errors.js';
-import { createUnderAll, removeAll, type StateKeys } from '../files/state-keys.js';
 import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Introduction, TokenClient } from '../ports/oauth.js';
 import type { StateStore } from '../ports/state-store.js';
+import { createUnderAll, removeAll, type StateKeys } from '../secrets/state-keys.js';
 import { type GrantTarget, parametersOf } from './grant-target.js';
 import { type KeptTokens, placeOfPerson } from './kept-tokens.js';
 

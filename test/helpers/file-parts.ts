@@ -2,15 +2,17 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { create as noAudit } from '../../adapters/audit/none.js';
 import { adapters } from '../../adapters/index.js';
 import { UNSHARED } from '../../gateway/budget/ledger.js';
 import type { Settings } from '../../gateway/config/config.js';
 import { FewLines } from '../../gateway/few-lines.js';
-import { StateKeys } from '../../gateway/files/state-keys.js';
 import { createFileParts } from '../../gateway/parts/files.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
+import { StateKeys } from '../../gateway/secrets/state-keys.js';
 import { comparisonLedger, heldBudget, partBudget, shortLedger } from './budgets.js';
+import { noAccount } from './no-account.js';
 import { freshName, redisUrl, s3Config } from './services.js';
 import { silentLog } from './silent-log.js';
 import type { Stores } from './wharf.js';
@@ -73,6 +75,10 @@ export async function openFileParts(options: FilePartsOptions) {
     budget,
     short: shortLedger(DEFAULT_LIMITS.shortFiles),
     comparisons: comparisonLedger(),
+    taps: [],
+    audit: noAudit({}),
+    flow: { isOn: false, origins: { note: async () => {} } },
+    account: noAccount,
     clock,
     log,
     fewLines: new FewLines(clock),

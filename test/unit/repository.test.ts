@@ -8,8 +8,9 @@ import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const { version, engines, devEngines } = JSON.parse(read('package.json')) as {
+const { version, scripts, engines, devEngines } = JSON.parse(read('package.json')) as {
   version: string;
+  scripts: Record<string, string>;
   engines: { node: string };
   devEngines: { runtime: { version: string } };
 };
@@ -133,6 +134,19 @@ describe('the build', () => {
       (path) => join(folder, path),
     ) as [string, string, string];
     expect(dirname(info)).toBe(join(to, relative(from, folder)));
+  });
+});
+
+describe('npm run check', () => {
+  /** A script with those that it runs in their places. */
+  const whole = (name: string): string =>
+    (scripts[name] ?? '').replaceAll(/npm run (?:-s )?([\w:]+)/g, (_, inner: string) => whole(inner));
+
+  it('compiles every folder that is apart from the others, with settings of its own', () => {
+    const { exclude } = JSON.parse(read('tsconfig.json')) as { exclude: string[] };
+    const apart = exclude.filter((folder) => folder.includes('/'));
+    expect(apart.length).toBeGreaterThan(1);
+    expect(apart.filter((folder) => !whole('check').includes(`tsc -p ${folder}`))).toEqual([]);
   });
 });
 

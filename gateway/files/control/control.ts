@@ -43,8 +43,8 @@ interface FileControlDeps {
   objects: Pick<ObjectStore, 'keysAfter' | 'list' | 'remove'>;
   state: Pick<StateStore, 'read' | 'replace'>;
   audit: Pick<Audit, 'record'>;
-  /** What principals have stored; absent where it is not limited. */
-  account?: Pick<FileAccount, 'released'> | undefined;
+  /** Counts what principals have stored. */
+  account: Pick<FileAccount, 'released'>;
   clock: Clock;
   retentionMs: number;
 }
@@ -116,7 +116,7 @@ export class FileControl {
       if (record.heldAt !== undefined) return 'held';
       // the record goes first: what cannot be removed then has none, and is swept
       if (!(await state.replace(recordKey(id), text, NO_RECORD, 1))) continue;
-      void account?.released(record);
+      void account.released(record);
       await objects.remove(record.key);
       return 'removed';
     }

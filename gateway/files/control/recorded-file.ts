@@ -17,12 +17,12 @@ export interface FileCause {
  * @throws GatewayError `audit_unavailable`
  */
 export async function recordFile(
-  audit: Pick<Audit, 'isOn' | 'record'> | undefined,
+  audit: Pick<Audit, 'isOn' | 'record'>,
   { principal, server, tool, mimeType }: Pick<FileRecord, 'principal' | 'server' | 'tool' | 'mimeType'>,
   { digest, size }: Pick<FileRecord, 'digest' | 'size'>,
   { subject, actor }: FileCause,
 ): Promise<void> {
-  if (server === undefined || !audit?.isOn) return;
+  if (server === undefined || !audit.isOn) return;
   const about = { principal, server, tool, from: server, subject, actor };
   await audit.record({ what: 'file', ...about, files: [{ digest, size, mimeType }], allowed: true });
 }

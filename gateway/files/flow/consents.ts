@@ -1,5 +1,5 @@
 import type { StateStore } from '../../ports/state-store.js';
-import { removeAll, type StateKeys } from '../state-keys.js';
+import { removeAll, type StateKeys } from '../../secrets/state-keys.js';
 
 /** A refusal is asked about again after a while: it may have been a slip. */
 const REFUSED_MS = 10 * 60 * 1000;

@@ -2,7 +2,7 @@ import { textsIn } from '../../errors/kept.js';
 import { GatewayError } from '../../errors.js';
 import { ANY_TYPE } from '../../policy/flow.js';
 import type { StateStore } from '../../ports/state-store.js';
-import type { StateKeys } from '../state-keys.js';
+import type { StateKeys } from '../../secrets/state-keys.js';
 
 /** How long the bytes of a server's file are recognised: longer than the file itself is kept, because models keep them. */
 const LEAST_MS = 7 * 24 * 60 * 60 * 1000;

@@ -1,8 +1,8 @@
 import { keptIn, type Shape } from '../../errors/kept.js';
 import { GatewayError } from '../../errors.js';
 import type { StateStore } from '../../ports/state-store.js';
+import type { Seal } from '../../secrets/seal.js';
 import type { FileRecord } from '../file.js';
-import type { Seal } from '../seal.js';
 import { SharedWork } from '../shared-work.js';
 import { newFileId } from './handle.js';
 

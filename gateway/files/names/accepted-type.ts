@@ -4,7 +4,7 @@ import { OCTET_STREAM, showsInBytes, typeForExtension } from './media-type.js';
 import { fitsExtension } from './upload-type.js';
 
 /** A file on its way to a server, as a list of accepted types sees it. */
-export interface TypedFile {
+interface TypedFile {
   mimeType: string;
   name: string;
   /** True when it has a name of its own; otherwise none is invented. */

@@ -168,15 +168,13 @@ const CHARSETS = new Set([
 ]);
 
 /**
- * The Content-Type that a file may be served with: never a type in which a browser runs script (HTML, SVG, XML,
- * JavaScript), whatever was declared and whatever the bytes are. Text becomes `text/plain`, the rest
- * `application/octet-stream`.
- * @param sniffed omit it for a type from a record
+ * The Content-Type with which a file of this recorded type may be served: never one in which a browser runs script (HTML,
+ * SVG, XML, JavaScript). Text becomes `text/plain`, the rest `application/octet-stream`.
  */
-export function safeMediaType(declared: string | undefined, sniffed?: Sniffed): string {
-  const mime = mediaTypeOf(declared, sniffed);
+export function safeMediaType(recorded: string): string {
+  const mime = mediaTypeOf(recorded, undefined);
   if (mime.startsWith('text/')) {
-    const charset = declared === undefined ? undefined : parseMediaType(declared)?.charset;
+    const charset = parseMediaType(recorded)?.charset;
     const type = PLAIN_TEXT.has(mime) ? mime : 'text/plain';
     return charset !== undefined && CHARSETS.has(charset) ? `${type}; charset=${charset}` : type;
   }
@@ -199,7 +197,7 @@ const SHOWN = new Set([
  * only be saved.
  * @param isUtf8 whether it is UTF-8, if it is a text
  */
-export function shownMediaType(recorded: string, isUtf8 = true): string | undefined {
+export function shownMediaType(recorded: string, isUtf8: boolean): string | undefined {
   const mime = mediaTypeOf(recorded, undefined);
   if (!SHOWN.has(mime)) return undefined;
   if (!mime.startsWith('text/')) return mime;

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Owner } from '../../ports/owner.js';
 import type { StateStore } from '../../ports/state-store.js';
 import { randomBytes } from '../../random.js';
-import type { StateKeys } from '../state-keys.js';
+import type { StateKeys } from '../../secrets/state-keys.js';
 import type { UploadIntent } from './upload-intent.js';
 
 /** 256 random bits: unguessable, and long enough that a prefix search in logs finds nothing by accident. */

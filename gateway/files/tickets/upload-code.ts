@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Owner } from '../../ports/owner.js';
 import type { StateStore } from '../../ports/state-store.js';
-import { createUnderAll, removeAll, type StateKeys } from '../state-keys.js';
+import { createUnderAll, removeAll, type StateKeys } from '../../secrets/state-keys.js';
 
 /** No two of them look alike: 0, O, 1, I, L and U are left out. */
 const SIGNS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';

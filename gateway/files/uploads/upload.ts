@@ -15,7 +15,7 @@ import { checkSum, describeUpload, sizeDiffers, type UploadClaims, uploadDone, u
 
 interface UploadsDeps {
   ingest: IngestDeps;
-  account?: Pick<FileAccount, 'admits'> | undefined;
+  account: Pick<FileAccount, 'admits'>;
   library: Library;
   /** Keeps those that a call may be given at once. Without a record none can be. */
   shortFiles: Pick<ShortFiles, 'keep'>;
@@ -127,7 +127,7 @@ export class Uploads {
       await fill(ingest, body.bytes, sizeCheck(admission));
       const { size, digest } = checkBytes(ingest, intent, body.claims().digests ?? []);
       const about = await describeUpload(ingest.head, body.claims(), intent);
-      await this.#deps.account?.admits(intent.principal, about.mimeType);
+      await this.#deps.account.admits(intent.principal, about.mimeType);
       const record = {
         ...about,
         id: fileId,

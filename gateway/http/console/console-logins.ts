@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LateCache } from '../../budget/collections/late-cache.js';
 import { GatewayError } from '../../errors.js';
-import type { Seal } from '../../files/seal.js';
 import type { Audit } from '../../ports/audit.js';
 import type { Clock, Stopwatch } from '../../ports/clock.js';
 import type { ConsoleUser } from '../../ports/console.js';
+import type { Seal } from '../../secrets/seal.js';
 
 /** How long a login lasts. */
 const LOGIN_MS = 8 * 60 * 60 * 1000;

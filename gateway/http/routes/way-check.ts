@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { BODY_BYTES, CHECK_PATH, checkEvents, STREAM_HEADERS, TOKEN, TOKEN_MS } from '../../doctor/way-check.js';
-import type { StateKeys } from '../../files/state-keys.js';
 import type { Clock } from '../../ports/clock.js';
+import type { StateKeys } from '../../secrets/state-keys.js';
 
 type Env = { Bindings: HttpBindings };
 

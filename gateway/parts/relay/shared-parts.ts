@@ -7,7 +7,6 @@ import type { Flow } from '../../files/flow/flow.js';
 import type { IngestDeps } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
 import type { RecentUses } from '../../files/retention/recent-uses.js';
-import type { Seal } from '../../files/seal.js';
 import type { ShortFiles } from '../../files/stored/short-files.js';
 import type { Uploads } from '../../files/uploads/upload.js';
 import type { UploadLinks } from '../../files/uploads/upload-links.js';
@@ -31,6 +30,7 @@ import type { TaskTools } from '../../relay/results/tool/tool-of-task.js';
 import type { Sessions } from '../../relay/session.js';
 import type { FileTakers } from '../../relay/tools/file-takers.js';
 import type { KeptViews } from '../../relay/tools/kept-views.js';
+import type { Seal } from '../../secrets/seal.js';
 import type { ToolFacts } from '../../tools/tool.js';
 import type { Previews } from '../previews.js';
 

@@ -31,7 +31,7 @@ import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds
 import { type Hearing, hear } from './rounds/hear.js';
 import {
   endOf,
-  keptIn,
+  keptAnswers,
   paramsInvalid,
   type Round,
   readRound,
@@ -109,7 +109,7 @@ export class AskingByResult {
     const heard = given && (await this.#hearQuestions(round, hearing));
     if (!heard) return undefined;
     const { files, missing } = given;
-    const kept = keptIn(round);
+    const kept = keptAnswers(round);
     const questions = heard.map(({ question }) => question);
     if (missing.length === 0 && heard.every(isComplete)) {
       return this.#complete(round, { files, questions, kept }, { signal, hold });

@@ -1,8 +1,8 @@
-import type { StateKeys } from '../../files/state-keys.js';
 import type { Authorization } from '../../files/uploads/upload-links.js';
 import type { Clock } from '../../ports/clock.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { StateStore } from '../../ports/state-store.js';
+import type { StateKeys } from '../../secrets/state-keys.js';
 import type { PendingRequest } from '../pending-request.js';
 import { argumentsDigest, canonical } from './sealed-state.js';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { StateKeys } from '../../files/state-keys.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { StateStore } from '../../ports/state-store.js';
+import type { StateKeys } from '../../secrets/state-keys.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Form } from './means.js';
 

@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { breathe } from '../../budget/turn.js';
-import type { Seal } from '../../files/seal.js';
 import type { Authorization } from '../../files/uploads/upload-links.js';
 import { isObject } from '../../json/value.js';
 import type { Means } from '../../policy/means.js';
 import type { OtherFields, ServerFile } from '../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { Owner } from '../../ports/owner.js';
+import type { Seal } from '../../secrets/seal.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { Lacking } from './lacking.js';
 import { formOf, type Way } from './means.js';

@@ -33,7 +33,7 @@ import { plainlyAnswers } from './stray-answers.js';
 const FAREWELL_MS = 10_000;
 
 /** Sees the answer to a POST first; true when it took the exchange over. */
-export type Probe = (answer: UpstreamAnswer) => Promise<boolean>;
+export type TakesOver = (answer: UpstreamAnswer) => Promise<boolean>;
 
 /** One server behind Streamable HTTP: every exchange has its own channel. */
 export class HttpServer {
@@ -57,9 +57,9 @@ export class HttpServer {
 
   /**
    * Sends the messages of a POST and returns their answers.
-   * @param probe sees the answer first; returns true when it has taken over the exchange
+   * @param takesOver sees the answer first
    */
-  async post(asked: Asked, probe?: Probe): Promise<void> {
+  async post(asked: Asked, takesOver?: TakesOver): Promise<void> {
     const { exchange, messages, session, client, inquire } = asked;
     const { principal, identity, signal } = exchange;
     const hasParamHeaders = messages.era.repeatsInHeaders;
@@ -88,7 +88,7 @@ export class HttpServer {
       const request = { method: 'POST', headers, body: outgoing.messages[0], principal, identity } as const;
       answer = await this.#upstream.open(request, signal);
       beginStep({ principal, server: this.#deps.server });
-      if (probe && (await probe(answer))) return;
+      if (takesOver && (await takesOver(answer))) return;
       // the client's own message was short: a web framework's page about its length says nothing to it
       const hasGrown = outgoing.messages[0].length > messages.bytes.length;
       if (hasGrown && answer.status === 413 && answer.kind === 'bytes') throw this.#refused(answer);

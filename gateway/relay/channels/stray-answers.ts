@@ -82,9 +82,9 @@ export function withoutStrays(
 ): Take {
   // a client's own stream has answers to what it asked earlier
   if (!messages || answer.status >= 300) return take;
-  let asked: Asked | undefined;
+  let asked: AskedIds | undefined;
   return (message, cuts) => {
-    asked ??= new Asked(messages.requests);
+    asked ??= new AskedIds(messages.requests);
     if (!isStray(message, asked)) return take(message, cuts);
     answer.connection?.distrust();
     dismiss(cuts).catch(() => undefined);
@@ -100,7 +100,7 @@ export function withoutStrays(
 }
 
 /** True for a message with an answer, alone or in a batch, whose id is certainly none of these requests'. */
-function isStray(message: HeldMessage, asked: Asked): boolean {
+function isStray(message: HeldMessage, asked: AskedIds): boolean {
   if (message.discarded || message.malformed) return false;
   return answersIn(message).some(({ id, base }) => {
     const isBelieved = !rangeAt(message, RANGE.result, [...base, 'result']) && !asked.hasCounted(id);
@@ -113,7 +113,7 @@ const COUNTED = /^(?:[2-9]|[1-9]\d{1,14})$/;
 const INTEGER = /^\d{1,15}$/;
 
 /** The ids of an exchange's requests, as JSON text: a batch has a thousand of them, and so may its answer. */
-class Asked {
+class AskedIds {
   readonly #ids: ReadonlySet<string>;
   /** What they mean, read for the first id that is not written as one of them; undefined where one is not certain. */
   #meanings: ReadonlySet<string> | undefined | 'unread' = 'unread';

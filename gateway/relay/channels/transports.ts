@@ -7,7 +7,7 @@ import type { Session } from '../session.js';
 import { firstEventOf } from '../upstream/first-event.js';
 import { isMcpRefusal } from '../upstream/mcp-refusal.js';
 import type { ChannelDeps } from './deps.js';
-import { HttpServer, type Probe } from './http-server.js';
+import { HttpServer, type TakesOver } from './http-server.js';
 import { SharedServer } from './shared-server.js';
 
 /** The ways to one server, and which of them it speaks. */
@@ -74,12 +74,12 @@ export class Transports {
     return this.#by(sender).inquire(sender);
   }
 
-  /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
-  forward(asked: Asked, probe?: Probe): Promise<void> {
+  /** @param takesOver sees an answer on its own channel first */
+  forward(asked: Asked, takesOver?: TakesOver): Promise<void> {
     const channel = this.channelOf(asked);
     if (channel === 'shared') return this.#sharedServer().post(asked, this.#ofCall);
-    const transport = channel === undefined && asked.messages.initialize ? this.#probe(asked) : undefined;
-    return this.http().post(asked, transport ?? probe);
+    const transport = channel === undefined && asked.messages.initialize ? this.#byAnswer(asked) : undefined;
+    return this.http().post(asked, transport ?? takesOver);
   }
 
   get(caller: Caller): Promise<void> {
@@ -118,7 +118,7 @@ export class Transports {
    * MCP 2025-03-26 §backwards compatibility: a client POSTs `initialize`; if that is refused it issues a GET and waits
    * for `endpoint`. A 2026-07-28 server refuses with a JSON-RPC error, which is never mistaken for that.
    */
-  #probe(asked: Asked): Probe {
+  #byAnswer(asked: Asked): TakesOver {
     return async (answer) => {
       // some HTTP+SSE servers answer a POST like a GET: with a stream that begins by naming their endpoint
       const namesEndpoint = await this.#namesEndpoint(answer);

@@ -17,7 +17,7 @@ import { isErrorAt } from './host/shown-file.js';
 import { textLimit } from './host/unshown.js';
 import { isSpokenOfAsFile, markedAs, namedAs } from './nested-marks.js';
 import type { OutgoingFiles } from './outgoing-files.js';
-import type { TranslateContext } from './translate-context.js';
+import type { NamingContext, TranslateContext } from './translate-context.js';
 
 interface NestedContext {
   mayHoldFiles: (path: JsonPath) => boolean;
@@ -116,7 +116,7 @@ export function refuseTooLarge(claimed: readonly ClaimedNested[], { file: allowe
 export async function publishNested(
   claimed: readonly ClaimedNested[],
   files: OutgoingFiles,
-  { subject, names, refused }: Pick<TranslateContext, 'subject' | 'names' | 'refused'>,
+  { subject, names, refused }: NamingContext & Pick<TranslateContext, 'refused'>,
 ): Promise<{ file: OutgoingFile; block: JsonPath }[]> {
   const published: { file: OutgoingFile; block: JsonPath }[] = [];
   for (const { nested, claims } of claimed) {

@@ -10,7 +10,7 @@ import { type ClaimedCut, isStructured, type MessageCuts } from '../cut/message-
 import { refuseDuplicates } from './duplicates.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import { structuredPath } from './structured-results.js';
-import type { TranslateContext } from './translate-context.js';
+import type { NamingContext, StructureContext, TranslateContext } from './translate-context.js';
 
 /** A string of structuredContent that is a file. */
 export interface StructuredFile {
@@ -22,6 +22,9 @@ export interface StructuredFile {
   path: JsonPath;
 }
 
+/** What makes a file of a string that is expected to be one. */
+type ExpectContext = StructureContext & NamingContext & Pick<TranslateContext, 'limits'>;
+
 /**
  * The files in structuredContent: a string is one if it repeats a file of the same message, or its schema or the
  * operator declares it.
@@ -30,7 +33,7 @@ export async function structuredFiles(
   message: HeldMessage,
   cuts: MessageCuts,
   files: OutgoingFiles,
-  context: TranslateContext,
+  context: ExpectContext & Pick<TranslateContext, 'mayHoldFiles' | 'stays' | 'refused'>,
 ): Promise<StructuredFile[]> {
   const strings = cuts.cuts.filter(
     (cut) =>
@@ -72,7 +75,10 @@ function digestOf(cut: Cut): string | undefined {
 }
 
 /** True when a file is expected here: by the operator's settings or the tool's outputSchema. */
-export async function isExpected(cut: Cut, { settings, structured }: TranslateContext): Promise<boolean> {
+export async function isExpected(
+  cut: Cut,
+  { settings, structured }: Pick<StructureContext, 'settings' | 'structured'>,
+): Promise<boolean> {
   const path = structuredPath(cut.value.path);
   const configured = settings(cut.value.path)?.results.files ?? [];
   if (configured.some((place) => fits(segmentsOf(place), path))) return true;
@@ -87,7 +93,7 @@ export async function isExpected(cut: Cut, { settings, structured }: TranslateCo
 export async function knownDigests(
   files: readonly Pick<ClaimedCut, 'cut'>[],
   cuts: MessageCuts,
-  context: TranslateContext,
+  context: Pick<TranslateContext, 'mayHoldFiles' | 'settings' | 'structured'>,
 ): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
   if (!cuts.texts.some(({ nested }) => nested.hasCuts)) return known;
@@ -106,7 +112,7 @@ export async function knownDigests(
  * True when the client would accept a link, or nothing, in place of the string. Checked before there is a file to link
  * to.
  */
-export async function mayBeLinked(cut: Cut, { client, structured, sampleLinks }: TranslateContext): Promise<boolean> {
+export async function mayBeLinked(cut: Cut, { client, structured, sampleLinks }: StructureContext): Promise<boolean> {
   // the client was shown no schema that could refuse it
   if (client.host?.structured === 'drop') return true;
   return (await structured.fitting(cut, [...(await sampleLinks()), ''])) !== undefined;
@@ -123,7 +129,7 @@ async function expectedFile(
   message: HeldMessage,
   cut: Cut,
   files: OutgoingFiles,
-  context: TranslateContext,
+  context: ExpectContext,
 ): Promise<OutgoingFile | undefined> {
   if (!cut.stored && (cut.size ?? 0) <= context.limits.inlineOther) return undefined;
   if (!(await isExpected(cut, context)) || !(await mayBeLinked(cut, context))) return undefined;

@@ -15,7 +15,7 @@ import { type ClaimedNested, nestedFiles, publishNested, refuseTooLarge } from '
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { Replacement } from './remote-edits.js';
 import { isExpected, knownDigests, mayBeLinked, structuredFiles } from './structured-files.js';
-import type { TranslateContext } from './translate-context.js';
+import type { NamingContext, StructureContext, TranslateContext, WritingContext } from './translate-context.js';
 import { emptyStrings, refusedStrings, textsForRefused } from './types/left-out.js';
 
 /**
@@ -98,7 +98,7 @@ async function refuseLost(
   cuts: MessageCuts,
   files: readonly ClaimedCut[],
   nested: readonly ClaimedNested[],
-  context: TranslateContext,
+  context: StructureContext & Pick<TranslateContext, 'mayHoldFiles'>,
 ): Promise<void> {
   const inTexts = new Set(nested.map((claimed) => claimed.nested.cut));
   const digests = new Set([...files.map(({ cut }) => cut), ...inTexts].map(({ stored }) => stored?.digest));
@@ -117,7 +117,7 @@ async function refuseLost(
 async function allReplacements(
   { stored, leftOut }: CheckedFiles,
   files: OutgoingFiles,
-  context: TranslateContext,
+  context: NamingContext & WritingContext & Pick<TranslateContext, 'refused' | 'remote' | 'unshown'>,
 ): Promise<{ replacements: readonly Replacement[]; unshown: readonly Replacement[] }> {
   const shown = stored.filter(({ cut }) => !context.refused?.of(cut));
   const own = [...leftOut, ...(await published(shown, files, context))];
@@ -130,7 +130,7 @@ async function allReplacements(
 async function published(
   claims: readonly ClaimedCut[],
   files: OutgoingFiles,
-  context: TranslateContext,
+  context: NamingContext & WritingContext,
 ): Promise<Replacement[]> {
   const replacements: Replacement[] = [];
   for (const { cut, place, holder, range, reading } of claims) {

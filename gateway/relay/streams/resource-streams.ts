@@ -45,8 +45,8 @@ const OF_HTTP = new Set([401, 403, 404]);
 
 /** The connection to one server, over any transport. */
 export interface StreamHost {
-  /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
-  forward(asked: Asked, probe?: (answer: UpstreamAnswer) => Promise<boolean>): Promise<void>;
+  /** @param takesOver sees an answer on its own channel first; returns true when it has taken over the exchange */
+  forward(asked: Asked, takesOver?: (answer: UpstreamAnswer) => Promise<boolean>): Promise<void>;
   /** Lets the server judge a caller that reads a file of its own, where that is for the server. @throws GatewayError */
   judge(asked: Asked): Promise<void>;
   /** Sends requests of Wharf's own over HTTP; undefined when all messages share a channel. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Seal } from '../../../gateway/files/seal.js';
 import { ConsoleLogins } from '../../../gateway/http/console/console-logins.js';
 import type { AuditEntry } from '../../../gateway/ports/audit.js';
 import type { ConsoleUser } from '../../../gateway/ports/console.js';
+import { Seal } from '../../../gateway/secrets/seal.js';
 
 const HOUR = 3_600_000;
 const ADDRESS = '192.0.2.1';

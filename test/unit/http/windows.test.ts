@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
-import { Seal } from '../../../gateway/files/seal.js';
 import { ConsoleLogins } from '../../../gateway/http/console/console-logins.js';
 import { Refusals } from '../../../gateway/http/refusals.js';
+import { Seal } from '../../../gateway/secrets/seal.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const MINUTE = 60_000;

@@ -44,6 +44,14 @@ describe('what a caller may send', () => {
     await quotas.begin(ADA);
   });
 
+  it('is given back once, however often a request says that it has ended', async () => {
+    const quotas = lab({ base: { exchanges: 2 } }).replica();
+    const ends = [await quotas.begin(ADA), await quotas.begin(ADA)];
+    for (let at = 0; at < 3; at += 1) ends[0]?.();
+    await quotas.begin(ADA);
+    await expect(quotas.begin(ADA)).rejects.toMatchObject({ facts: { actual: 3 } });
+  });
+
   it('is a number of requests in any minute; a refused one does not count, nor keep its place', async () => {
     const { replica, time } = lab({ base: { requestsPerMinute: 3, exchanges: 3 } });
     const quotas = replica();

@@ -157,6 +157,34 @@ describe('what a caller may store', () => {
     expect(await store(quotas, 4 * MIB)).toBeUndefined();
   });
 
+  it('keeps no room of a file that the state store has taken into account, and whose answer was lost', async () => {
+    const { replica, state } = lab({ storedBytes: 4 * MIB });
+    const quotas = replica();
+    const { tally } = state;
+    const tap = quotas.open(file());
+    await tap?.take(Buffer.alloc(1000));
+    state.tally = async (...given) => {
+      state.tally = tally;
+      await tally(...given);
+      throw new GatewayError('state_unavailable');
+    };
+    await expect(tap?.end('digest')).rejects.toMatchObject({ code: 'state_unavailable' });
+    tap?.abort();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await store(quotas, 4 * MIB)).toBeUndefined();
+  });
+
+  it('uses nothing of a day for a file that is refused because too much is stored', async () => {
+    const { replica, time } = lab({ storedBytes: 3 * MIB, bytesPerDay: 4 * MIB, filesPerDay: 3 });
+    const quotas = replica();
+    const createdAt = time.now;
+    expect(await store(quotas, 3 * MIB)).toBeUndefined();
+    for (let round = 0; round < 5; round += 1) expect(await store(quotas, MIB / 2)).toBe('storage_full');
+    await quotas.released({ principal: 'ada', size: 3 * MIB, createdAt });
+    expect([await store(quotas, MIB / 2), await store(quotas, MIB / 2)]).toEqual([undefined, undefined]);
+    expect(await store(quotas, 1)).toBe('day_quota_used');
+  });
+
   it('is reserved while a file arrives, and comes back after a crash', async () => {
     const { replica, time } = lab({ storedBytes: 10 * MIB });
     const tap = replica().open(file());

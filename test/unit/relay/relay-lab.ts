@@ -11,8 +11,6 @@ import { PartBuffers } from '../../../gateway/files/ingest/part-buffers.js';
 import { QuietWatch } from '../../../gateway/files/ingest/quiet-watch.js';
 import { Library } from '../../../gateway/files/library.js';
 import { CleanUps } from '../../../gateway/files/retention/clean-ups.js';
-import { Seal } from '../../../gateway/files/seal.js';
-import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { Tickets } from '../../../gateway/files/tickets/ticket.js';
 import { Hosts } from '../../../gateway/hosts/hosts.js';
 import { absentCaller } from '../../../gateway/identity/identities.js';
@@ -40,10 +38,13 @@ import { Catalog } from '../../../gateway/relay/tools/catalog.js';
 import { FileTakers } from '../../../gateway/relay/tools/file-takers.js';
 import { OfferedTools } from '../../../gateway/relay/tools/offered-tools.js';
 import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
+import { Seal } from '../../../gateway/secrets/seal.js';
+import { StateKeys } from '../../../gateway/secrets/state-keys.js';
 import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
 import { comparisonLedger, heldBudget, partBudget } from '../../helpers/budgets.js';
 import { catalogOptions } from '../../helpers/catalog.js';
 import { chunkSize } from '../../helpers/effort.js';
+import { noAccount } from '../../helpers/no-account.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const HOST = 'http://store.test';
@@ -159,6 +160,8 @@ export class RelayLab {
       cleanUps: this.#cleanUps,
       expiry: { watch: () => {} },
       comparisons: comparisonLedger(),
+      audit: noAudit({}),
+      account: noAccount,
       readLazy: () => Promise.reject(new Error('not here')),
       settings: {
         gatewayId: 'lab',

@@ -4,9 +4,9 @@ import { describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
-import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { Session, SessionRecord } from '../../../gateway/relay/session.js';
 import { Sessions } from '../../../gateway/relay/session.js';
+import { StateKeys } from '../../../gateway/secrets/state-keys.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const TTL_MS = 60_000;
@@ -17,10 +17,10 @@ function lab({ most = 4, principals = false, ratio = 1 } = {}) {
   const clock = { now: () => time.now, ticks: () => time.now };
   const state = createState(stateSettings.parse({}), { clock, sharing: UNSHARED });
   const keys = new StateKeys([]);
-  const replica = () => {
+  const replica = (own = keys) => {
     const sharing = { ratio, principals, servers: false };
     const ledger = new Ledger({ limit: 'limits.sessions', total: most, sharing });
-    const sessions = new Sessions({ state, keys, clock, log: silentLog, metrics, ttlMs: TTL_MS, ledger });
+    const sessions = new Sessions({ state, keys: own, clock, log: silentLog, metrics, ttlMs: TTL_MS, ledger });
     const ended: Session[] = [];
     sessions.watch('one', (session) => ended.push(session));
     return { sessions, ended, ledger };
@@ -53,6 +53,28 @@ describe('sessions', () => {
     for (const { id, principal } of [other, first, third]) {
       expect((await sessions.find(id, principal, 'one'))?.id).toBe(id);
     }
+  });
+
+  it('exist for their own principal, at their own server, alone; where the server judges each request, for any', async () => {
+    const { sessions, replica } = lab();
+    const { id } = await sessions.open(record('me'));
+    for (const known of [sessions, replica().sessions]) {
+      expect(await known.find(id, 'other', 'one')).toBeUndefined();
+      expect(await known.find(id, 'me', 'two')).toBeUndefined();
+      expect(await known.find(id, undefined, 'two')).toBeUndefined();
+      expect((await known.find(id, undefined, 'one'))?.id).toBe(id);
+      expect((await known.find(id, 'me', 'one'))?.id).toBe(id);
+    }
+  });
+
+  it('end the longest unused ones of a principal that may have fewer than others', async () => {
+    const { sessions, ended } = lab({ most: 8 });
+    const opened = [];
+    for (let at = 0; at < 3; at++) opened.push(await sessions.open(record('few'), 2));
+    await sessions.open(record('few'), 1);
+    await sessions.open(record('other'));
+    expect(ended.map(({ id }) => id)).toEqual(opened.map(({ id }) => id));
+    expect(sessions.size).toBe(2);
   });
 
   it('end one of the principal that has most when there are as many as may be in all', async () => {
@@ -133,6 +155,17 @@ describe('sessions', () => {
     for (const { id } of theirs) expect(await sessions.find(id, 'me', 'one')).toBeDefined();
   });
 
+  it('of another replica are not ended at their servers here once they are over', async () => {
+    const { sessions, ended, replica, time } = lab();
+    const own = replica();
+    const { id } = await sessions.open(record('me', { upstreamSession: 'u' }));
+    await own.sessions.find(id, 'me', 'one');
+    time.now = TTL_MS + 1;
+    for (const one of [own, { sessions }]) expect(await one.sessions.find(id, 'me', 'one')).toBeUndefined();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([ended.map(({ upstreamSession }) => upstreamSession), own.ended]).toEqual([['u'], []]);
+  });
+
   it('are forgotten when the store no longer has them, as after a sleep of the machine, and their streams end', async () => {
     const { sessions, state, time, keys } = lab();
     const { id } = await sessions.open(record('me'));
@@ -145,6 +178,19 @@ describe('sessions', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(await sessions.find(id, 'me', 'one')).toBeUndefined();
     expect(endedStreams).toEqual([id]);
+  });
+
+  it('of a replica that has another secret first are found, and end, while the secret is replaced', async () => {
+    const { replica } = lab();
+    const [before, after] = [
+      ['old', 'new'],
+      ['new', 'old'],
+    ].map((secrets) => replica(new StateKeys(secrets)).sessions);
+    const { id } = (await before?.open(record('me', { upstreamSession: 'u' }))) ?? { id: '' };
+    expect(await after?.find(id, 'me', 'one')).toMatchObject({ upstreamSession: 'u' });
+    expect([await before?.hasEnded(id), await after?.hasEnded(id)]).toEqual([false, false]);
+    await after?.end(id);
+    expect([await before?.hasEnded(id), await after?.hasEnded(id)]).toEqual([true, true]);
   });
 
   it('give their places back', async () => {

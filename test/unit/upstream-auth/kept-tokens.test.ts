@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { create } from '../../../adapters/state/memory.js';
 import { GatewayError } from '../../../gateway/errors.js';
-import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { Tokens } from '../../../gateway/ports/oauth.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { StateKeys } from '../../../gateway/secrets/state-keys.js';
 import { grantTarget } from '../../../gateway/upstream-auth/grant-target.js';
 import { KeptTokens, placeOfPerson } from '../../../gateway/upstream-auth/kept-tokens.js';
 import { RenewedTokens } from '../../../gateway/upstream-auth/renewed-tokens.js';

@@ -18,7 +18,7 @@ import { OneWrite } from './one-write.js';
 
 export interface AppendDeps {
   ingest: IngestDeps;
-  account?: Pick<FileAccount, 'fits' | 'admits' | 'released'> | undefined;
+  account: Pick<FileAccount, 'fits' | 'admits' | 'released'>;
   writes: ResumableWrites;
   library: Library;
   notes: ProgressNotes;
@@ -222,7 +222,7 @@ export class Append {
     const { length, offset, isStored } = this.#progress;
     if ((await ingest.objects.head(key))?.size !== length) {
       if (await notes.end(this.#admission.fileId, this.#noted))
-        void account?.released(this.#counted(isStored ? length : offset));
+        void account.released(this.#counted(isStored ? length : offset));
       throw new GatewayError('upload_unknown', { reason: 'uploadNotFound' });
     }
     this.#isFinished = true;
@@ -253,7 +253,7 @@ export class Append {
     try {
       checkSum(digest, intent);
       const about = await describeUpload(head, { name, mimeType }, intent);
-      await this.#deps.account?.admits(intent.principal, about.mimeType);
+      await this.#deps.account.admits(intent.principal, about.mimeType);
       // An upload that outlasts a file's whole life could no longer see that the file existed.
       if (this.#deps.clock.now() - createdAt >= this.#deps.settings.retentionMs) throw uploadExpired();
       return { ...about, digest };
@@ -318,7 +318,7 @@ export class Append {
     if (this.#isFinished) library.discard(key, this.#counted(length));
     else if (place !== undefined) {
       ingest.cleanUps.run(key, () => writes.discard(key, place));
-      void account?.released(this.#counted(offset));
+      void account.released(this.#counted(offset));
     }
   }
 

@@ -86,7 +86,7 @@ export class ResumableUploads {
     if (length > largest.allowed) throw tooLarge(largest, length);
     if (intent.size !== undefined && length !== intent.size) throw sizeDiffers(intent.size, length);
     checkDeclared(intent, announced);
-    await this.#deps.account?.fits(intent.principal, length);
+    await this.#deps.account.fits(intent.principal, length);
     await this.#interrupt(fileId);
     const createdAt = clock.now();
     const longest = Math.min(LONGEST_MS, settings.retentionMs);
@@ -244,7 +244,7 @@ export class ResumableUploads {
     }
     if (key === undefined || place === undefined) return;
     ingest.cleanUps.run(key, () => writes.discard(key, place));
-    void account?.released({ principal, size: offset, createdAt });
+    void account.released({ principal, size: offset, createdAt });
   }
 }
 

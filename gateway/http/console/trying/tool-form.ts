@@ -230,7 +230,7 @@ function aboutOf(schema: JsonObject): string | undefined {
 }
 
 /** The beginning of a text of a server's. */
-export function short(text: string, most: number): string {
+function short(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 

@@ -49,7 +49,7 @@ export async function readRound(asked: Asked, request: PendingRequest, deps: Rou
 }
 
 /** The client's answers to the server's own questions, of all rounds. */
-export function keptIn({ state, answers }: Round): JsonObject {
+export function keptAnswers({ state, answers }: Round): JsonObject {
   const own = Object.entries(answers).filter(([key]) => !isOwnKey(key));
   return Object.fromEntries([...Object.entries(state.kept ?? {}), ...own]);
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../errors.js';
-import type { StateKeys } from '../../../files/state-keys.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { StateStore } from '../../../ports/state-store.js';
+import type { StateKeys } from '../../../secrets/state-keys.js';
 import { parseJson } from '../../../wire/json/parse.js';
 import type { TakenQuestion } from '../sealed-state.js';
 

@@ -47,7 +47,7 @@ export function tellPrograms(
   message: HeldMessage,
   entries: readonly FileEntry[],
   { moves, replaced }: { moves: BlockMoves; replaced: ReadonlySet<string> },
-  context: TranslateContext,
+  context: Pick<TranslateContext, 'client' | 'links' | 'remote' | 'refused' | 'edits'>,
 ): void {
   const links = context.links
     .filter(({ result, index }) => !replaced.has(pointer([...result, 'content', index])))

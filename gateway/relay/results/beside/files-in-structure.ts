@@ -9,7 +9,7 @@ import type { MessageCuts } from '../../cut/message-cuts.js';
 import { apart } from '../host/apart.js';
 import { appendBlocks, contentOf, type DroppedStructure, droppedStructure } from '../host/dropped-structure.js';
 import type { StructuredFile } from '../structured-files.js';
-import type { TranslateContext } from '../translate-context.js';
+import type { TranslateContext, WritingContext } from '../translate-context.js';
 import type { BlockMoves } from './block-moves.js';
 import { entriesOf, type FileEntry } from './file-entries.js';
 
@@ -21,6 +21,9 @@ const CONTENT: SlotPlace = {
   kind: 'content',
   encoding: 'base64',
 };
+
+/** What appends blocks to the content of a result. */
+type AppendContext = WritingContext & Pick<TranslateContext, 'edits'>;
 
 /** A message under way, with what has been written for it so far. */
 interface Translation {
@@ -42,7 +45,7 @@ export async function replaceStructured(
   translation: Translation,
   found: readonly StructuredFile[],
   dropped: readonly JsonPath[],
-  context: TranslateContext,
+  context: AppendContext & Pick<TranslateContext, 'remote' | 'limits' | 'structured'>,
 ): Promise<ReadonlyMap<string, JsonPath>> {
   const { entries } = translation;
   const drops = context.client.host?.structured === 'drop';
@@ -70,7 +73,7 @@ async function dropStructure(
   dropped: DroppedStructure,
   found: readonly StructuredFile[],
   translation: Translation,
-  context: TranslateContext,
+  context: AppendContext,
 ): Promise<void> {
   await appendFiles(dropped, found, translation, context);
   context.edits.remove([...dropped.result, 'structuredContent']);
@@ -80,7 +83,7 @@ async function dropStructure(
 async function addBlocks(
   found: readonly StructuredFile[],
   translation: Translation,
-  context: TranslateContext,
+  context: AppendContext & Pick<TranslateContext, 'limits'>,
 ): Promise<void> {
   for (const [place, result] of new Map(found.map(({ result }) => keyed(result)))) {
     const here = found.filter((one) => pointer(one.result) === place);
@@ -95,7 +98,7 @@ async function appendFiles(
   place: DroppedStructure,
   found: readonly StructuredFile[],
   { moves, entries }: Pick<Translation, 'moves' | 'entries'>,
-  context: TranslateContext,
+  context: AppendContext,
 ): Promise<void> {
   const { result, length = 0, block } = place;
   const shown = new Set(entriesOf(result, entries).map(({ file }) => file.ref.digest));
@@ -113,7 +116,7 @@ async function appendFiles(
 
 async function linkStructured(
   { cut, file, result, path }: StructuredFile,
-  { structured, edits }: TranslateContext,
+  { structured, edits }: Pick<TranslateContext, 'structured' | 'edits'>,
   entries: FileEntry[],
 ): Promise<void> {
   const { url, link: short } = file.ref;
@@ -132,7 +135,7 @@ export async function addStructured(
   message: HeldMessage,
   result: JsonPath,
   entries: readonly FileEntry[],
-  { dialects, client, structured, edits }: TranslateContext,
+  { dialects, client, structured, edits }: Pick<TranslateContext, 'dialects' | 'client' | 'structured' | 'edits'>,
 ): Promise<void> {
   if (rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent'])) return;
   if (!eraOf(client.protocolVersion).hasStructuredContent) return;

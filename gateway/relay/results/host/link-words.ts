@@ -7,7 +7,7 @@ import type { HandleUses } from '../../../ports/dialect.js';
 import type { Host, ShownText } from '../../../ports/host.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../../ports/json.js';
 import { pointer } from '../../../wire/json/pointer.js';
-import type { TranslateContext } from '../translate-context.js';
+import type { LinkContext } from '../translate-context.js';
 import { isAddress, textOfBlock } from './embedded-text.js';
 import { linesOf } from './shortened-text.js';
 
@@ -31,8 +31,6 @@ interface Block {
   path: JsonPath;
   block: JsonObject;
 }
-
-type LinkContext = Pick<TranslateContext, 'links' | 'uses' | 'limits' | 'room'>;
 
 /** Where the words for a link of the server's stand. */
 export type Telling = 'before' | 'instead';

@@ -15,7 +15,7 @@ import type { HeldMessage, WatchRange } from '../../../wire/json/reader.js';
 import type { CutDeps, MessageCuts } from '../../cut/message-cuts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
-import type { TranslateContext } from '../translate-context.js';
+import type { LinkContext, NamingContext, TranslateContext, WritingContext } from '../translate-context.js';
 import { apart } from './apart.js';
 import { headed, tellsEmbedded, textOfBlock } from './embedded-text.js';
 import { type ImageRoom, mostImages, sizeOf } from './image-room.js';
@@ -130,6 +130,12 @@ export async function storeUnshown(
   }
 }
 
+/** What finds such blocks. */
+type SearchContext = LinkContext & Pick<TranslateContext, 'client' | 'mayHoldFiles' | 'refused' | 'longestText'>;
+
+/** What makes files of them. */
+type PublishContext = NamingContext & WritingContext & Pick<TranslateContext, 'limits'>;
+
 /**
  * What replaces small blocks whose bytes the host would not show, and texts longer than it shows; and what is said of links
  * that it does not show.
@@ -142,7 +148,7 @@ export async function unshownBlocks(
     files,
     images,
   }: { message: HeldMessage; cuts: MessageCuts; files: OutgoingFiles; images: ImageRoom },
-  context: TranslateContext,
+  context: SearchContext & PublishContext,
   deps: UnshownDeps,
 ): Promise<Replacement[]> {
   const { limits } = context;
@@ -198,7 +204,7 @@ function placeBefore(path: JsonPath): JsonPath {
 
 function unshownIn(
   { message, cuts, images }: { message: HeldMessage; cuts: MessageCuts; images: ImageRoom },
-  context: TranslateContext,
+  context: SearchContext,
 ): FoundBlock[] {
   const { limits, client } = context;
   const texts = cuts.texts.map(({ value, nested }) => ({ value, inline: nested.inline }));
@@ -270,7 +276,7 @@ function textOf(pieces: readonly Buffer[]): string {
 async function replaced(
   { path, block, what }: FoundBlock,
   files: OutgoingFiles,
-  context: TranslateContext,
+  context: PublishContext,
   deps: UnshownDeps,
 ): Promise<Pick<Replacement, 'blocks' | 'file' | 'link' | 'resource'>> {
   if (what.kind === 'link') {
@@ -309,7 +315,7 @@ async function replaced(
 function besideImage(
   file: OutgoingFile,
   path: JsonPath,
-  write: TranslateContext['write'],
+  write: WritingContext['write'],
   client: ClientFacts,
 ): Pick<Replacement, 'blocks' | 'file' | 'link'> {
   const blocks = write(BLOCK, { ...file, preview: { facts: {} } }, {}, client);

@@ -1,4 +1,3 @@
-import type { StateKeys } from '../../../files/state-keys.js';
 import { lightValue } from '../../../json/light-value.js';
 import { isObject } from '../../../json/value.js';
 import { RANGE, rangeAt } from '../../../mcp/ranges.js';
@@ -7,6 +6,7 @@ import type { Limits } from '../../../policy/limits.js';
 import type { JsonPath, JsonValue } from '../../../ports/json.js';
 import type { Log } from '../../../ports/log.js';
 import type { StateStore } from '../../../ports/state-store.js';
+import type { StateKeys } from '../../../secrets/state-keys.js';
 import { parseJson } from '../../../wire/json/parse.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
 import type { FileNames, PendingRequest, TracedRequest } from '../../pending-request.js';

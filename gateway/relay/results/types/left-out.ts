@@ -14,7 +14,10 @@ interface RefusedString {
 }
 
 /** The texts that stand in the places of refused files. */
-export function textsForRefused(claimed: readonly ClaimedCut[], { refused }: TranslateContext): Replacement[] {
+export function textsForRefused(
+  claimed: readonly ClaimedCut[],
+  { refused }: Pick<TranslateContext, 'refused'>,
+): Replacement[] {
   return claimed.flatMap(({ cut, place, holder, range }) => {
     const file = refused?.of(cut);
     return file ? [{ range, kind: place.kind, blocks: [refusedBlock(place.kind, file, holder)] }] : [];
@@ -22,7 +25,10 @@ export function textsForRefused(claimed: readonly ClaimedCut[], { refused }: Tra
 }
 
 /** The strings of structuredContent that repeat a refused file, or are files themselves and refused. */
-export async function refusedStrings(cuts: MessageCuts, context: TranslateContext): Promise<RefusedString[]> {
+export async function refusedStrings(
+  cuts: MessageCuts,
+  context: Pick<TranslateContext, 'mayHoldFiles' | 'refused' | 'settings' | 'structured'>,
+): Promise<RefusedString[]> {
   const { refused } = context;
   if (!refused) return [];
   const found: RefusedString[] = [];
@@ -43,7 +49,7 @@ export async function refusedStrings(cuts: MessageCuts, context: TranslateContex
  */
 export async function emptyStrings(
   strings: readonly RefusedString[],
-  { client, structured, edits }: TranslateContext,
+  { client, structured, edits }: Pick<TranslateContext, 'client' | 'structured' | 'edits'>,
   isDropped: (result: JsonPath) => boolean,
 ): Promise<void> {
   for (const { cut, file } of strings) {

@@ -4,6 +4,7 @@ import { Expiry } from '../../../../gateway/files/retention/expiry.js';
 import { createSweep } from '../../../../gateway/files/retention/sweep.js';
 import type { AuditEntry } from '../../../../gateway/ports/audit.js';
 import type { Metrics } from '../../../../gateway/ports/metrics.js';
+import { noAccount } from '../../../helpers/no-account.js';
 import { silentLog } from '../../../helpers/silent-log.js';
 import { createLab, HOUR, RETENTION } from '../uploads/upload-lab.js';
 
@@ -18,8 +19,8 @@ async function stored() {
   const entries: AuditEntry[] = [];
   const audit = { record: (entry: AuditEntry) => void entries.push(entry) };
   const { objects, state } = lab;
-  const control = new FileControl({ objects, state, audit, clock, retentionMs: RETENTION });
-  const deps = { objects, state, clock, log: silentLog, metrics, retentionMs: RETENTION };
+  const control = new FileControl({ objects, state, audit, account: noAccount, clock, retentionMs: RETENTION });
+  const deps = { objects, state, account: noAccount, clock, log: silentLog, metrics, retentionMs: RETENTION };
   return { ...lab, record, control, entries, deps };
 }
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../../gateway/budget/ledger.js';
 import { Origins } from '../../../../gateway/files/flow/origins.js';
-import { StateKeys } from '../../../../gateway/files/state-keys.js';
 import type { StateStore } from '../../../../gateway/ports/state-store.js';
+import { StateKeys } from '../../../../gateway/secrets/state-keys.js';
 import { sha256Url } from '../../../helpers/bytes.js';
 
 const DAY = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { StateKeys } from '../../../../gateway/files/state-keys.js';
 import { Tickets } from '../../../../gateway/files/tickets/ticket.js';
+import { StateKeys } from '../../../../gateway/secrets/state-keys.js';
 import { createLab, HELLO, type Lab, TTL } from '../uploads/upload-lab.js';
 
 let lab: Lab;
@@ -55,5 +55,31 @@ describe('the ticket of an upload', () => {
     await expect(lab.send(ticket, HELLO)).rejects.toMatchObject({ code: 'link_expired' });
     lab.time.now -= 1;
     expect((await lab.uploadLinks.inspect(ticket)).kind).toBe('open');
+  });
+
+  it('keeps the mark of another replica that comes at the same time as its own', async () => {
+    const upload = await tickets.mintUpload('f_1', { principal: 'ann' }, lab.time.now + TTL);
+    let isFirst = true;
+    const replace: typeof lab.state.replace = async (...given) => {
+      if (isFirst) {
+        isFirst = false;
+        await tickets.noteOpened(upload);
+      }
+      return lab.state.replace(...given);
+    };
+    const other = new Tickets({ ...lab.state, replace }, new StateKeys(['secret']), { now: () => lab.time.now });
+    await other.revokeUpload(upload);
+    expect(await tickets.findUpload(upload)).toMatchObject({ isOpened: true, isRevoked: true });
+  });
+
+  it('is known as one that has ended for an hour after the upload that it is kept for', async () => {
+    const { state, time } = createLab();
+    const own = new Tickets(state, new StateKeys(['secret']), { now: () => time.now });
+    const upload = await own.mintUpload('f_1', { principal: 'ann' }, time.now + TTL);
+    await own.keep(upload, time.now + 10 * HOURS);
+    time.now += 11 * HOURS - 1;
+    expect(await own.findUpload(upload)).toMatchObject({ fileId: 'f_1', isExpired: true });
+    time.now += 1;
+    expect(await own.findUpload(upload)).toBeUndefined();
   });
 });

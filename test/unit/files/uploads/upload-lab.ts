@@ -1,9 +1,9 @@
+import { create as noAudit } from '../../../../adapters/audit/none.js';
 import { create as createObjects, settings as objectSettings } from '../../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../../gateway/budget/ledger.js';
 import { FewLines } from '../../../../gateway/few-lines.js';
 import type { LibraryDeps } from '../../../../gateway/files/library.js';
-import { StateKeys } from '../../../../gateway/files/state-keys.js';
 import type { OpenTap } from '../../../../gateway/files/tap.js';
 import type { UploadIntent } from '../../../../gateway/files/tickets/upload-intent.js';
 import type { ResumableUploads } from '../../../../gateway/files/uploads/resumable/resumable-uploads.js';
@@ -12,7 +12,9 @@ import { createFileParts, type FileParts } from '../../../../gateway/parts/files
 import type { Log } from '../../../../gateway/ports/log.js';
 import type { ObjectStore } from '../../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../../gateway/ports/state-store.js';
+import { StateKeys } from '../../../../gateway/secrets/state-keys.js';
 import { comparisonLedger, heldBudget, partBudget, shortLedger } from '../../../helpers/budgets.js';
+import { noAccount } from '../../../helpers/no-account.js';
 import { PIXEL } from '../../../helpers/pixel.js';
 import { silentLog } from '../../../helpers/silent-log.js';
 
@@ -56,6 +58,9 @@ export function createLab(options: LabOptions = {}) {
       short: shortLedger(options.short ?? 0),
       comparisons: comparisonLedger(),
       taps: options.taps ?? [],
+      audit: noAudit({}),
+      flow: { isOn: false, origins: { note: async () => {} } },
+      account: noAccount,
       clock,
       log: options.log ?? silentLog,
       fewLines: new FewLines(clock),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Seal } from '../../../../gateway/files/seal.js';
 import { type Bound, closeState, openState, type State } from '../../../../gateway/relay/asking/sealed-state.js';
+import { Seal } from '../../../../gateway/secrets/seal.js';
 
 const seal = new Seal(['one secret']);
 const bound: Bound = {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../../gateway/budget/ledger.js';
-import { StateKeys } from '../../../../gateway/files/state-keys.js';
 import type { StateStore } from '../../../../gateway/ports/state-store.js';
 import { type TaskQuestion, TaskQuestions } from '../../../../gateway/relay/asking/tasks/task-questions.js';
+import { StateKeys } from '../../../../gateway/secrets/state-keys.js';
 
 const OLD = 'the secret that was there before, and has been replaced';
 const NEW = 'the secret that takes its place, and seals what is new';

@@ -24,16 +24,15 @@ const progress = (token: number) =>
 
 function channel({ isShared = false } = {}) {
   const streams = new ChannelStreams(isShared, { most: 10, ms: 1000, clock: { ticks: () => 0 }, givenUp: () => {} });
-  const post = (request: PendingRequest): PostStream => {
+  const place = (request: PendingRequest) => {
     const reply = { gone: false, begun: false, written: 0, onClose() {}, end() {} } as unknown as Reply;
-    const exchange = { headers: {}, reply, facts: noFacts() } as unknown as Exchange;
+    const exchange = { headers: { accept: 'text/event-stream' }, reply, facts: noFacts() } as unknown as Exchange;
     const asked = { exchange, messages: { era: ASSUMED_ERA } } as unknown as Asked;
     const pending = new Map([[request.id, request]]);
     const stream = new PostStream(asked, pending, { head: 'later', deps: lab.deps });
-    streams.add(stream, pending);
-    return stream;
+    return { stream, place: streams.add(stream, pending) };
   };
-  return { streams, post };
+  return { streams, place, post: (request: PendingRequest) => place(request).stream };
 }
 
 function withToken(id: string, progressToken: number): PendingRequest {
@@ -57,5 +56,26 @@ describe('the streams of a channel', () => {
     expect(streams.targetOf(progress(1))).toBe(stream);
     await streams.settle('1');
     expect(streams.targetOf(progress(1))).toBeUndefined();
+  });
+
+  it('bring the progress of a call whose client has left to no other, though there is only one', () => {
+    const { streams, place, post } = channel();
+    const left = place(withToken('1', 7));
+    const other = post(call('2'));
+    streams.remove(left.place, ['1']);
+    expect(streams.targetOf(progress(7))).toBeUndefined();
+    // of what is not known at all it is the only one that may have asked for it
+    expect(streams.targetOf(progress(8))).toBe(other);
+  });
+
+  it('keep a request whose id and token were those of an earlier one when that is over', async () => {
+    const { streams, place, post } = channel();
+    const earlier = place(withToken('1', 7));
+    await streams.settle('1');
+    const later = post(withToken('1', 7));
+    post(call('2'));
+    streams.remove(earlier.place, []);
+    expect(streams.of('1')).toBe(later);
+    expect(streams.targetOf(progress(7))).toBe(later);
   });
 });

@@ -50,6 +50,25 @@ describe('the size up to which a file stays inline', () => {
   });
 });
 
+it('the files of a message are looked at in as many values as limits.values allows: those behind them stay as they came', async () => {
+  const wide = (bytes: number) => {
+    const extras = `"_meta":{"list":[${Array(30).fill(1).join(',')}]}`;
+    return `{"type":"image","data":"${base64(bytes)}","mimeType":"image/png",${extras}}`;
+  };
+  const blocks = [400, 401, 402].map(wide);
+  const body = answer(blocks.join(','));
+  for (const [values, cut] of [
+    [80, 2],
+    [1000, 3],
+  ] as const) {
+    const lab = new RelayLab({ limits: { ...LIMITS, values } });
+    const { text } = await lab.relay(inPieces(body, 97));
+    expect(blocks.map((block) => text.includes(block))).toEqual(blocks.map((_, at) => at >= cut));
+    expect(JSON.parse(text).result._meta['dev.wharf/files']).toHaveLength(cut);
+    expect(await lab.leaks()).toEqual(NO_LEAKS);
+  }
+});
+
 describe('what passes a limit is an error for its own request', () => {
   const fine = answer(`{"type":"text","text":"fine"}`, 2);
   const many = Array.from({ length: 4 }, () => `{"type":"image","data":"${base64(400)}","mimeType":"image/png"}`);

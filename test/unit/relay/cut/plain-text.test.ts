@@ -120,6 +120,35 @@ describe('a file among the words of a text becomes a link where it stands, and e
   });
 });
 
+it('as many files as limits.files become links in the texts of a message, and all others stay as they are', async () => {
+  const uris = Array.from({ length: 5 }, (_, at) => `data:image/png;base64,${someBytes(600 + at).toString('base64')}`);
+  const text = uris.map((uri) => `![x](${uri})`).join('\n');
+  for (const piece of PIECES) {
+    const lab = new RelayLab({ limits: { ...LIMITS, files: 3 } });
+    const relayed = await lab.relay(inPieces(bodyOf(text), piece), 'json', [call('1')]);
+    const { content, _meta } = JSON.parse(relayed.text).result;
+    expect(uris.map((uri) => content[0].text.includes(uri))).toEqual([false, false, false, true, true]);
+    expect(_meta['dev.wharf/files']).toHaveLength(3);
+    expect(await lab.leaks()).toEqual(NO_LEAKS);
+  }
+});
+
+it('strings of a text that stay in it do not count as files of the message', async () => {
+  const text = JSON.stringify({ id: 7, payloads: [DATA, DATA.slice(4), DATA.slice(8)] });
+  const images = [601, 602].map((size) => ({
+    type: 'image',
+    mimeType: 'image/png',
+    data: someBytes(size).toString('base64'),
+  }));
+  const result = { content: [{ type: 'text', text }, ...images] };
+  const lab = new RelayLab({ limits: { ...LIMITS, files: 3 } });
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result });
+  const relayed = JSON.parse((await lab.relay(inPieces(body, 97), 'json', [call('1')])).text);
+  expect(relayed.result.content[0]).toEqual(result.content[0]);
+  expect(relayed.result._meta['dev.wharf/files']).toHaveLength(2);
+  expect(await lab.leaks()).toEqual(NO_LEAKS);
+});
+
 describe('a text stays as it is', () => {
   const usual = {};
   const off: Record<string, ToolSettings> = { t: { files: [], results: { text: 'off', files: [] } } };
@@ -148,6 +177,26 @@ describe('a text stays as it is', () => {
       },
       { settings },
     );
+  });
+
+  it.each([
+    ['that is more than its tool may have in a file, and none', `Here: ${DATA}`],
+    ['that is such JSON', JSON.stringify({ id: 7, payload: DATA })],
+  ])('with base64 %s', async (_what, text) => {
+    const body = bodyOf(text);
+    const toolLimits = { t: { limits: { file: BYTES.length - 1 } } };
+    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), { toolLimits });
+    // of a file the limit holds
+    const { error } = JSON.parse(
+      (
+        await new RelayLab({ limits: LIMITS, toolLimits }).relay(
+          inPieces(bodyOf(`![x](${URI})`), Number.MAX_SAFE_INTEGER),
+          'json',
+          [call('1')],
+        )
+      ).text,
+    );
+    expect(error.data).toMatchObject({ code: 'file_too_large', allowed: BYTES.length - 1, actual: BYTES.length });
   });
 
   it('with hexadecimal, for a host that cuts it off as well', async () => {

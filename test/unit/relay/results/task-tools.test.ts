@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../../gateway/budget/ledger.js';
-import { StateKeys } from '../../../../gateway/files/state-keys.js';
 import type { StateStore } from '../../../../gateway/ports/state-store.js';
 import { TaskTools } from '../../../../gateway/relay/results/tool/tool-of-task.js';
+import { StateKeys } from '../../../../gateway/secrets/state-keys.js';
 import { silentLog } from '../../../helpers/silent-log.js';
 
 const OWNER = { principal: 'ann', server: 'docs' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Seal } from '../../../gateway/files/seal.js';
+import { Seal } from '../../../gateway/secrets/seal.js';
 
 const TEXTS = ['', 'a', 'https://files.example/x?sig=hunter2', 'ü€𝄞', 'x'.repeat(5000)];
 
