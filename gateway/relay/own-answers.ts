@@ -93,8 +93,9 @@ export class OwnAnswers {
       }
       const rest = await withoutRequests(messages, works, owner);
       const reply = this.#batchReply(asked, rest, { own, held });
-      if (!rest) return reply.all({ status: 202, body: 'other' });
-      await this.#forwardRest({ ...asked, messages: rest, exchange: { ...exchange, reply } }, reply, forward);
+      if (rest) await this.#forwardRest({ ...asked, messages: rest, exchange: { ...exchange, reply } }, reply, forward);
+      else reply.all({ status: 202, body: 'other' });
+      exchange.facts.bytesOut = exchange.reply.written;
     } finally {
       if (!exchange.reply.begun) held.release();
     }

@@ -89,14 +89,19 @@ export class ResourceStreams {
   }
 
   /**
-   * How a request of a batch is answered that is for the bytes of a file of Wharf's own: by a link. Undefined for all others.
-   * @throws as `#sender`
+   * How a request of a batch is answered that is for the bytes of a file of Wharf's own, by a link, or that is refused.
+   * Undefined for all others.
    */
   async ownLink(request: PendingRequest, asked: Asked): Promise<(() => Promise<LocalAnswer>) | undefined> {
-    const { exchange, client } = asked;
+    const { exchange } = asked;
     const streaming = this.#deps.dialects.find((one) => one.streaming?.method === request.method)?.streaming;
     if (!streaming) return undefined;
-    const sender = this.#sender(request, streaming, asked);
+    let sender: StreamSender;
+    try {
+      sender = this.#sender(request, streaming, asked);
+    } catch (refusal) {
+      return async () => this.#refusalOf(refusal, streaming, asked);
+    }
     const own = await ownUri(this.#deps.cut.library, sender.order.uri, exchange.principal);
     if (!own) return undefined;
     await this.#host.judge(asked);
@@ -104,11 +109,15 @@ export class ResourceStreams {
       try {
         return { result: await sender.linkTo(await this.#ownFile(own, exchange)) };
       } catch (thrown) {
-        const error = asGatewayError(thrown);
-        if (noteOutcome(error, exchange)) reportError(this.#deps, error, 'a resource could not be streamed');
-        return { error: rpcErrorOf(thrown, streaming, client) };
+        return this.#refusalOf(thrown, streaming, asked);
       }
     };
+  }
+
+  #refusalOf(thrown: unknown, streaming: ResourceStreaming, { exchange, client }: Asked): LocalAnswer {
+    const error = asGatewayError(thrown);
+    if (noteOutcome(error, exchange)) reportError(this.#deps, error, 'a resource could not be streamed');
+    return { error: rpcErrorOf(thrown, streaming, client) };
   }
 
   async #answer(streaming: ResourceStreaming, asked: Asked): Promise<undefined> {

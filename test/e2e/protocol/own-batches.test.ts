@@ -139,6 +139,15 @@ describe('a batch with requests for Wharf', () => {
     }
   });
 
+  it('has an error for a stream that its client does not take, and the server’s answer to the rest', async () => {
+    const stream = { jsonrpc: '2.0', id: 's', method: 'resources/stream', params: { uri: 'docs://a' } };
+    fake.queue.push({ contentType: 'application/json', body: '[{"jsonrpc":"2.0","id":"p","result":{}}]' });
+    const got = await client.post([PING, stream]);
+    expect(byId(got, 'p')?.result).toEqual({});
+    expect(byId(got, 's')?.error?.code).toBe(-32601);
+    expect(JSON.parse(String(fake.requests.at(-1)?.body))).toEqual([PING]);
+  });
+
   it.each([404, 400])('is refused as a whole by a server with the status %s', async (status) => {
     fake.queue.push({
       status,
