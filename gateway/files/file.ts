@@ -121,6 +121,8 @@ export type CountedFile = Pick<FileRecord, 'principal' | 'size' | 'createdAt' | 
 export interface FileAccount {
   /** Whether a caller may upload a file of a size. @throws GatewayError `upload_too_large` */
   fits(principal: string, size: number): Promise<void>;
+  /** Whether a file of a size can ever be a caller's, whatever it has stored. @throws GatewayError `upload_too_large` */
+  canFit(principal: string, size: number): Promise<void>;
   /** Whether a caller may upload files of a type. @throws GatewayError `upload_type_refused` */
   admits(principal: string, mimeType: string): Promise<void>;
   /** A file is used, and lives longer. Does not fail. */

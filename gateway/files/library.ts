@@ -56,7 +56,10 @@ export type Resolved =
   | { kind: 'unknown' };
 
 /** What a handle means once a lazy file has been read. */
-export type Opened = Exclude<Resolved, { kind: 'lazy' }>;
+export type Opened =
+  | Exclude<Resolved, { kind: 'lazy' }>
+  /** The handle stands for so many files, each of which has a handle of its own. */
+  | { kind: 'several'; handles: readonly string[] };
 
 /** The files Wharf knows: their records, their links and their lifetimes. */
 export class Library {
@@ -216,10 +219,20 @@ export class Library {
    * @throws GatewayError the error of reading it
    */
   async open(handle: string, principal: string, signal: AbortSignal): Promise<Opened> {
+    if (this.bundles.names(handle)) return this.#openBundle(handle, principal, signal);
     const found = await this.resolve(handle, principal);
     if (found.kind === 'lazy') return { kind: 'ready', record: await found.read(signal) };
     // objects may go before their records: by a lifecycle rule of the store, or by hand
     return found.kind === 'ready' && !(await this.stored.isThere(found.record, signal)) ? { kind: 'expired' } : found;
+  }
+
+  /** The handle of one upload link for several files is as good as that of its file, where it has brought one. */
+  async #openBundle(handle: string, principal: string, signal: AbortSignal): Promise<Opened> {
+    const found = await this.bundles.resolve(handle, principal);
+    if (found.kind !== 'ready') return found;
+    const [only, ...others] = found.handles;
+    if (only === undefined || others.length > 0) return { kind: 'several', handles: found.handles };
+    return this.open(only, principal, signal);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { GatewayError, tooDeep } from '../errors.js';
-import { JsonDocument } from '../json/document.js';
+import { batchItems, JsonDocument } from '../json/document.js';
 import { jsonFault } from '../json/fault.js';
 import { isObject } from '../json/value.js';
 import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
@@ -34,6 +34,10 @@ const MAX_NAME_BYTES = 1024;
 export const CANCELLED = 'notifications/cancelled';
 
 const PROGRESS = 'notifications/progress';
+
+const OPEN_BATCH = Buffer.from('[');
+const NEXT_IN_BATCH = Buffer.from(',');
+const CLOSE_BATCH = Buffer.from(']');
 
 /** A request among the messages of one POST. */
 export interface ClientRequest {
@@ -199,6 +203,40 @@ function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: bo
     statelessVersion,
     era: eraOfMessage(statelessVersion),
     initialize: requests.find((request) => request.method === 'initialize'),
+  };
+}
+
+/**
+ * A batch without some of its requests; undefined where nothing else is in it.
+ * @param owner whose work it is
+ */
+export async function withoutRequests(
+  messages: ClientMessages,
+  left: { has(request: ClientRequest): boolean },
+  owner: Owner,
+): Promise<ClientMessages | undefined> {
+  const gone = new Set(messages.requests.flatMap((request) => (left.has(request) ? request.base : [])));
+  const count = messages.count - gone.size;
+  if (count === 0) return undefined;
+  const pieces: Buffer[] = [];
+  // by its old place, the new one of each that stays
+  const places = new Map<number, number>();
+  for (const [index, item] of (await batchItems(messages.bytes, messages.count, owner)).entries()) {
+    if (gone.has(index)) continue;
+    pieces.push(places.size === 0 ? OPEN_BATCH : NEXT_IN_BATCH, item);
+    places.set(index, places.size);
+  }
+  const requests = messages.requests.flatMap((request) => {
+    const place = places.get(request.base[0] ?? 0);
+    return place === undefined ? [] : [{ ...request, base: [place] }];
+  });
+  const first = requests.find(({ base }) => base[0] === 0);
+  return {
+    ...messages,
+    bytes: Buffer.concat([...pieces, CLOSE_BATCH]),
+    count,
+    requests,
+    firstMethod: gone.has(0) ? (first?.method ?? 'response') : messages.firstMethod,
   };
 }
 

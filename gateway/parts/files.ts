@@ -137,6 +137,7 @@ function uploadParts(
     tickets,
     codes: new UploadCodes(state, keys, clock),
     clock,
+    account,
     settings: { publicUrl, ttlMs: links.ttlMs, fileLimit, asksCodes },
   });
   const notes = new ProgressNotes(state, clock);

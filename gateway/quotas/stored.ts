@@ -66,6 +66,15 @@ export class StoredQuotas implements FileAccount {
     if (file && size > file.value) throw tooLargeUpload(file, size);
   }
 
+  async canFit(principal: string, size: number): Promise<void> {
+    await this.fits(principal, size);
+    const allowance = await this.allowance(principal);
+    for (const name of ['storedBytes', 'bytesPerDay'] as const) {
+      const limit = allowance[name];
+      if (limit && size > limit.value) throw tooLargeUpload(limit, size, `limits.${name}`);
+    }
+  }
+
   async admits(principal: string, mimeType: string): Promise<void> {
     const { accept = [] } = await this.allowance(principal);
     const refusing = accept.find(({ types }) => !isAccepted(types, mimeType));

@@ -159,7 +159,7 @@ export class StoringFile implements Tap {
   }
 }
 
-/** The error for a file of more bytes than its caller may upload at a time. */
-export function tooLargeUpload({ value: allowed }: SetLimit, actual: number): GatewayError {
-  return new GatewayError('upload_too_large', { limit: 'limits.file', allowed, actual, reason: 'maxSizeExceeded' });
+/** The error for a file of more bytes than its caller may upload. @param limit the one that it passes */
+export function tooLargeUpload({ value: allowed }: SetLimit, actual: number, limit = 'limits.file'): GatewayError {
+  return new GatewayError('upload_too_large', { limit, allowed, actual, reason: 'maxSizeExceeded' });
 }

@@ -191,6 +191,15 @@ export class Server {
     const { audit } = this.#deps;
     if (audit.isOn) await recordRequests(audit, exchange, { server: this.name, requests: known.messages.requests });
     if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known))) return;
+    const { isBatch, era } = known.messages;
+    // MCP has no batches where it has no sessions
+    if (isBatch && era.hasSessions && this.#own.mayAnswer(known))
+      return this.#own.answersBatch(known, (rest) => this.#go(rest, course));
+    return this.#go(known, course);
+  }
+
+  /** A POST in which nothing but what stands alone is Wharf's own. */
+  async #go(known: Asked, course: Course): Promise<void> {
     const streamed = this.#streams.answer(known);
     const asked = streamed instanceof Promise ? await streamed : streamed;
     if (!asked || (this.#own.mayAnswer(asked) && (await this.#own.answers(asked)))) return;

@@ -1,6 +1,6 @@
 import { isObject } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
-import type { JsonObject } from '../../../gateway/ports/dialect.js';
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 
 export const NAME = 'sep-2631';
 
@@ -17,7 +17,7 @@ const UPLOAD = ['upload', 'input', 'inputTransfer'] as const;
 /** True when the client declared that it fetches files by their handles. */
 export function downloads({ capabilities, hasOnlyHttp }: ClientFacts): boolean {
   const { files } = capabilities;
-  if (!isObject(files) || !DOWNLOAD.some((word) => files[word] === true)) return false;
+  if (!isObject(files) || !DOWNLOAD.some((word) => isDeclared(files[word]))) return false;
   return takes(files, hasOnlyHttp ? 'http' : 'https');
 }
 
@@ -25,8 +25,13 @@ export function downloads({ capabilities, hasOnlyHttp }: ClientFacts): boolean {
 export function uploads({ capabilities, dialects, hasOnlyHttp }: ClientFacts): boolean {
   if (dialects?.includes(NAME) === true) return true;
   const { files } = capabilities;
-  if (!isObject(files) || !UPLOAD.some((word) => files[word] === true)) return false;
+  if (!isObject(files) || !UPLOAD.some((word) => isDeclared(files[word]))) return false;
   return takes(files, hasOnlyHttp ? 'http' : 'https');
+}
+
+/** One draft has an object in the place of `true`, as most of MCP's capabilities have. */
+function isDeclared(value: JsonValue | undefined): boolean {
+  return value === true || isObject(value);
 }
 
 /**
@@ -34,7 +39,8 @@ export function uploads({ capabilities, dialects, hasOnlyHttp }: ClientFacts): b
  * machine, and its result be an error.
  */
 function takes({ transports }: JsonObject, transport: string): boolean {
-  return !Array.isArray(transports) || transports.includes(transport);
+  const named = isObject(transports) ? Object.keys(transports) : transports;
+  return !Array.isArray(named) || named.includes(transport);
 }
 
 /** True when the client declared that it fetches files, or the operator configured it. */

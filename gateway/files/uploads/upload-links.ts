@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
-import type { FileRecord } from '../file.js';
+import type { FileAccount, FileRecord } from '../file.js';
 import { newBundleId, newFileId } from '../handles/handle.js';
 import type { Library } from '../library.js';
 import type { Tickets, UploadTicket } from '../tickets/ticket.js';
@@ -13,6 +13,8 @@ interface UploadLinksDeps {
   tickets: Tickets;
   codes: UploadCodes;
   clock: Pick<Clock, 'now'>;
+  /** What callers may store, where that is limited. */
+  account?: Pick<FileAccount, 'canFit'> | undefined;
   settings: {
     /** How clients reach Wharf, without a trailing slash; known once the port is. */
     publicUrl: () => string;
@@ -71,8 +73,9 @@ export class UploadLinks {
    * @throws GatewayError `upload_invalid`, `upload_too_large`, or the state store's error
    */
   async authorize(intent: UploadIntent): Promise<Authorization> {
-    const { tickets, codes, clock, settings } = this.#deps;
+    const { tickets, codes, clock, account, settings } = this.#deps;
     checkIntent(intent, settings.fileLimit());
+    if (intent.size !== undefined) await account?.canFit(intent.principal, intent.size);
     const expiresAt = clock.now() + settings.ttlMs;
     const id = intent.several ? newBundleId() : newFileId();
     const made = settings.asksCodes && intent.isForPerson ? codes.make(id) : undefined;

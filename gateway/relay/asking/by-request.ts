@@ -43,18 +43,19 @@ export class AskingByRequest {
   async takes({ exchange, messages, session }: Asked): Promise<boolean> {
     const { principal } = exchange;
     const { questions, server } = this.#deps;
-    for (const id of messages.cancelled) await this.#cancel(nameOfCall({ principal, server }, session?.id, id));
+    const asker = { principal, server, session: session?.id };
+    for (const id of messages.cancelled) await this.#cancel(nameOfCall(asker, session?.id, id));
     if (messages.isBatch) return false;
     const [told] = messages.progress;
     if (told) {
       const { token, progress, total } = told;
-      if (!(await questions.hears(token, { done: progress, total }, { principal, server }))) return false;
+      if (!(await questions.hears(token, { done: progress, total }, asker))) return false;
       exchange.reply.all({ status: 202, body: 'other' });
       return true;
     }
     const [response] = messages.responses;
     if (!response) return false;
-    const question = await questions.answeredBy(response.id, { principal, server });
+    const question = await questions.answeredBy(response.id, asker);
     // the client was not asked it, and the server would take its answer for Wharf's
     const isServers =
       !question && this.#open.has({ principal, session: session?.id }, parseJson(response.id) as JsonValue);

@@ -55,8 +55,8 @@ export async function askOnStream(
   deps: AskingDeps,
 ): Promise<StreamOutcome> {
   const { server, questions, clock } = deps;
-  const { principal, reply, task } = call;
-  const asker = { principal, server };
+  const { principal, session, reply, task } = call;
+  const asker = { principal, server, session };
   const id = await questions.open(asked, asker, Math.max(0, until - clock.now()));
   questions.expect(id, asker);
   let waited: Waited;

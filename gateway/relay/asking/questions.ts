@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { StateStore } from '../../ports/state-store.js';
 import type { StateKeys } from '../../secrets/state-keys.js';
@@ -45,6 +45,8 @@ type KeptSaid = Omit<Said, 'besides'> & { besides?: string };
 interface Asker {
   principal: string;
   server: string;
+  /** Id of the session, if there is one: its client may have renewed its token since, and is another principal then. */
+  session?: string | undefined;
 }
 
 /** What was asked for. */
@@ -64,7 +66,11 @@ export interface ToldUpload {
   total: number | undefined;
 }
 
-interface QuestionRecord extends Asker {
+interface QuestionRecord {
+  principal: string;
+  server: string;
+  /** A hash of its id, which is a credential. */
+  session?: string;
   /** Sealed: it is a right. */
   asked: string;
   said?: KeptSaid;
@@ -95,17 +101,22 @@ export class Questions {
   }
 
   /** @returns the id of the request with which it is asked */
-  async open(asked: AskedFor, asker: Asker, waitMs: number): Promise<string> {
+  async open(asked: AskedFor, { principal, server, session }: Asker, waitMs: number): Promise<string> {
     const id = `${PREFIX}${randomBytes(ID_BYTES).toString('base64url')}`;
     const key = this.#keys.of('question', id);
-    const record: QuestionRecord = { ...asker, asked: this.#keys.seal.close(key, JSON.stringify(asked)) };
+    const asker = { principal, server };
+    const record: QuestionRecord = {
+      ...asker,
+      ...(session !== undefined && { session: hashOf(session) }),
+      asked: this.#keys.seal.close(key, JSON.stringify(asked)),
+    };
     await this.#state.create(key, JSON.stringify(record), waitMs + REMEMBERED_MS, asker);
     return id;
   }
 
   /** A call of this process waits for the question until `forget`. Its calls are counted by `limits.questions`. */
-  expect(id: string, { principal, server }: Asker): void {
-    this.#awaited.set(id, { principal, server });
+  expect(id: string, { principal, server, session }: Asker): void {
+    this.#awaited.set(id, { principal, server, session });
   }
 
   forget(id: string): void {
@@ -123,11 +134,11 @@ export class Questions {
    * @param token the id of the question
    * @returns whether it is about a question of Wharf's
    */
-  async hears(token: JsonValue, upload: ToldUpload, { principal, server }: Asker): Promise<boolean> {
+  async hears(token: JsonValue, upload: ToldUpload, asker: Asker): Promise<boolean> {
     if (typeof token !== 'string') return false;
     const awaited = this.#awaited.get(token);
-    if (!awaited) return (await this.answeredBy(JSON.stringify(token), { principal, server })) !== undefined;
-    if (awaited.principal !== principal || awaited.server !== server) return false;
+    if (!awaited) return (await this.answeredBy(JSON.stringify(token), asker)) !== undefined;
+    if (!isSame(awaited, asker)) return false;
     const { done, total } = upload;
     // a client may send its notifications on several connections, where one overtakes another
     if (done > 0 && done >= (awaited.told?.done ?? 0)) awaited.told = { done, total };
@@ -149,11 +160,13 @@ export class Questions {
   }
 
   /** The question that an answer is to. @param text its id, as JSON text */
-  async answeredBy(text: string, { principal, server }: Asker): Promise<Question | undefined> {
+  async answeredBy(text: string, asker: Asker): Promise<Question | undefined> {
     const id = ID.exec(text)?.[1];
     const found = id === undefined ? undefined : await this.#find(id);
-    if (!found || found.record.principal !== principal || found.record.server !== server) return undefined;
+    const { session } = asker;
+    if (!found || !isSame(found.record, { ...asker, session: session && hashOf(session) })) return undefined;
     const { key, written, record } = found;
+    const { principal } = asker;
     const asked = this.#keys.seal.open(key, record.asked);
     if (asked === undefined) return undefined;
     return { principal, asked: parseJson(asked) as AskedFor, isAnswered: record.said !== undefined, key, written };
@@ -195,9 +208,24 @@ export class Questions {
   }
 }
 
+/** Whether one that answers is the one that was asked: the same caller, or in the same session. */
+function isSame(asked: Asker, { principal, server, session }: Asker): boolean {
+  if (asked.server !== server) return false;
+  return asked.principal === principal || (session !== undefined && asked.session === session);
+}
+
+function hashOf(session: string): string {
+  return createHash('sha256').update(session).digest('base64url');
+}
+
 /** Names a call on all replicas. @param id of the call, as JSON text */
 export function nameOfCall({ principal, server }: Asker, session: string | undefined, id: string): string {
-  return JSON.stringify([principal, server, session, id]);
+  return JSON.stringify([ownerIn({ principal, session }), server, id]);
+}
+
+/** Whose a call is: its session's, where there is one. Its client may have renewed its token. */
+export function ownerIn({ principal, session }: Pick<Asker, 'principal' | 'session'>): readonly unknown[] {
+  return session === undefined ? [principal] : [undefined, session];
 }
 
 /** What an `ElicitResult` says. An error, and what is not one, says that the client cannot ask that way. */

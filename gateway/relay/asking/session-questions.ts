@@ -1,6 +1,7 @@
 import type { Piece } from '../../json/written.js';
 import type { Caller } from '../caller.js';
 import type { Taker } from './asked-reply.js';
+import { ownerIn } from './questions.js';
 
 /** The running calls on whose streams servers can ask, by their sessions. */
 export class SessionCalls {
@@ -47,5 +48,5 @@ export class ListenedQuestions implements Taker {
 }
 
 function keyOf({ exchange, session }: Caller): string {
-  return JSON.stringify([exchange.principal, session?.id]);
+  return JSON.stringify(ownerIn({ principal: exchange.principal, session: session?.id }));
 }

@@ -40,6 +40,7 @@ const OF_SEVERAL =
 const REFUSALS: Record<Exclude<Opened['kind'], 'ready'>, [reason: string, text: string]> = {
   pending: ['uploadIncomplete', 'the file of this handle has not been uploaded yet. Upload it first.'],
   expired: ['fileExpired', 'the file of this handle has expired. Run the tool that gave it, or upload it, again.'],
+  several: ['tooManyFiles', OF_SEVERAL],
   unknown: ['fileNotFound', 'there is no file of yours with this handle. Copy the handle whole, as it was given.'],
 };
 

@@ -6,7 +6,7 @@ import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, DialectMethod, FileOperation, FileOutcome } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalAnswer } from '../client/local-answer.js';
-import { ownUri } from './own-uri.js';
+import { ownUri, severalText } from './own-uri.js';
 
 export interface LocalMethodDeps {
   dialects: readonly Dialect[];
@@ -80,7 +80,8 @@ export class LocalMethods {
     const { kind, uri } = operation;
     const found = await this.#find(uri, caller);
     if (found.kind !== 'ready') {
-      const [reason, text] = WHY[found.kind];
+      const [reason, text] =
+        found.kind === 'several' ? (['tooManyFiles', severalText(found.handles)] as const) : WHY[found.kind];
       throw new GatewayError('params_invalid', { reason, text });
     }
     await library.touch(found.record.id);

@@ -1,7 +1,7 @@
 import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
-import type { Library } from '../../files/library.js';
+import type { Library, Opened } from '../../files/library.js';
 import { SNIFF_BYTES } from '../../files/names/media-type.js';
 import { isObject } from '../../json/value.js';
 import { type Era, eraOf } from '../../mcp/era.js';
@@ -15,7 +15,7 @@ import { utf8Text } from '../../wire/utf8.js';
 import type { LocalAnswer } from '../client/local-answer.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { OutgoingFileDeps } from '../results/outgoing-files.js';
-import { type OwnUri, ownUri } from './own-uri.js';
+import { type OwnUri, ownUri, severalText } from './own-uri.js';
 
 interface OwnResourceDeps {
   library: Library;
@@ -27,12 +27,19 @@ interface OwnResourceDeps {
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 
 /** Why a URI of Wharf's own has no file. */
-export const NO_FILE_TEXTS = {
+const NO_FILE_TEXTS = {
   pending: 'The file of this handle has not been uploaded yet.',
   expired: 'The file has expired. Run the tool that gave it, or upload it, again.',
   unknown: 'There is no such file of yours.',
   expiredLink: 'This link has expired. Read the handle of its file (mcp-file://…), or run the tool that gave it again.',
 } as const;
+
+/** Why what was opened is not a file. */
+export function noFileText(found: Exclude<Opened, { kind: 'ready' }> | { kind: 'expiredLink' }): string {
+  if (found.kind !== 'several') return NO_FILE_TEXTS[found.kind];
+  const text = severalText(found.handles);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
 
 /** Methods about one resource. */
 const METHODS = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);
@@ -108,9 +115,9 @@ export class OwnResources {
     const { library } = this.#deps;
     const era = eraOf(client.protocolVersion);
     const { uri } = own;
-    if ('why' in own) return notFound(uri, NO_FILE_TEXTS[own.why], era);
+    if ('why' in own) return notFound(uri, noFileText({ kind: own.why }), era);
     const found = await library.open(own.handle, principal, signal);
-    if (found.kind !== 'ready') return notFound(uri, NO_FILE_TEXTS[found.kind], era);
+    if (found.kind !== 'ready') return notFound(uri, noFileText(found), era);
     await library.touch(found.record.id);
     const contents = await this.#contents(uri, found.record, { client, signal });
     // it belongs to one caller, and expires with the file

@@ -10,10 +10,10 @@ import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { type Asked, withEdits } from '../caller.js';
 import { CollectedReply } from '../client/collected-reply.js';
-import { answerLocally, onlyRequest } from '../client/local-answer.js';
+import { answerLocally, type LocalAnswer, onlyRequest } from '../client/local-answer.js';
 import type { Exchange } from '../exchange.js';
 import { noteOutcome, reportError } from '../exchange-log.js';
-import { NO_FILE_TEXTS } from '../local/own-resources.js';
+import { noFileText } from '../local/own-resources.js';
 import { type OwnUri, ownUri } from '../local/own-uri.js';
 import type { AnswerEdit, PendingRequest } from '../pending-request.js';
 import type { Reply } from '../reply.js';
@@ -86,6 +86,38 @@ export class ResourceStreams {
   asFile(uri: string, asked: Asked): Promise<FileRecord | undefined> {
     const forward = (one: Asked) => this.#host.forward(one);
     return readAsFile(uri, asked, { forward, isShared: !this.#host.opener(asked) }, this.#deps);
+  }
+
+  /**
+   * How a request of a batch is answered that is for the bytes of a file of Wharf's own, by a link, or that is refused.
+   * Undefined for all others.
+   */
+  async ownLink(request: PendingRequest, asked: Asked): Promise<(() => Promise<LocalAnswer>) | undefined> {
+    const { exchange } = asked;
+    const streaming = this.#deps.dialects.find((one) => one.streaming?.method === request.method)?.streaming;
+    if (!streaming) return undefined;
+    let sender: StreamSender;
+    try {
+      sender = this.#sender(request, streaming, asked);
+    } catch (refusal) {
+      return async () => this.#refusalOf(refusal, streaming, asked);
+    }
+    const own = await ownUri(this.#deps.cut.library, sender.order.uri, exchange.principal);
+    if (!own) return undefined;
+    await this.#host.judge(asked);
+    return async () => {
+      try {
+        return { result: await sender.linkTo(await this.#ownFile(own, exchange)) };
+      } catch (thrown) {
+        return this.#refusalOf(thrown, streaming, asked);
+      }
+    };
+  }
+
+  #refusalOf(thrown: unknown, streaming: ResourceStreaming, { exchange, client }: Asked): LocalAnswer {
+    const error = asGatewayError(thrown);
+    if (noteOutcome(error, exchange)) reportError(this.#deps, error, 'a resource could not be streamed');
+    return { error: rpcErrorOf(thrown, streaming, client) };
   }
 
   async #answer(streaming: ResourceStreaming, asked: Asked): Promise<undefined> {
@@ -236,13 +268,13 @@ export class ResourceStreams {
   async #ownFile(own: OwnUri, { principal, signal }: Exchange): Promise<StreamItem> {
     const { library } = this.#deps.cut;
     const { uri } = own;
-    const refusal = (why: keyof typeof NO_FILE_TEXTS) =>
-      new GatewayError('stream_refused', { reason: 'resourceNotFound', uri, text: NO_FILE_TEXTS[why] });
-    if ('why' in own) throw refusal(own.why);
+    const refusal = (why: Parameters<typeof noFileText>[0]) =>
+      new GatewayError('stream_refused', { reason: 'resourceNotFound', uri, text: noFileText(why) });
+    if ('why' in own) throw refusal({ kind: own.why });
     const found = await library.open(own.handle, principal, signal);
-    if (found.kind !== 'ready') throw refusal(found.kind);
+    if (found.kind !== 'ready') throw refusal(found);
     const { record } = found;
-    if (!(await library.touch(record.id))) throw refusal('expired');
+    if (!(await library.touch(record.id))) throw refusal({ kind: 'expired' });
     return { ...inStore(record, library), name: record.name, mimeType: record.mimeType, record };
   }
 

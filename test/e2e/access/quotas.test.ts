@@ -121,6 +121,22 @@ describe('the quotas of a caller on two replicas', () => {
     expect((await upload(other, SIZE)).status).toBeLessThan(300);
   });
 
+  it('refuse a stated size that can never be kept before there is a link for it (2631-57)', async () => {
+    await post(0, 'full', 'tools/list');
+    const authorize = async (size: number) => (await post(0, 'full', 'files/authorizeUpload', { size })).messages[0];
+    expect((await authorize(MOST))?.result).toBeDefined();
+    expect((await authorize(MOST + 1))?.error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/50000 bytes allowed/),
+      data: { reason: 'maxSizeExceeded', maxSize: MOST, actualSize: MOST + 1 },
+    });
+    const call = { name: 'request_file_upload', arguments: { size: MOST + 1 } };
+    expect((await post(0, 'full', 'tools/call', call)).messages[0]?.result).toMatchObject({
+      isError: true,
+      _meta: { 'dev.wharf/fileError': { reason: 'maxSizeExceeded' } },
+    });
+  });
+
   it('refuse long uploads at their beginning, as soon as those before them would fill the quota', async () => {
     for (const at of [0, 1]) await post(at, 'long', 'tools/list');
     const uploads: { rest: () => void; status: Promise<number | undefined> }[] = [];

@@ -242,6 +242,45 @@ describe('the handle of several files', () => {
     const unknown = await call('mcp-file://wharf/b_AAAAAAAAAAAAAAAAAAAAAA');
     expect(textOf(unknown)).toMatch(/is not the handle of a file of yours/);
   });
+
+  it('is not authorized for one download or read as one file: each has its own handle, which the error names (2631-05)', async () => {
+    const { client, required } = await offered();
+    const { uri } = required.file;
+    const authorize = async (one: string) => (await client.request('files/authorizeDownload', { uri: one })).error;
+    expect((await authorize(uri))?.data).toMatchObject({ reason: 'uploadIncomplete' });
+    await uploadAll(required.human.url, BOTH);
+    const error = await authorize(uri);
+    expect(error).toMatchObject({ code: -32602, data: { reason: 'tooManyFiles' } });
+    const handles = error?.message.match(/mcp-file:\/\/wharf\/f_[\w-]{22}/g) ?? [];
+    const bytes = handles.map(async (handle) => {
+      const { result } = await client.request('files/authorizeDownload', { uri: handle });
+      const { url } = (result?.download ?? {}) as { url: string };
+      return Buffer.from(await (await fetch(url)).arrayBuffer());
+    });
+    expect(await Promise.all(bytes)).toEqual([ONE, TWO]);
+    const read = await client.request('resources/read', { uri });
+    expect(read.error?.message).toContain(
+      `This handle stands for 2 files; use the handle of each: ${handles.join(', ')}.`,
+    );
+    const unknown = await authorize('mcp-file://wharf/b_AAAAAAAAAAAAAAAAAAAAAA');
+    expect(unknown?.data).toMatchObject({ reason: 'fileNotFound' });
+  });
+
+  it('is authorized where its link has brought one file (2631-46)', async () => {
+    const gateway = await startWharf({ servers: { docs: STDIO_LIST } });
+    try {
+      const client = await RawClient.connect(gateway.mcp, '2025-11-25', { capabilities: {} });
+      const meta = (await client.call('take', { file: '@attach' })).result?._meta as Record<string, UploadRequired>;
+      const { file, human } = meta['dev.wharf/uploadRequired'] as UploadRequired;
+      expect(await uploadAll(human.url, BOTH.slice(1))).toBe(201);
+      const { result } = await client.request('files/authorizeDownload', { uri: file.uri });
+      expect(result).toMatchObject({ file: { uri: file.uri, name: 'two.png', size: TWO.length } });
+      const { url } = (result?.download ?? {}) as { url: string };
+      expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(TWO);
+    } finally {
+      await gateway.stop();
+    }
+  });
 });
 
 it('a list that is uploaded at another replica, a file at each, finishes the call that waits', async () => {

@@ -109,6 +109,7 @@ describe('files in results for clients of SEP-2631', () => {
   it.each([
     ['upload only', { upload: true }],
     ['another transport', { download: true, transports: ['quic'] }],
+    ['another transport, as an object', { download: {}, transports: { quic: {} } }],
     ['a word that is no yes', { download: 'yes' }],
   ])('nor to one that declared %s (2631-43)', async (_what, files) => {
     const other = await RawClient.connect(mcp, '2025-11-25', { capabilities: { files } });
@@ -119,6 +120,14 @@ describe('files in results for clients of SEP-2631', () => {
     const older = await RawClient.connect(mcp, '2025-06-18', { capabilities: { files: { output: true } } });
     expect(fileOf(await older.call('ocr_image', { image_base64: 'AAEC' }))?.size).toBe(PDF.length);
   });
+
+  it.each([{ download: {} }, { download: {}, transports: { https: { rangeDownload: true } } }])(
+    '%j says it by an object, as most capabilities do (2631o-04)',
+    async (files) => {
+      const other = await RawClient.connect(mcp, '2025-11-25', { capabilities: { files } });
+      expect(fileOf(await other.call('ocr_image', { image_base64: 'AAEC' }))?.size).toBe(PDF.length);
+    },
+  );
 
   it('a resource above the inline limit is file-backed contents (2631-53)', async () => {
     const { result } = await client.request('resources/read', { uri: 'docs://huge' });

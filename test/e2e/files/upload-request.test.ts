@@ -200,7 +200,7 @@ describe('get_file_link', () => {
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'uploadIncomplete' } } });
   });
 
-  it('is refused by its name in a batch, which a client of 2025-03-26 may send, and nothing of that goes to the server', async () => {
+  it('is answered in a batch, which a client of 2025-03-26 may send, and nothing of that goes to the server', async () => {
     const old = await RawClient.connect(wharf.mcp, '2025-03-26');
     const before = upstream.with('tools/call').length;
     const calls = ['take', 'get_file_link'].map((name, id) => ({
@@ -210,9 +210,13 @@ describe('get_file_link', () => {
       params: { name, arguments: { handle: NOBODYS } },
     }));
     const { messages } = await old.post(calls as never);
-    const refused = expect.stringContaining("get_file_link of Wharf's own cannot be in a batch; send it by itself");
-    expect(messages.map(({ error }) => error?.message)).toEqual([refused, refused]);
-    expect(upstream.with('tools/call')).toHaveLength(before);
+    const byId = (wanted: number) => messages.find(({ id }) => id === wanted);
+    expect(byId(0)?.result?.content).toEqual([{ type: 'text', text: expect.any(String) }]);
+    expect(byId(1)?.result).toMatchObject({
+      isError: true,
+      _meta: { 'dev.wharf/fileError': { reason: 'fileNotFound' } },
+    });
+    expect(upstream.with('tools/call').slice(before)).toMatchObject([{ params: { name: 'take' } }]);
   });
 
   it('neither answer comes near what is kept inline of a result (ST-08)', async () => {
