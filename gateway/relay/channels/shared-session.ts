@@ -7,6 +7,7 @@ import { argumentsOf } from '../arguments/heavy-arguments.js';
 import { type ToUpstream, toUpstream } from '../arguments/to-upstream.js';
 import type { Asked, Caller } from '../caller.js';
 import { localMessage, onlyRequest } from '../client/local-answer.js';
+import { causeOf } from '../exchange.js';
 import { answerRefusedFile } from '../local/offers.js';
 import type { PendingRequest } from '../pending-request.js';
 import { declaredBy } from '../upstream/declared.js';
@@ -246,7 +247,7 @@ export class SharedSession {
   ): ToUpstream | Promise<ToUpstream> {
     const { principal } = this.#options;
     const { signal, identity } = exchange;
-    const asked = { deps, principal, identity, client, inquire, signal };
+    const asked = { deps, principal, identity, by: causeOf(exchange), client, inquire, signal };
     // no SDK's server reads a batch from a line, and one of legacy SSE takes one message in a POST
     const context = { ...asked, hasParamHeaders: false, takesBatches: false };
     return toUpstream(messages, id === undefined ? context : { ...context, id });
