@@ -194,7 +194,9 @@ export class Server {
     const streamed = this.#streams.answer(known);
     const asked = streamed instanceof Promise ? await streamed : streamed;
     if (!asked || (this.#own.mayAnswer(asked) && (await this.#own.answers(asked)))) return;
-    await this.#asking.run(asked, course);
+    const end = this.#transports.keep(asked);
+    const run = this.#asking.run(asked, course);
+    await (end ? run.finally(end) : run);
   }
 
   /**

@@ -117,12 +117,17 @@ export class SharedSession {
 
   /** Time of the last message, by the stopwatch; undefined while a call is running. */
   get restingSince(): number | undefined {
-    return this.#streams.hasPosts ? undefined : Math.max(this.#lastUse, this.#inbox.lastHeard);
+    return this.#streams.isBusy ? undefined : Math.max(this.#lastUse, this.#inbox.lastHeard);
   }
 
   /** Time since when the session is unused, by the stopwatch; undefined while it is in use. */
   get idleSince(): number | undefined {
-    return this.#streams.hasPosts || this.#streams.get ? undefined : this.#lastUse;
+    return this.#streams.isBusy || this.#streams.get ? undefined : this.#lastUse;
+  }
+
+  /** Keeps it in use while a call is on its way: its files are read, or its user is asked. @returns what ends that */
+  keep(): () => void {
+    return this.#streams.expect(() => this.#used());
   }
 
   /** Sends the messages of a POST and streams their answers back. */

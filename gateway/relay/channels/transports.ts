@@ -70,6 +70,11 @@ export class Transports {
     return this.#http;
   }
 
+  /** Keeps what a session has of its own while a call is on its way: its process may be needed by others. */
+  keep({ session }: Pick<Sender, 'session'>): (() => void) | undefined {
+    return session?.channel === 'shared' ? this.#shared?.keep(session) : undefined;
+  }
+
   inquire(sender: Sender): Inquire {
     return this.#by(sender).inquire(sender);
   }
