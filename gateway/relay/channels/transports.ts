@@ -70,9 +70,15 @@ export class Transports {
     return this.#http;
   }
 
-  /** Keeps what a session has of its own while a call is on its way: its process may be needed by others. */
+  /** Keeps a session, and its process, while requests of it are under way: others may need the place. */
   keep({ session }: Pick<Sender, 'session'>): (() => void) | undefined {
-    return session?.channel === 'shared' ? this.#shared?.keep(session) : undefined;
+    if (!session) return undefined;
+    const end = session.channel === 'shared' ? this.#shared?.keep(session) : undefined;
+    session.underWay = (session.underWay ?? 0) + 1;
+    return () => {
+      session.underWay = (session.underWay ?? 1) - 1;
+      end?.();
+    };
   }
 
   inquire(sender: Sender): Inquire {

@@ -173,6 +173,18 @@ describe('the places for processes of a stdio server', () => {
   });
 });
 
+describe('the places for sessions', () => {
+  it('are taken from a session that rests, and not from one with a call under way', async () => {
+    await start(8, { limits: { sessions: 2 } });
+    const [first, second] = [await connect(), await connect()];
+    const call = await busy(first);
+    expect(await isOpen(second)).toBe(true);
+    const third = await connect();
+    expect(await Promise.all([first, second, third].map(isOpen))).toEqual([true, false, true]);
+    call.end();
+  });
+});
+
 describe('the streams of a legacy SSE server', () => {
   it('are given to new sessions in the same way', async () => {
     server = await startEverything('sse');
