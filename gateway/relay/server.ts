@@ -195,8 +195,11 @@ export class Server {
     const asked = streamed instanceof Promise ? await streamed : streamed;
     if (!asked || (this.#own.mayAnswer(asked) && (await this.#own.answers(asked)))) return;
     const end = this.#transports.keep(asked);
-    const run = this.#asking.run(asked, course);
-    await (end ? run.finally(end) : run);
+    try {
+      await this.#asking.run(asked, course);
+    } finally {
+      end?.();
+    }
   }
 
   /**
