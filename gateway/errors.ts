@@ -3,7 +3,7 @@ import { ERRORS_OF_CONSOLE } from './errors/console.js';
 import { ERRORS_OF_LACK } from './errors/lack.js';
 import { type ErrorFacts, type ErrorRow, INTERNAL, over, quoted, waited } from './errors/texts.js';
 import { ERRORS_OF_UPLOADS } from './errors/uploads.js';
-import { countText, mostText } from './policy/amounts.js';
+import { contrast, countText } from './policy/amounts.js';
 
 export type { ErrorFacts } from './errors/texts.js';
 
@@ -159,9 +159,13 @@ export const ERROR_TABLE = {
   file_unscannable: {
     http: 413,
     jsonRpc: INTERNAL,
-    text: (f) =>
-      `The antivirus cannot scan the file at ${f.path}, and a file that is not scanned is not taken here: it has ` +
-      `${mostText(Number(f.actual))}, and the antivirus scans ${mostText(Number(f.allowed))}, with what is packed in it.`,
+    text: (f) => {
+      const { allowed, actual } = contrast(Number(f.allowed), Number(f.actual));
+      return (
+        `The antivirus cannot scan the file at ${f.path}, and a file that is not scanned is not taken here: it has ` +
+        `${actual}, and the antivirus scans ${allowed}, with what is packed in it.`
+      );
+    },
   },
   file_type_refused: {
     http: 415,

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
 import type { AcceptRule } from '../policy/message-limits.js';
+import type { AuditCause } from '../ports/audit.js';
 import type { FileClaims } from '../ports/file.js';
 import type { FileRecord } from './file.js';
 import { fill } from './ingest/fill.js';
@@ -21,8 +22,8 @@ interface NewFile {
   principal: string;
   /** Config name of the server it came from; absent for a file in a caller's call. */
   server?: string;
-  /** The operator who has made the call, if one has. */
-  actor?: string | undefined;
+  /** Who has made the call, beside the principal. */
+  by?: AuditCause | undefined;
   /** URI of the resource whose content it is. */
   resource?: string;
   /** The base of the name of a nameless file. */
@@ -50,7 +51,7 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
     checkResultType(file.types, { declared: file.claims.mimeType, sniffed }, file.limit.path);
     if (file.expect) check(ingest.seal(), file.expect);
     stored = await ingest.commit();
-    const { claims, principal, server, actor, resource, subject } = file;
+    const { claims, principal, server, by, resource, subject } = file;
     const name = fileNameFor({
       name: claims.name,
       uri: claims.uri,
@@ -67,7 +68,7 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
       mimeType,
       ...writtenAs(mimeType, head),
     };
-    return await deps.library.publish(stored, about, { subject: resource ?? subject, actor });
+    return await deps.library.publish(stored, about, { subject: resource ?? subject, by });
   } catch (error) {
     if (stored) deps.library.discardUnrecorded({ key: stored.key, principal: file.principal });
     ingest.abort();

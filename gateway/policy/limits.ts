@@ -239,7 +239,7 @@ export const LIMITS = {
     default: 10_000,
     min: 1,
     max: 1_000_000,
-    text: 'Sessions at one time, in the whole process; one with much stored data counts several times. When all are taken, a new one ends the one unused longest.',
+    text: 'Sessions at one time, in the whole process; one with much stored data counts several times. When all are taken, a new one ends the one unused longest, of those without a request under way if there are any.',
     processWide: true,
   },
   questions: {

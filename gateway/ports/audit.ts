@@ -108,6 +108,9 @@ export interface AuditEntry {
   readonly since?: string | undefined;
 }
 
+/** Who has caused a decision, beside the principal that it is about. */
+export type AuditCause = Pick<AuditEntry, 'actor' | 'client' | 'address'>;
+
 /** Which bytes. A FileRecord is one. */
 export interface AuditFile {
   readonly id?: string | undefined;

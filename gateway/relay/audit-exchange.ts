@@ -3,16 +3,11 @@ import { ERROR_TABLE, type ErrorCode } from '../errors.js';
 import { isObject } from '../json/value.js';
 import type { ClientRequest } from '../mcp/request.js';
 import type { Audit, AuditEntry, AuditFile } from '../ports/audit.js';
-import type { Exchange } from './exchange.js';
+import { causeOf, type Exchange } from './exchange.js';
 
 /** Who an entry is about, as far as an exchange has found it out. */
-function callerOf({
-  principal,
-  identity: { actor },
-  facts,
-  address,
-}: Exchange): Pick<AuditEntry, 'principal' | 'actor' | 'client' | 'address'> {
-  return { principal: principal || undefined, ...(actor !== undefined && { actor }), client: facts.client, address };
+function callerOf(exchange: Exchange): Pick<AuditEntry, 'principal' | 'actor' | 'client' | 'address'> {
+  return { principal: exchange.principal || undefined, ...causeOf(exchange) };
 }
 
 function callOf({ method, subject }: Pick<ClientRequest, 'method' | 'subject'>) {

@@ -4,6 +4,7 @@ import type { FileRecord } from '../files/file.js';
 import type { ClientMessages } from '../mcp/request.js';
 import type { Answer } from '../mcp/responses.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
+import type { AuditCause } from '../ports/audit.js';
 import type { Identity } from '../ports/identity.js';
 import type { Reply } from './reply.js';
 
@@ -89,6 +90,15 @@ export function noFacts(): ExchangeFacts {
     allowed: undefined,
     actual: undefined,
   };
+}
+
+/** Who an entry of the audit log names beside the principal, as far as an exchange has found it out. */
+export function causeOf({
+  identity: { actor },
+  facts: { client },
+  address,
+}: Pick<Exchange, 'identity' | 'facts' | 'address'>): AuditCause {
+  return { ...(actor !== undefined && { actor }), client, address };
 }
 
 /** Records what a POST has brought. */

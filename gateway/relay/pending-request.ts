@@ -42,6 +42,8 @@ export interface Addressee {
   onlyOpen?: () => string | undefined;
   inquire: Inquire;
   facts: ExchangeFacts;
+  /** As in `Exchange`. */
+  address?: string | undefined;
   signal: AbortSignal;
   /** True when the status has already told the client that there is no result. */
   isFailure?: boolean;

@@ -203,7 +203,12 @@ export class Server {
     const streamed = this.#streams.answer(known);
     const asked = streamed instanceof Promise ? await streamed : streamed;
     if (!asked || (this.#own.mayAnswer(asked) && (await this.#own.answers(asked)))) return;
-    await this.#asking.run(asked, course);
+    const end = this.#transports.keep(asked);
+    try {
+      await this.#asking.run(asked, course);
+    } finally {
+      end?.();
+    }
   }
 
   /**

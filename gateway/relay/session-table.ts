@@ -5,6 +5,16 @@ import type { Ledger } from '../budget/ledger.js';
 /** Most sessions that are over and are forgotten when another opens. */
 const FORGOTTEN_AT_ONCE = 4;
 
+/** Most sessions with requests under way that are passed over where one is wanted that can be spared. */
+const PASSED_OVER = 32;
+
+interface TableOptions<Entry> {
+  /** Called for each that has left the table because it was unused for too long. */
+  over: (entry: Entry) => void;
+  /** Whether it has requests under way. */
+  isBusy: (entry: Entry) => boolean;
+}
+
 /** A session in a process's memory. */
 export interface Remembered {
   id: string;
@@ -25,13 +35,12 @@ export class SessionTable<Entry extends Remembered> {
   readonly #byId = new RecentMap<string, Entry>();
   readonly #byPrincipal = new Map<string, RecentMap<string, Entry>>();
   readonly #weights = new MostUsed();
-  readonly #over: (entry: Entry) => void;
+  readonly #options: TableOptions<Entry>;
 
-  /** @param over called for each that has left the table because it was unused for too long */
-  constructor(ledger: Ledger, ttlMs: number, over: (entry: Entry) => void) {
+  constructor(ledger: Ledger, ttlMs: number, options: TableOptions<Entry>) {
     this.#ledger = ledger;
     this.#ttlMs = ttlMs;
-    this.#over = over;
+    this.#options = options;
   }
 
   get size(): number {
@@ -86,8 +95,9 @@ export class SessionTable<Entry extends Remembered> {
   /** Removes those of a principal that it has not used for longest, so that no more than `most` stay. @returns them */
   leave(principal: string, most: number, now: number): Entry[] {
     const removed: Entry[] = [];
-    for (const entry of this.#byPrincipal.get(principal)?.values() ?? []) {
-      if ((this.#byPrincipal.get(principal)?.size ?? 0) <= most) break;
+    while ((this.#byPrincipal.get(principal)?.size ?? 0) > most) {
+      const entry = this.#longestUnusedOf(principal);
+      if (!entry) break;
       if (this.#isOver(entry, now)) this.#expire(entry);
       else {
         this.delete(entry.id);
@@ -121,13 +131,21 @@ export class SessionTable<Entry extends Remembered> {
 
   #expire(entry: Entry): void {
     this.delete(entry.id);
-    this.#over(entry);
+    this.#options.over(entry);
   }
 
+  /** One that its client does not need now, if there is one among the first. */
   #longestUnusedOf(principal: string | undefined): Entry | undefined {
     if (principal === undefined) return undefined;
-    const [longestUnused] = this.#byPrincipal.get(principal)?.values() ?? [];
-    return longestUnused;
+    let first: Entry | undefined;
+    let left = PASSED_OVER;
+    for (const entry of this.#byPrincipal.get(principal)?.values() ?? []) {
+      if (left === 0) break;
+      if (!this.#options.isBusy(entry)) return entry;
+      first ??= entry;
+      left -= 1;
+    }
+    return first;
   }
 
   /** The principal with the most sessions; one with expired sessions comes first, because they are not missed. */

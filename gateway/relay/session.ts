@@ -52,6 +52,8 @@ const SESSION_RECORD: Shape<SessionRecord> = {
 export interface Session extends SessionRecord {
   /** Wharf's own `Mcp-Session-Id`, known only to this client. */
   id: string;
+  /** Requests of it that are under way here. */
+  underWay?: number;
 }
 
 interface Cached extends Remembered {
@@ -101,7 +103,10 @@ export class Sessions {
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
-    this.#table = new SessionTable(deps.ledger, deps.ttlMs, (cached) => this.#expired(cached));
+    this.#table = new SessionTable(deps.ledger, deps.ttlMs, {
+      over: (cached) => this.#expired(cached),
+      isBusy: ({ session: { underWay = 0 } }) => underWay > 0,
+    });
   }
 
   /** Sessions remembered here. */
@@ -133,7 +138,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session. When its principal, or the process, has reached its limit, the session unused longest ends.
+   * Opens a session. When its principal, or the process, has reached its limit, the session unused longest ends; one with
+   * a request under way only where there is no other.
    * @param most sessions that its principal may have here, itself included
    * @throws GatewayError `state_unavailable`, `state_full`
    */

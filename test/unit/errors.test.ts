@@ -30,7 +30,7 @@ describe('the text of every error', () => {
     expect(error.forOperator).toBe('The file is larger than the 104.8 MB allowed (1000 MB). [limits.file]');
   });
 
-  it.each(['message_too_large', 'upload_too_large', 'day_quota_used', 'storage_full'] as const)(
+  it.each(['message_too_large', 'upload_too_large', 'file_unscannable', 'day_quota_used', 'storage_full'] as const)(
     'of %s tells a limit and what passes it by a byte apart',
     (code) => {
       const { message } = new GatewayError(code, { allowed: 1_000_000_000, actual: 1_000_000_001, what: 'bytes' });

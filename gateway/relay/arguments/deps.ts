@@ -1,6 +1,7 @@
 import type { FileRecord } from '../../files/file.js';
 import type { UploadLinks } from '../../files/uploads/upload-links.js';
 import type { Inquire } from '../../mcp/inquire.js';
+import type { AuditCause } from '../../ports/audit.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Identity } from '../../ports/identity.js';
 import type { JsonObject } from '../../ports/json.js';
@@ -22,6 +23,8 @@ export interface CallContext {
   deps: CallDeps;
   principal: string;
   identity: Identity;
+  /** For the audit log. */
+  by: AuditCause;
   /** Asks the server in the session of the current exchange. */
   inquire: Inquire;
   signal: AbortSignal;

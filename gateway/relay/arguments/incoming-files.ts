@@ -11,7 +11,7 @@ import { extensionOf, mediaTypeOf, SNIFF_BYTES, sniff } from '../../files/names/
 import type { RecentUses } from '../../files/retention/recent-uses.js';
 import { SHORT_BYTES, type ShortFiles } from '../../files/stored/short-files.js';
 import type { AcceptRule } from '../../policy/message-limits.js';
-import type { Audit } from '../../ports/audit.js';
+import type { Audit, AuditCause } from '../../ports/audit.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { TransferMode } from '../../ports/file-slot.js';
@@ -61,6 +61,7 @@ export interface IncomingFileDeps {
 /** The caller, and the server that gets its files. */
 interface CallParties extends CallOwner {
   who: Identity;
+  by: AuditCause;
 }
 
 const EXPIRED_LINK =
@@ -125,12 +126,11 @@ export class IncomingFiles {
 
   async #record(file: IncomingFile, { tool }: SlotRules): Promise<void> {
     const { audit } = this.#deps;
-    const { principal, server, who } = this.#owner;
-    const { actor } = who;
+    const { principal, server, by } = this.#owner;
     const { digest, size, mimeType, record } = file;
     const files = [record ?? { digest, size, mimeType }];
     const from = record?.server;
-    await audit.record({ what: 'handoff', principal, actor, server, tool, from, to: server, files, allowed: true });
+    await audit.record({ what: 'handoff', principal, ...by, server, tool, from, to: server, files, allowed: true });
   }
 
   async #read(reading: ArgumentReading, rules: SlotRules): Promise<IncomingFile> {
@@ -211,10 +211,10 @@ export class IncomingFiles {
   }
 
   #kept({ text, origins, ...facts }: KeptBack, file: IncomingFile | undefined, rules: SlotRules): GatewayError {
-    const { principal, server, who } = this.#owner;
+    const { principal, server, by } = this.#owner;
     const { tool } = rules;
     const files = file && [file.record ?? file];
-    const about = { what: 'handoff', principal, actor: who.actor, server, tool, from: origins[0], to: server } as const;
+    const about = { what: 'handoff', principal, ...by, server, tool, from: origins[0], to: server } as const;
     this.#deps.audit.note({ ...about, files, allowed: false, rule: facts.rule, code: 'file_refused' });
     return refused(rules, 'handoffDenied', text, facts);
   }

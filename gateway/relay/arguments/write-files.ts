@@ -37,8 +37,8 @@ export async function writeFiles(post: Post): Promise<Post> {
 
 async function writeCall({ name, base, args, uses, tool }: Call, post: Post): Promise<Handed> {
   const { context, edits } = post;
-  const { deps, principal, identity: who, signal, hasParamHeaders } = context;
-  const files = new IncomingFiles(deps.incoming, { principal, server: deps.server, who }, signal);
+  const { deps, principal, identity: who, by, signal, hasParamHeaders } = context;
+  const files = new IncomingFiles(deps.incoming, { principal, server: deps.server, who, by }, signal);
   const companions = new Companions(args);
   const handed: HandedOver[] = [];
   const headers: Record<string, string> = {};

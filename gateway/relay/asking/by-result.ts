@@ -4,6 +4,7 @@ import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { type Asked, withEdits } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
+import { causeOf } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import {
   canAskForConsent,
@@ -187,6 +188,7 @@ export class AskingByResult {
       deps: this.#deps,
       principal: bound.principal,
       identity: asked.exchange.identity,
+      by: causeOf(asked.exchange),
       inquire: asked.inquire,
       signal,
       hold,

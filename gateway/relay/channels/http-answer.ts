@@ -79,6 +79,7 @@ export class AnswerRelay {
       client,
       inquire,
       facts: exchange.facts,
+      address: exchange.address,
       signal: exchange.signal,
       isFailure: answer.status >= 300,
       answered: (id) => this.#pending.get(knownId(this.#pending, id)) ?? earlier(id),

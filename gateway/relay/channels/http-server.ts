@@ -14,7 +14,7 @@ import { toUpstream } from '../arguments/to-upstream.js';
 import type { Asked, Caller, Sender } from '../caller.js';
 import { headOf } from '../client/answer-head.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
-import { type Exchange, noteNoAnswer } from '../exchange.js';
+import { causeOf, type Exchange, noteNoAnswer } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { Session, SessionRecord } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
@@ -67,6 +67,7 @@ export class HttpServer {
       deps: this.#deps,
       principal,
       identity,
+      by: causeOf(exchange),
       client,
       inquire,
       signal,

@@ -305,6 +305,7 @@ export class ChannelInbox {
         return this.#parts.streams.of(known)?.pending.get(known);
       },
       facts: exchange.facts,
+      address: exchange.address,
       signal: this.#parts.signal,
       remap: (message, edits) => this.#namesBack(message, edits),
     };

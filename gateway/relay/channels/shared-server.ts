@@ -64,11 +64,17 @@ export class SharedServer {
     if (!messages.era.hasSessions) {
       checkStatelessRequest(messages);
       const channel = await this.#statelessChannel(exchange);
-      return channel.post(asked, { ofCall });
+      const end = channel.keep();
+      return channel.post(asked, { ofCall }).finally(end);
     }
     if (messages.initialize) return this.#initialize(asked, messages.initialize);
     if (!session) throw new GatewayError('session_required');
     return this.#askedIn(session, exchange).post(asked, { ofCall });
+  }
+
+  /** Keeps the channel of a session, if it is here, while a call is on its way to it. @returns what ends that */
+  keep({ id }: Session): (() => void) | undefined {
+    return this.#open.sessions.get(id)?.keep();
   }
 
   /** Asks the server on the client's own channel. */

@@ -7,6 +7,7 @@ import { argumentsOf } from '../arguments/heavy-arguments.js';
 import { type ToUpstream, toUpstream } from '../arguments/to-upstream.js';
 import type { Asked, Caller } from '../caller.js';
 import { localMessage, onlyRequest } from '../client/local-answer.js';
+import { causeOf } from '../exchange.js';
 import { answerRefusedFile } from '../local/offers.js';
 import type { PendingRequest } from '../pending-request.js';
 import { declaredBy } from '../upstream/declared.js';
@@ -116,12 +117,17 @@ export class SharedSession {
 
   /** Time of the last message, by the stopwatch; undefined while a call is running. */
   get restingSince(): number | undefined {
-    return this.#streams.hasPosts ? undefined : Math.max(this.#lastUse, this.#inbox.lastHeard);
+    return this.#streams.isBusy ? undefined : Math.max(this.#lastUse, this.#inbox.lastHeard);
   }
 
   /** Time since when the session is unused, by the stopwatch; undefined while it is in use. */
   get idleSince(): number | undefined {
-    return this.#streams.hasPosts || this.#streams.get ? undefined : this.#lastUse;
+    return this.#streams.isBusy || this.#streams.get ? undefined : this.#lastUse;
+  }
+
+  /** Keeps it in use while a call is on its way: its files are read, or its user is asked. @returns what ends that */
+  keep(): () => void {
+    return this.#streams.expect(() => this.#used());
   }
 
   /** Sends the messages of a POST and streams their answers back. */
@@ -246,7 +252,7 @@ export class SharedSession {
   ): ToUpstream | Promise<ToUpstream> {
     const { principal } = this.#options;
     const { signal, identity } = exchange;
-    const asked = { deps, principal, identity, client, inquire, signal };
+    const asked = { deps, principal, identity, by: causeOf(exchange), client, inquire, signal };
     // no SDK's server reads a batch from a line, and one of legacy SSE takes one message in a POST
     const context = { ...asked, hasParamHeaders: false, takesBatches: false };
     return toUpstream(messages, id === undefined ? context : { ...context, id });

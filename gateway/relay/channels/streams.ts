@@ -32,6 +32,7 @@ export class ChannelStreams {
   readonly #abandoned: AbandonedCalls;
   #get: GetStream | undefined;
   readonly #arrived = new Set<() => void>();
+  #expected = 0;
 
   /** @param isShared several clients use the channel, so a request's id is its progress token too */
   constructor(isShared: boolean, abandoned: AbandonedOptions) {
@@ -47,6 +48,20 @@ export class ChannelStreams {
   /** True while a POST is under way. */
   get hasPosts(): boolean {
     return this.#posts.first !== undefined;
+  }
+
+  /** True while a POST waits for its answers, or one is expected. */
+  get isBusy(): boolean {
+    return this.#expected > 0 || this.hasPosts;
+  }
+
+  /** A POST will be added, or has come to nothing once that is told. @param over called then @returns what tells it */
+  expect(over: () => void): () => void {
+    this.#expected += 1;
+    return () => {
+      this.#expected -= 1;
+      over();
+    };
   }
 
   /** The client's GET stream, while it is open. */

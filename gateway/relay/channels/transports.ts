@@ -70,6 +70,17 @@ export class Transports {
     return this.#http;
   }
 
+  /** Keeps a session, and its process, while requests of it are under way: others may need the place. */
+  keep({ session }: Pick<Sender, 'session'>): (() => void) | undefined {
+    if (!session) return undefined;
+    const end = session.channel === 'shared' ? this.#shared?.keep(session) : undefined;
+    session.underWay = (session.underWay ?? 0) + 1;
+    return () => {
+      session.underWay = (session.underWay ?? 1) - 1;
+      end?.();
+    };
+  }
+
   inquire(sender: Sender): Inquire {
     return this.#by(sender).inquire(sender);
   }

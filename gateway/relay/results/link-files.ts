@@ -7,6 +7,7 @@ import { answersByPlace } from '../../mcp/responses.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonPath } from '../../ports/json.js';
 import { pointer } from '../../wire/json/pointer.js';
+import { causeOf } from '../exchange.js';
 import { calledName, type TracedRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { viewOf } from '../upstream/view.js';
@@ -81,19 +82,20 @@ interface Known {
 /** The files of a message: refused, fetched, named, stored because the host would not show them. */
 async function findFiles(work: Work, known: Known) {
   const { message, cuts, deps, to } = work;
-  const { principal, inquire, signal, identity } = to;
+  const { principal, inquire, signal } = to;
+  const by = causeOf(to);
   const { client, mayName, places } = known;
   const tool = (path: JsonPath) => toolOf(places.requestAt(path));
   const refused = await RefusedFiles.of(work, { ...places, tool });
   const named = mayName ? await naming(work) : [];
-  const fetched = await fetchRemoteFiles(named, { deps, principal, actor: identity.actor, inquire, signal });
+  const fetched = await fetchRemoteFiles(named, { deps, principal, by, inquire, signal });
   const isTold = named.some(
     (one) => hasLinks(one) && tellsLinks(client.host, isErrorAt(message, one.path)) !== undefined,
   );
   const uses = isTold ? handleUses(deps, to) : undefined;
   // a model that reads the handle in words can also get a link for it; programs have it for tools that take files
   const links = deps.takers.any || uses ? await announceLinks(named, principal, deps) : [];
-  await keepShownResources(named, cuts, { ...to, refused }, deps);
+  await keepShownResources(named, cuts, { ...to, by, refused }, deps);
   const images = ImageRoom.of(message, cuts, client, deps.limits);
   const isUnshown = isTold || mayBeUnshown(message, client);
   if (isUnshown) await storeUnshown({ message, cuts, images }, client);

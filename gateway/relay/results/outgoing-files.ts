@@ -8,7 +8,7 @@ import { writtenAs } from '../../files/names/text-hint.js';
 import type { NamedType } from '../../files/names/told-name.js';
 import type { PreviewAhead } from '../../files/previews/ahead.js';
 import type { FileLabel } from '../../files/tickets/ticket.js';
-import type { Audit } from '../../ports/audit.js';
+import type { Audit, AuditCause } from '../../ports/audit.js';
 import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { CallOwner } from '../../ports/owner.js';
@@ -38,7 +38,7 @@ interface Published {
 interface Publishing {
   owner: CallOwner;
   /** The operator who has made the call, if one has. */
-  actor: string | undefined;
+  by: AuditCause;
   signal: AbortSignal;
   /** Names of the tools whose results the message holds. */
   tools: ReadonlySet<string>;
@@ -50,7 +50,7 @@ interface Publishing {
 export class OutgoingFiles {
   readonly #deps: OutgoingFileDeps;
   readonly #owner: CallOwner;
-  readonly #actor: string | undefined;
+  readonly #by: AuditCause;
   readonly #cuts: MessageCuts;
   readonly #signal: AbortSignal;
   readonly #uses: () => HandleUses | undefined;
@@ -59,12 +59,12 @@ export class OutgoingFiles {
   #count = 0;
   #bytes = 0;
 
-  constructor(deps: OutgoingFileDeps, cuts: MessageCuts, { owner, actor, signal, tools, uses }: Publishing) {
+  constructor(deps: OutgoingFileDeps, cuts: MessageCuts, { owner, by, signal, tools, uses }: Publishing) {
     this.#tools = tools;
     this.#uses = uses;
     this.#deps = deps;
     this.#owner = owner;
-    this.#actor = actor;
+    this.#by = by;
     this.#cuts = cuts;
     this.#signal = signal;
   }
@@ -137,7 +137,7 @@ export class OutgoingFiles {
     const about = { principal, server, ...tool, ...label, ...writtenAs(type.mimeType, stored.head) };
     // the answer may be one that was sent before, when it was known what it answers
     const isNameless = subject === NO_SUBJECT && !isNamed(claims);
-    const record = await this.#deps.library.publish(stored, about, { subject, actor: this.#actor, isNameless });
+    const record = await this.#deps.library.publish(stored, about, { subject, by: this.#by, isNameless });
     this.#cuts.recorded(stored);
     return this.#refer(record, stored.head, stored.preview);
   }

@@ -9,6 +9,7 @@ import type { Inquire } from '../../mcp/inquire.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { contrast } from '../../policy/amounts.js';
 import type { Limits } from '../../policy/limits.js';
+import type { AuditCause } from '../../ports/audit.js';
 import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { Owner } from '../../ports/owner.js';
@@ -28,7 +29,7 @@ interface RemoteDeps {
   deps: ResultDeps;
   principal: string;
   /** The operator who has made the call, if one has. */
-  actor: string | undefined;
+  by: AuditCause;
   inquire: Inquire;
   signal: AbortSignal;
 }
@@ -236,7 +237,7 @@ async function whereItIs(
 async function store(
   { download, size, digest }: Found,
   { remote, subject }: { remote: RemoteFile; subject: string },
-  { deps, principal, actor, signal }: RemoteDeps,
+  { deps, principal, by, signal }: RemoteDeps,
 ): Promise<FileRecord> {
   const { limits, server, cut, files } = deps;
   const { url, headers } = download.descriptor;
@@ -246,7 +247,7 @@ async function store(
       bytes: paced(body, { server, pace: deps.pace, signal }),
       claims: { ...download.claims, ...remote.claims },
       principal,
-      actor,
+      by,
       server,
       subject,
       limit: { name: 'limits.file', bytes: limits.file, path: 'the server' },
@@ -260,7 +261,7 @@ async function store(
 }
 
 /** Logs why a file was not fetched, and audits a refusal by its type. */
-function noteUnfetched(error: GatewayError, subject: string, { deps, principal, actor }: RemoteDeps): void {
+function noteUnfetched(error: GatewayError, subject: string, { deps, principal, by }: RemoteDeps): void {
   const { server, log, fewLines, metrics, files } = deps;
   // each result may name as many as are fetched
   const leftOut = fewLines.take(`unfetched ${error.code} ${server}`);
@@ -270,7 +271,7 @@ function noteUnfetched(error: GatewayError, subject: string, { deps, principal, 
   }
   if (error.code !== 'file_type_refused') return;
   metrics.count('wharf_limits_total', { limit: 'limits.acceptResults' });
-  const about = { what: 'file', principal, actor, server, from: server, subject, allowed: false } as const;
+  const about = { what: 'file', principal, ...by, server, from: server, subject, allowed: false } as const;
   files.audit.note({ ...about, rule: String(error.facts.source), code: error.code });
 }
 

@@ -6,6 +6,7 @@ import { checkResultType } from '../../files/names/result-type.js';
 import { storeFile } from '../../files/store-file.js';
 import { isObject } from '../../json/value.js';
 import type { ExchangeLimits } from '../../policy/message-limits.js';
+import type { AuditCause } from '../../ports/audit.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
@@ -21,6 +22,8 @@ interface ResourceFileDeps {
 /** Whose file it becomes. */
 interface ResourceReader {
   principal: string;
+  /** For the audit log. */
+  by?: AuditCause | undefined;
   signal: AbortSignal;
 }
 
@@ -69,7 +72,7 @@ export async function resultAsFile(
  */
 export async function contentAsFile(
   item: JsonObject,
-  { principal, signal }: ResourceReader,
+  { principal, by, signal }: ResourceReader,
   { ingest, library, server, limits }: ResourceFileDeps,
   known: FileClaims,
 ): Promise<FileRecord | undefined> {
@@ -83,6 +86,7 @@ export async function contentAsFile(
     claims: { ...known, ...(typeof mimeType === 'string' && { mimeType }) },
     principal,
     server,
+    by,
     subject: 'resource',
     limit: { name: 'limits.file', bytes: limits.file, path: 'the resource' },
     ...(isBytes && { types: limits.acceptResults }),

@@ -1,5 +1,6 @@
 import { speaks } from '../../hosts/spoken.js';
 import { isObject } from '../../json/value.js';
+import type { AuditCause } from '../../ports/audit.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
@@ -23,6 +24,8 @@ function asksForUris(client: ClientFacts, dialects: readonly Dialect[]): boolean
 interface Keeping {
   client: ClientFacts;
   principal: string;
+  /** For the audit log. */
+  by: AuditCause;
   signal: AbortSignal;
   refused: RefusedFiles | undefined;
 }
@@ -34,7 +37,7 @@ interface Keeping {
 export async function keepShownResources(
   results: readonly ResultPlace[],
   cuts: MessageCuts,
-  { client, principal, signal, refused }: Keeping,
+  { client, principal, by, signal, refused }: Keeping,
   { server, dialects, limits, files, cut, log }: ResultDeps,
 ): Promise<void> {
   if (!asksForUris(client, dialects)) return;
@@ -54,7 +57,7 @@ export async function keepShownResources(
         kept += 1;
         const { uri } = resource;
         const deps = { ingest: cut.ingest, library, server, limits };
-        const record = await contentAsFile(item, { principal, signal }, deps, { uri });
+        const record = await contentAsFile(item, { principal, by, signal }, deps, { uri });
         if (record) await library.noteShown({ principal, server, uri }, record.id);
       }
     }

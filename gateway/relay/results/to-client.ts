@@ -11,7 +11,7 @@ import { type HeldMessage, MAX_CAPTURE } from '../../wire/json/reader.js';
 import { plainSize, Room } from '../client/room.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { splice } from '../cut/splice.js';
-import { noteError } from '../exchange.js';
+import { causeOf, noteError } from '../exchange.js';
 import { reportError } from '../exchange-log.js';
 import type { Addressee, AnswerEdit, PendingRequest } from '../pending-request.js';
 import { editToolList } from '../tools/tool-list.js';
@@ -141,7 +141,7 @@ export async function toClient(
   const owner = { principal: to.principal, server: deps.server };
   const files = new OutgoingFiles(deps.files, cuts, {
     owner,
-    actor: to.identity.actor,
+    by: causeOf(to),
     signal: to.signal,
     tools: toolsIn(answers),
     uses: () => handleUses(deps, to),

@@ -13,6 +13,7 @@ import type { OutgoingFile } from '../../ports/dialect.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { completed } from '../client/local-answer.js';
 import { FILES_META_KEY } from '../cut/places.js';
+import { causeOf } from '../exchange.js';
 import type { Addressee, AnswerEdit, EditableAnswer } from '../pending-request.js';
 import { replaceOutcome } from '../results/answer-edit.js';
 import { fileEntry } from '../results/beside/file-entries.js';
@@ -150,6 +151,7 @@ async function readAll(
       claims: { ...about, ...(item.name !== undefined && { name: item.name }) },
       principal,
       server,
+      by: causeOf(to),
       subject: 'resources/read',
       limit: { name: 'limits.file', bytes: limits.file, path: uri },
       types: limits.acceptResults,

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { JsonObject } from '../../ports/json.js';
+import { causeOf } from '../exchange.js';
 import type { Addressee } from '../pending-request.js';
 import type { ResultDeps } from '../results/deps.js';
 import { fetchRemoteFiles } from '../results/remote-files.js';
@@ -8,7 +9,7 @@ import { refused } from './refusal.js';
 import type { StreamSender } from './send.js';
 
 /** Whose request it is, and how the server is asked. */
-type Asking = Pick<Addressee, 'identity' | 'principal' | 'inquire' | 'signal'>;
+type Asking = Pick<Addressee, 'identity' | 'principal' | 'facts' | 'address' | 'inquire' | 'signal'>;
 
 /**
  * Fetches a file that an item of `contents[]` only names. It is stored before its first byte is sent: only then is it known
@@ -19,12 +20,13 @@ type Asking = Pick<Addressee, 'identity' | 'principal' | 'inquire' | 'signal'>;
 export async function namedFile(
   item: JsonObject,
   { order, most }: Pick<StreamSender, 'order' | 'most'>,
-  { identity, principal, inquire, signal }: Asking,
+  to: Asking,
   deps: ResultDeps,
 ): Promise<StreamItem | undefined> {
   const limits = { ...deps.limits, file: most };
   const named = { path: [], result: { contents: [item] }, subject: 'resource' };
-  const asking = { deps: { ...deps, limits }, principal, actor: identity.actor, inquire, signal };
+  const { principal, inquire, signal } = to;
+  const asking = { deps: { ...deps, limits }, principal, by: causeOf(to), inquire, signal };
   const [fetched] = await fetchRemoteFiles([named], asking);
   if (!fetched) return undefined;
   const { outcome, remote } = fetched;

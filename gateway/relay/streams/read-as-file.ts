@@ -7,7 +7,7 @@ import { parseJson } from '../../wire/json/parse.js';
 import { weigh } from '../../wire/json/weigh.js';
 import type { Asked } from '../caller.js';
 import { CollectedReply } from '../client/collected-reply.js';
-import { noFacts, noteMessages } from '../exchange.js';
+import { causeOf, noFacts, noteMessages } from '../exchange.js';
 import type { ResultDeps } from '../results/deps.js';
 import { resultAsFile } from '../results/resource-file.js';
 import { brief } from '../upstream/transfer-rules.js';
@@ -40,7 +40,7 @@ export async function readAsFile(
   const { principal, signal, reply: instead } = exchange;
   const { cut, server } = deps;
   const messages = readingOf(uri, asked);
-  const facts = noFacts();
+  const facts = { ...noFacts(), client: exchange.facts.client };
   noteMessages(facts, messages);
   // a stream may stay open after the answer, as long as its server likes
   const over = new AbortController();
@@ -72,10 +72,8 @@ export async function readAsFile(
     if (thrown) throw thrown;
     const result = resultIn(reply, deps);
     const { ingest, library } = cut;
-    return (
-      result &&
-      (await resultAsFile(result, { principal, signal }, { ingest, library, server, limits: deps.limits }, { uri }))
-    );
+    const reader = { principal, by: causeOf(exchange), signal };
+    return result && (await resultAsFile(result, reader, { ingest, library, server, limits: deps.limits }, { uri }));
   } finally {
     reply.release();
   }

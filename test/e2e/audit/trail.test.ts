@@ -137,6 +137,22 @@ describe('the audit log of one file', () => {
     ]);
   });
 
+  it('names the client and its address with each file that a server gives or gets, or may not get', async () => {
+    const before = (await lines()).length;
+    const args = { name: 'blob', arguments: { size: 700_000, type: 'image' } };
+    const result = await (await connect('camera')).callTool(args);
+    const [made] = (result._meta as Record<string, { uri: string }[]>)['dev.wharf/files'] ?? [];
+    await (await connect('ocr')).callTool({ name: 'read', arguments: { image: made?.uri } });
+    await (await connect('web')).callTool({ name: 'read', arguments: { image: made?.uri } });
+    const about = async () =>
+      (await lines()).slice(before).filter(({ what }) => ['file', 'handoff'].includes(`${what}`));
+    // a refusal does not wait for its line
+    await until(async () => (await about()).some(({ allowed }) => allowed === false));
+    const written = await about();
+    expect(written.map(({ what, allowed }) => [what, allowed])).toContainEqual(['file', true]);
+    for (const line of written) expect(line).toMatchObject({ client: 'desk', address: '127.0.0.1' });
+  });
+
   it('has uploads, and links that do not work, without their tickets', async () => {
     const before = (await lines()).length;
     const asked = await (await connect('ocr')).callTool({ name: 'request_file_upload', arguments: {} });

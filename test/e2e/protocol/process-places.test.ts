@@ -8,6 +8,7 @@ import { RawClient } from '../../helpers/raw-client.js';
 import { type SdkServer, startEverything } from '../../helpers/sdk-servers.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { RawCall } from '../asking/raw-call.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../../test/helpers/talkative-server.fixture.mjs', import.meta.url));
 
@@ -110,6 +111,24 @@ describe('the places for processes of a stdio server', () => {
     expect(await isOpen(await untilConnected())).toBe(true);
   });
 
+  it('are not taken from a session whose call waits for the file that its user was asked for', async () => {
+    const tools = { wait: { files: { say: { encoding: 'text' } } } };
+    const talkative = { command: [process.execPath, SCRIPT], limits: { processes: 1 }, tools };
+    wharf = await startWharf({ servers: { talkative }, config: { timeouts: { drain: '1s' } } });
+    const about = { capabilities: { elicitation: { url: {} } } };
+    const call = await RawCall.begin(wharf.mcp, 'wait', { ms: 0, say: '@attach' }, about);
+    const { id, params } = await call.message(({ method }) => method === 'elicitation/create');
+    await expect(connect()).rejects.toThrow('503');
+    await call.client.post({ jsonrpc: '2.0', id, result: { action: 'accept' } });
+    await expect(connect()).rejects.toThrow('503');
+    const headers = { 'content-type': 'text/plain' };
+    const uploaded = await fetch(String(params?.url), { method: 'PUT', headers, body: 'at last' });
+    expect(uploaded.status).toBe(201);
+    expect(await call.result()).toMatchObject({ content: [{ text: 'at last' }] });
+    expect(await isOpen(await untilConnected())).toBe(true);
+    expect(await isOpen(call.client)).toBe(false);
+  });
+
   it('are not taken from a client that listens, as long as something was just said', async () => {
     await start(1);
     const client = new Client({ name: 'wharf-test', version: '1' });
@@ -151,6 +170,18 @@ describe('the places for processes of a stdio server', () => {
     expect(await isOpen(client)).toBe(true);
     expect(await pid()).not.toBe(before);
     expect(await isOpen(client)).toBe(false);
+  });
+});
+
+describe('the places for sessions', () => {
+  it('are taken from a session that rests, and not from one with a call under way', async () => {
+    await start(8, { limits: { sessions: 2 } });
+    const [first, second] = [await connect(), await connect()];
+    const call = await busy(first);
+    expect(await isOpen(second)).toBe(true);
+    const third = await connect();
+    expect(await Promise.all([first, second, third].map(isOpen))).toEqual([true, false, true]);
+    call.end();
   });
 });
 

@@ -126,6 +126,19 @@ describe('sessions', () => {
     expect(ended.map(({ id }) => id)).toEqual([idle.id]);
   });
 
+  it('pass over those with a request under way, while there are others', async () => {
+    const { sessions, ended } = lab({ most: 3 });
+    const [first, second] = [await sessions.open(record('me')), await sessions.open(record('me'))];
+    await sessions.open(record('me'));
+    first.underWay = 1;
+    await sessions.open(record('me'));
+    expect(ended.map(({ id }) => id)).toEqual([second.id]);
+    await sessions.open(record('me'), 2);
+    expect(await sessions.find(first.id, 'me', 'one')).toBe(first);
+    await sessions.open(record('me'), 1);
+    expect(await sessions.find(first.id, 'me', 'one')).toBeUndefined();
+  });
+
   it('count one that keeps much several times', async () => {
     const { sessions, ended } = lab({ most: 8 });
     for (let index = 0; index < 4; index++) await sessions.open(record('me'));

@@ -6,6 +6,7 @@ import type { Dialect } from '../../../ports/dialect.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import { answerText } from '../../client/local-answer.js';
+import { causeOf } from '../../exchange.js';
 import { askUntilGiven } from '../ask-until-given.js';
 import type { AskedStream } from '../course.js';
 import type { AskingDeps } from '../deps.js';
@@ -72,7 +73,8 @@ export class FilesForServer {
     { asks }: Dialect,
     notify: (params: JsonObject) => Promise<void>,
   ): Promise<JsonObject> {
-    const { principal, identity } = this.#stream.caller.exchange;
+    const { exchange } = this.#stream.caller;
+    const { principal, identity } = exchange;
     this.#deps = await underAskingTool(this.#stream.request, { principal, server: this.#deps.server }, this.#deps);
     if (!asks || !this.#canAsk(question)) return { action: 'cancel' };
     const gathered = await this.#gather(question);
@@ -85,7 +87,8 @@ export class FilesForServer {
     );
     const { inquire } = this.#stream.caller;
     const hold = (bytes: number) => this.#open.hold(bytes);
-    const context = { deps: this.#deps, principal, identity, inquire, signal: this.#signal, hold };
+    const by = causeOf(exchange);
+    const context = { deps: this.#deps, principal, identity, by, inquire, signal: this.#signal, hold };
     let before = 0;
     for (const { wanted, records } of gathered.given) {
       const done = before;

@@ -3,7 +3,7 @@ import type { FileRecord } from '../../../files/file.js';
 import { ruleAgainst } from '../../../files/names/accepted-type.js';
 import type { Inquire } from '../../../mcp/inquire.js';
 import { contrast } from '../../../policy/amounts.js';
-import type { AuditEntry } from '../../../ports/audit.js';
+import type { AuditCause, AuditEntry } from '../../../ports/audit.js';
 import type { FileAsking, GivenFile, ServerFile } from '../../../ports/file-question.js';
 import type { Identity } from '../../../ports/identity.js';
 import type { JsonValue } from '../../../ports/json.js';
@@ -29,6 +29,8 @@ export interface HandOver {
   >;
   principal: string;
   identity: Identity;
+  /** For the audit log. */
+  by: AuditCause;
   /** Asks the server in the session in which it asks. */
   inquire: Inquire;
   signal: AbortSignal;
@@ -109,10 +111,9 @@ async function refuseKept(record: FileRecord, argument: string, context: HandOve
 }
 
 /** What the audit log says of a file on its way to the server. */
-function entryOf(record: FileRecord, { deps, principal, identity }: HandOver): Omit<AuditEntry, 'allowed'> {
+function entryOf(record: FileRecord, { deps, principal, by }: HandOver): Omit<AuditEntry, 'allowed'> {
   const { server } = deps;
-  const { actor } = identity;
-  return { what: 'handoff', principal, actor, server, from: record.server, to: server, files: [record] };
+  return { what: 'handoff', principal, ...by, server, from: record.server, to: server, files: [record] };
 }
 
 /** Small: it goes into a message. */

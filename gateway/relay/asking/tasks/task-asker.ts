@@ -4,7 +4,7 @@ import { GatewayError } from '../../../errors.js';
 import { metaOf, parseMessages } from '../../../mcp/request.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import type { Asked } from '../../caller.js';
-import { noFacts } from '../../exchange.js';
+import { causeOf, noFacts } from '../../exchange.js';
 import type { Course } from '../course.js';
 import type { AskingDeps } from '../deps.js';
 import { underAskingTool } from '../for-server/asking-tool.js';
@@ -217,7 +217,8 @@ export class TaskAsker {
     let isTold = false;
     try {
       hold(asked.exchange.body.length);
-      const context = { deps: await this.#underTool(about), principal, identity, inquire, signal, hold };
+      const by = causeOf(asked.exchange);
+      const context = { deps: await this.#underTool(about), principal, identity, by, inquire, signal, hold };
       const responses: [string, JsonValue][] = [];
       for (const question of due) responses.push([question.key, await answerTo(question, context)]);
       const answer = await inquire('tasks/update', { taskId, inputResponses: Object.fromEntries(responses) });
@@ -282,7 +283,7 @@ export class TaskAsker {
     const request = { jsonrpc: '2.0', id: 0, method: 'tasks/get', params: { taskId, _meta } };
     const body = Buffer.from(JSON.stringify(request));
     const { signal } = new AbortController();
-    const exchange = { ...asked.exchange, body, signal, facts: noFacts() };
+    const exchange = { ...asked.exchange, body, signal, facts: { ...noFacts(), client: asked.exchange.facts.client } };
     return { asked: { ...asked, exchange, messages: parseMessages(body) }, course, taskId };
   }
 }

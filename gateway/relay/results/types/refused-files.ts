@@ -8,6 +8,7 @@ import type { JsonObject, JsonPath } from '../../../ports/json.js';
 import { pointer } from '../../../wire/json/pointer.js';
 import type { Cut } from '../../cut/cut.js';
 import { FILE_ERROR_META_KEY } from '../../cut/places.js';
+import { causeOf } from '../../exchange.js';
 import { refuseDuplicates } from '../duplicates.js';
 import { resultOf } from '../host/shown-file.js';
 import type { Work } from '../work.js';
@@ -121,13 +122,13 @@ export class RefusedFiles {
   #refuse({ type, size, digest, rule, claims, path, result }: Judged): RefusedFile {
     const { deps, to } = this.#work;
     const { server, files, metrics } = deps;
-    const { principal, identity } = to;
+    const { principal } = to;
     const tool = this.#context.tool(path);
     metrics.count('wharf_limits_total', { limit: 'limits.acceptResults' });
     files.audit.note({
       what: 'file',
       principal,
-      actor: identity.actor,
+      ...causeOf(to),
       server,
       from: server,
       subject: this.#context.subject(path),

@@ -43,7 +43,7 @@ function toEvil(found: Resolved): IncomingFiles {
   const origins = { of: async () => new Map() } as unknown as Origins;
   const flow = new Flow(rules, origins, {} as Consents);
   const who = { principal: 'ann', use: 'none', groups: [], scopes: [] } as const;
-  const owner = { principal: 'ann', server: 'evil', who };
+  const owner = { principal: 'ann', server: 'evil', who, by: {} };
   const shortFiles = { look: () => undefined } as unknown as ShortFiles;
   const uses = { use: () => undefined };
   const deps = { library, shortFiles, uses, fetch, flow, antivirus: undefined, audit: noAudit({}), accept: undefined };
