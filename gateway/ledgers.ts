@@ -74,6 +74,22 @@ function largestMessage({ servers }: Sized): number {
   return Math.max(...servers.map(({ limits }) => Math.max(limits.response, largestRequest(limits))));
 }
 
+/** Of brotli (RFC 7932 §9.1). */
+const LARGEST_WINDOW = 16 * 1024 * 1024;
+
+/**
+ * Counts what decoders keep of servers' answers. Beside `held`, though as large: a stream that is open for hours would leave
+ * messages no room there.
+ */
+export function createWindowLedger({ held }: Pick<Limits, 'held'>, sharing: Sharing): Ledger {
+  return new Ledger({ limit: 'limits.held', total: held, sharing, unit: LARGEST_WINDOW });
+}
+
+/** Takes over the total of another config. */
+export function resizeWindowLedger(ledger: Ledger, { held }: Pick<Limits, 'held'>): void {
+  ledger.resize({ total: held, unit: LARGEST_WINDOW });
+}
+
 /** What one honest client may use at one time: a stream, and some requests besides. */
 const REQUESTS_OF_ONE = 8;
 

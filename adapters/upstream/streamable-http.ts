@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { Ledger } from '../../gateway/budget/ledger.js';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
 import type { Sharing } from '../../gateway/ports/owner.js';
 import type { BodyKind, ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../gateway/ports/upstream.js';
@@ -20,6 +21,7 @@ interface StreamableHttpDeps {
   limits: Readonly<Pick<Limits, 'connections' | 'codingRatio'>>;
   timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream' | 'idle'>>;
   sharing: Sharing;
+  windows?: Ledger | undefined;
 }
 
 const KINDS: Readonly<Record<string, BodyKind>> = {
@@ -82,7 +84,7 @@ class StreamableHttp implements ExchangeUpstream {
   readonly #configuredPath: string;
   /** Path of the endpoint: as configured, or redirected for good. */
   #path: string;
-  readonly #ratio: number;
+  readonly #bounds: Omit<Parameters<typeof decodeBody>[2], 'principal'>;
   readonly #client: HttpClient;
   /** The operator's headers, names and values alternating, and the names that requests must not set themselves. */
   readonly #headers: string[];
@@ -93,7 +95,7 @@ class StreamableHttp implements ExchangeUpstream {
     this.#url = new URL(options.url);
     this.#configuredPath = this.#url.pathname + this.#url.search;
     this.#path = this.#configuredPath;
-    this.#ratio = deps.limits.codingRatio;
+    this.#bounds = { server: deps.name, ratio: deps.limits.codingRatio, windows: deps.windows };
     this.#headers = ['Accept-Encoding', 'identity', ...Object.entries(options.headers).flat()];
     this.#fixed = new Set(Object.keys(options.headers).map((name) => name.toLowerCase()));
     this.#client = new HttpClient({
@@ -142,7 +144,7 @@ class StreamableHttp implements ExchangeUpstream {
     this.#client.close();
   }
 
-  #read(answer: Answer, { refusals }: UpstreamRequest): UpstreamAnswer {
+  #read(answer: Answer, { refusals, principal }: UpstreamRequest): UpstreamAnswer {
     const status = answer.statusCode;
     const isCallers = refusals === 'answer' && status !== OF_PROXY;
     const refused = isCallers ? undefined : refusedCredentials(this.#name, status, [...this.#fixed]);
@@ -158,8 +160,10 @@ class StreamableHttp implements ExchangeUpstream {
       drain(answer);
       return { status, headers, kind, body: Readable.from([]) };
     }
-    if (coding !== undefined)
-      return { status, headers, kind, body: decodeBody(this.#name, answer, coding, this.#ratio), connection: answer };
+    if (coding !== undefined) {
+      const body = decodeBody(answer, coding, { ...this.#bounds, principal });
+      return { status, headers, kind, body, connection: answer };
+    }
     if (answer.whole) return new WholeAnswer(answer, answer.whole, kind);
     const { body } = answer;
     return length === undefined

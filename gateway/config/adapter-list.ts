@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Ledger } from '../budget/ledger.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Antivirus } from '../ports/antivirus.js';
 import type { Audit } from '../ports/audit.js';
@@ -36,6 +37,8 @@ export interface UpstreamAdapterDeps extends AdapterDeps {
   name: string;
   /** Processes of each stdio server for which the system allows enough open files now. */
   processesThatFit?: (() => number) | undefined;
+  /** Counts what the decoders of servers' answers keep, in the whole process; absent where a command asks a server once. */
+  windows?: Ledger | undefined;
 }
 
 /** One implementation of a port: the schema of its settings, and a function that creates it from parsed settings. */

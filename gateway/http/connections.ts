@@ -5,6 +5,7 @@ import { type Crowd, Crowds } from '../budget/collections/most-used.js';
 import { Patience } from '../budget/patience.js';
 import type { Limits } from '../policy/limits.js';
 import type { Reading } from './incoming/arrivals.js';
+import { headerBytes, unfinishedHeaderBytes } from './incoming/header-texts.js';
 import { type LatePlace, Unread } from './outgoing/unread.js';
 
 /** Interval between two checks of whether clients read their answers. */
@@ -12,6 +13,13 @@ const LOOK_MS = 1000;
 
 /** Connections beyond the limit that are accepted for a refusal; further ones are closed without an answer. */
 export const TOLD = 64;
+
+/** Interval between two looks at heads that are unfinished, while there are so many connections that these could matter. */
+const HEADS_LOOK_MS = 100;
+const MANY_HEADS = 256;
+
+/** What is left of the headers of all, once they were too many: the next ones do not make Wharf look at each connection again. */
+const AFTER_ROOM = 0.75;
 
 /**
  * Most unfinished requests per connection. A packet of 64 kB holds up to 1500 requests, and Node serves all of them in
@@ -38,6 +46,8 @@ interface Connection {
   readonly socket: Socket;
   /** Requests with unfinished answers. */
   running: number;
+  /** Bytes that count of the headers of those requests. */
+  headers: number;
   /** The last one was answered before all of its body had come. */
   hasRest: boolean;
   /** While nothing runs on it: its place in the order of idleness, longest first. */
@@ -66,7 +76,8 @@ interface Room {
   sockets: number;
   /**
    * `limits.held`, as it is now: bytes of finished answers that clients have not taken. Their exchanges are over and count no more, and
-   * a connection may have `MOST_PIPELINED` of them behind an open stream: 100 such connections kept 180 MB for hours.
+   * a connection may have `MOST_PIPELINED` of them behind an open stream: 100 such connections kept 180 MB for hours. So do
+   * headers, of which a head of 16 KiB may have 4000: of 4000 unfinished heads Node kept 430 MB.
    */
   limits: Readonly<Pick<Limits, 'held'>>;
   /** `timeouts.idle`: a client that reads nothing of its answer for this long is given up. */
@@ -76,7 +87,8 @@ interface Room {
 /**
  * The connections of one port. When the limit is reached, of the caller with the most of them the one that has been idle
  * longest makes room for the next: a client that opens connections and sends nothing displaces only itself. In the same way, of the caller with the most unread
- * answers, the one that has left one unread longest makes room for further ones.
+ * answers, the one that has left one unread longest makes room for further ones. Where headers take too much, the connections with
+ * the most of them are closed.
  */
 export class Connections implements Reading {
   readonly #room: Room;
@@ -87,6 +99,10 @@ export class Connections implements Reading {
   readonly #paused = new FairLine<Connection>();
   readonly #unread = new Unread<Connection>();
   readonly #look: NodeJS.Timeout;
+  /** While there are many connections. */
+  #headsLook: NodeJS.Timeout | undefined;
+  /** Bytes that count of the headers of all running requests. */
+  #headers = 0;
 
   constructor(room: Room) {
     const { stallMs } = room;
@@ -119,6 +135,7 @@ export class Connections implements Reading {
     const connection: Connection = {
       socket,
       running: 0,
+      headers: 0,
       hasRest: false,
       idle: undefined,
       idleOfOwner: undefined,
@@ -135,6 +152,7 @@ export class Connections implements Reading {
     // `once` would keep 150 bytes more with each connection
     socket.on('close', () => this.#forget(connection));
     this.#rest(connection);
+    if (this.#open.size > MANY_HEADS) this.#headsLook ??= this.#watchHeads();
   }
 
   /** True when its unfinished requests have reached the limit. */
@@ -158,10 +176,20 @@ export class Connections implements Reading {
     return this.#open.get(socket)?.caller;
   }
 
-  /** Begins a request. @returns false when it must be refused because there is no room for its connection */
-  begin(socket: Socket): boolean {
+  /**
+   * Begins a request.
+   * @param texts names and values of its headers
+   * @returns false when it must be refused because there is no room for its connection
+   */
+  begin(socket: Socket, texts = 0): boolean {
     const connection = this.#open.get(socket);
     if (!connection) return true;
+    const headers = headerBytes(texts);
+    if (headers > 0) {
+      connection.headers += headers;
+      this.#headers += headers;
+      if (this.#headers > this.#room.limits.held) this.#dropHeaders();
+    }
     connection.running += 1;
     connection.hasRest = false;
     this.#stir(connection);
@@ -181,9 +209,14 @@ export class Connections implements Reading {
    * @param untaken bytes of it that `leave` has counted
    * @param caller who was answered, if that is known
    */
-  end({ socket, complete }: Pick<IncomingMessage, 'socket' | 'complete'>, untaken: number, caller?: string): void {
+  end(
+    { socket, complete, rawHeaders }: Pick<IncomingMessage, 'socket' | 'complete'> & Partial<IncomingMessage>,
+    untaken: number,
+    caller?: string,
+  ): void {
     const connection = this.#open.get(socket);
     if (!connection) return;
+    this.#lose(connection, headerBytes(rawHeaders?.length ?? 0));
     connection.running -= 1;
     connection.hasRest = !complete;
     if (caller !== undefined && caller !== connection.caller) this.#own(connection, caller);
@@ -211,6 +244,7 @@ export class Connections implements Reading {
   /** Stops the checks. */
   stop(): void {
     clearInterval(this.#look);
+    clearInterval(this.#headsLook);
   }
 
   /** One that can make room: of the owner with the most of them, or else of all, the one that has been idle longest. */
@@ -268,8 +302,44 @@ export class Connections implements Reading {
     dropped.socket.destroy();
   }
 
+  #lose(connection: Connection, headers: number): void {
+    connection.headers -= headers;
+    this.#headers -= headers;
+  }
+
+  #watchHeads(): NodeJS.Timeout {
+    const look = setInterval(() => {
+      if (this.#open.size > MANY_HEADS) return this.#dropHeaders();
+      clearInterval(look);
+      this.#headsLook = undefined;
+    }, HEADS_LOOK_MS);
+    return look.unref();
+  }
+
+  /** Closes connections with the most headers, if those of all take too much: of requests under way, and of unfinished heads. */
+  #dropHeaders(): void {
+    const { held } = this.#room.limits;
+    let all = 0;
+    const some: { connection: Connection; bytes: number }[] = [];
+    for (const connection of this.#open.values()) {
+      const bytes = connection.headers + unfinishedHeaderBytes(connection.socket);
+      if (bytes === 0) continue;
+      all += bytes;
+      some.push({ connection, bytes });
+    }
+    if (all <= held) return;
+    some.sort((one, other) => other.bytes - one.bytes);
+    for (const { connection, bytes } of some) {
+      if (all <= held * AFTER_ROOM) return;
+      all -= bytes;
+      this.#forget(connection);
+      connection.socket.destroy();
+    }
+  }
+
   #forget(connection: Connection): void {
     if (!this.#open.delete(connection.socket)) return;
+    this.#lose(connection, connection.headers);
     this.#stir(connection);
     this.#crowds.leave(connection.crowd);
     if (connection.late) this.#take(connection, connection.late.value.bytes);

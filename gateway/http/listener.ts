@@ -119,7 +119,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     onRequest,
   );
   // Node 22 leaves out what comes behind the thousandth header, past every check: an Origin, a second Host, what a proxy
-  // has added. A head's length is limited, so that its headers need no limit of their own.
+  // has added. A head's length is limited, so that the number of its headers needs no limit of its own: all of them count
+  // together (`Connections`).
   server.maxHeadersCount = 0;
   server.on('checkContinue', (request, response) => {
     // A refused client may or may not still send its body: nothing after it on this connection is certain.
@@ -212,7 +213,9 @@ function requestHandler(
     }
     // it closes once: `once` would only cost an object more
     response.on('close', ended);
-    const hasRoom = connections.begin(socket);
+    const hasRoom = connections.begin(socket, request.rawHeaders.length);
+    // closed just now, to make room
+    if (socket.destroyed) return;
     if (!arrivals.mustWait()) {
       serve(request, response, hasRoom);
       return;

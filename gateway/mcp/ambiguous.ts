@@ -1,9 +1,9 @@
-import { GatewayError } from '../errors.js';
 import { isObject } from '../json/value.js';
-import { inOneCase, readInC } from '../policy/pattern.js';
+import { inOneCase, PROTOTYPE, readInC } from '../policy/pattern.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { type Asked, repeatedKey, type WrittenObject, writtenObjects } from '../wire/json/members.js';
 import { META_CAPABILITIES, META_CLIENT, META_VERSION } from './meta-keys.js';
+import { invalid } from './read-message.js';
 
 /** Keys by which Wharf judges a message, in this object and in those below it. */
 interface Judged {
@@ -40,7 +40,8 @@ const MAX_SHOWN = 64;
 /**
  * Refuses a client's message that its server may read differently from Wharf. The message is forwarded unchanged, but
  * judged by `JSON.parse`, which takes the last of two members with one name. Other parsers take the first, and some
- * (Go's encoding/json) ignore the case of keys, or (cJSON) what is behind a NUL in them. So another message could pass a check by method, name or version. A
+ * (Go's encoding/json) ignore the case of keys, or (cJSON) what is behind a NUL in them, or find members of
+ * `__proto__` in the object around it. So another message could pass a check by method, name or version. A
  * server's messages are not refused: the client reads them as Wharf does, and they decide nothing for other clients.
  * @param value the result of `JSON.parse(text)`
  * @throws GatewayError `request_invalid`
@@ -73,12 +74,13 @@ export function refuseOtherLetters(key: string, path: readonly string[]): void {
 }
 
 function refuseKey(key: string, { lengths, keys, folded }: Judged, where: string): void {
+  if (key === PROTOTYPE)
+    throw invalid(`${where} has the key "${PROTOTYPE}", behind which some servers look for others`);
   const read = readInC(key);
   if (!lengths.has(read.length) || keys.has(key)) return;
   const meant = folded.get(inOneCase(read));
   if (meant === undefined) return;
-  const reason = `${where} has the key ${shown(key)}, which some servers take for "${meant}"`;
-  throw new GatewayError('request_invalid', { reason });
+  throw invalid(`${where} has the key ${shown(key)}, which some servers take for "${meant}"`);
 }
 
 /** @param where the object's name, for the error */
@@ -91,8 +93,7 @@ function check(
   const keys = Object.keys(value);
   if (written.members !== keys.length) {
     const key = written.members > MAX_NAMED_AMONG ? undefined : repeatedKey(text, written.start);
-    const reason = `${where} names ${shown(key)} twice, and servers differ in which of them counts`;
-    throw new GatewayError('request_invalid', { reason });
+    throw invalid(`${where} names ${shown(key)} twice, and servers differ in which of them counts`);
   }
   for (const key of keys) refuseKey(key, judged, where);
   for (const { key, object } of written.inner) {

@@ -4,7 +4,7 @@ import type { AdapterList } from '../config/adapter-list.js';
 import type { Config } from '../config/config.js';
 import { FewLines } from '../few-lines.js';
 import { createMetrics } from '../http/metrics.js';
-import { createLedgers, sharingOf } from '../ledgers.js';
+import { createLedgers, createWindowLedger, sharingOf } from '../ledgers.js';
 import type { Log } from '../ports/log.js';
 import { recordConfig } from '../reload/present-config.js';
 import { StateKeys } from '../secrets/state-keys.js';
@@ -56,6 +56,7 @@ export async function openProcess(config: Config, adapters: AdapterList, log: Lo
     keys: new StateKeys(config.secrets),
     ledgers,
     held: new HeldBudget(ledgers.held),
+    windows: createWindowLedger(limits, sharing),
     budget: new PartBudget(ledgers.partMemory, timeouts.queue),
     draining: { now: false },
     /** What every address of Wharf begins with. Where the config does not say it, it is known once a port is open. */

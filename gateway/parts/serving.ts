@@ -42,7 +42,8 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const openWays = (of: Config) =>
     openWaysIn(of, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock: MACHINE_CLOCK, keys });
   const waysIn = new PresentWays(await openWays(config), config.auth);
-  const upstreamDeps = { ...adapterDeps, processesThatFit: () => fitting(present.config).processes };
+  const processesThatFit = () => fitting(present.config).processes;
+  const upstreamDeps = { ...adapterDeps, processesThatFit, windows: shared.windows };
   /** Makes the servers of a config, which share its rules. */
   const makerFor = (of: Config): MakeServer =>
     serverMaker(adapters, upstreamDeps, {

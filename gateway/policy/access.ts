@@ -1,5 +1,5 @@
 import type { CallerMatch, KnownCaller } from './callers.js';
-import { fits, mayFit } from './pattern.js';
+import { fits, mayFit, readInC } from './pattern.js';
 import { rulesAbout } from './rules-about.js';
 
 /** An entry of `servers.X.allow`: the callers that it lets in, and the tools that they may use. */
@@ -84,9 +84,14 @@ function ofServer({ allow }: AccessRules, { identity, server, tool }: AccessQues
 /** The last pattern that fits decides; a list that only takes away begins with everything. */
 function chosen(patterns: readonly string[], isMeant: (pattern: string, how: typeof fits) => boolean): boolean {
   const last = patterns.findLast((pattern) =>
-    isTakenAway(pattern) ? isMeant(pattern.slice(1), mayFit) : isMeant(pattern, fits),
+    isTakenAway(pattern) ? isMeant(pattern.slice(1), mayFit) : isMeant(pattern, fitsForAll),
   );
   return last === undefined ? onlyTakesAway(patterns) : !isTakenAway(last);
+}
+
+/** A name may go on behind a NUL with what a pattern asks for; a server in C is called by what is before it. */
+function fitsForAll(pattern: string, name: string): boolean {
+  return fits(pattern, name) && fits(pattern, readInC(name));
 }
 
 function onlyTakesAway(patterns: readonly string[]): boolean {

@@ -103,7 +103,7 @@ export const LIMITS = {
     default: 256 * MIB,
     min: MIB,
     max: 64 * GIB,
-    text: 'All messages held in memory at one time, in the whole process. A request larger than `limits.message` counts four times, because up to four copies of it exist. Finished answers that clients have not read may take as much again; past that, of the caller with the most of them, the connection that has left one unread longest is closed.',
+    text: 'All messages held in memory at one time, in the whole process. A request larger than `limits.message` counts four times, because up to four copies of it exist. Finished answers that clients have not read may take as much again; past that, of the caller with the most of them, the connection that has left one unread longest is closed. What the decoders of answers keep that servers have compressed with brotli, though Wharf asks for plain ones, may take as much again, and so may what requests have of headers beyond 64 each; past that, the connections with the most of them are closed.',
     processWide: true,
   },
   partMemory: {

@@ -46,6 +46,12 @@ export function inOneCase(text: string): string {
   return text.toUpperCase().toLowerCase();
 }
 
+/**
+ * A key behind which other names may be: a server in JavaScript that copies an object by assigning its members makes them
+ * members of the copy.
+ */
+export const PROTOTYPE = '__proto__';
+
 /** Whether some servers take a key for this name, which it is not: some ignore its case (in Go, C#), or what is behind a NUL (in C). */
 export function isTakenFor(key: string, name: string): boolean {
   if (key === name) return false;

@@ -57,8 +57,8 @@ export interface UpstreamAnswer {
   /**
    * Already decoded when the upstream used a content coding. Read it to its end or destroy it, unless `kind` is `none`:
    * then it is empty. A body that breaks off fails with a GatewayError: `upstream_closed`, `upstream_coding_limit`,
-   * `upstream_invalid`, or the signal's reason. A body that ends without an error is complete, unless HTTP framed it by
-   * the end of the connection: then only its content can show that.
+   * `held_full`, `upstream_invalid`, or the signal's reason. A body that ends without an error is complete, unless HTTP
+   * framed it by the end of the connection: then only its content can show that.
    */
   body: Readable;
   /** Bytes of the body, if the upstream announced them, or all have arrived, and it used no coding. */

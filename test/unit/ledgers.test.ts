@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { UNSHARED } from '../../gateway/budget/ledger.js';
 import { PROCESS_WIDE } from '../../gateway/config/schema/limits.js';
-import { createLedgers, resizeLedgers } from '../../gateway/ledgers.js';
+import { createLedgers, createWindowLedger, resizeLedgers, resizeWindowLedger } from '../../gateway/ledgers.js';
 import { DEFAULT_LIMITS } from '../../gateway/policy/limits.js';
 
 const MIB = 1024 * 1024;
@@ -41,5 +41,14 @@ describe('the totals of the process', () => {
     const doubled = Object.fromEntries(Object.entries(ledgers).map(([name, { total }]) => [name, 2 * total]));
     resizeLedgers(ledgers, sized(doubled));
     expect(Object.fromEntries(Object.entries(ledgers).map(([name, { total }]) => [name, total]))).toEqual(doubled);
+  });
+});
+
+describe('the windows of decoders', () => {
+  it('may take as much as messages, and a share has room for the largest', () => {
+    const windows = createWindowLedger({ held: 40 * MIB }, SHARED);
+    expect([windows.limit, windows.total, windows.allowed('server')]).toEqual(['limits.held', 40 * MIB, 16 * MIB]);
+    resizeWindowLedger(windows, { held: 80 * MIB });
+    expect([windows.total, windows.allowed('server')]).toEqual([80 * MIB, 16 * MIB]);
   });
 });

@@ -1,4 +1,4 @@
-import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
+import { pipeline, type Readable, type Stream, Transform, type TransformCallback } from 'node:stream';
 import {
   createBrotliDecompress,
   createGunzip,
@@ -7,8 +7,10 @@ import {
   type Inflate,
   type InflateRaw,
 } from 'node:zlib';
+import { type Ledger, refusalFacts } from '../../../gateway/budget/ledger.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Answer } from '../../http/answer.js';
+import { CountedWindow } from './window.js';
 
 /** Up to this many decoded bytes any ratio passes: short JSON full of blanks is harmless. */
 const FREE_BYTES = 1024 * 1024;
@@ -82,24 +84,40 @@ function isCutShort(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' || error.message === 'unexpected end of file';
 }
 
+/** What bounds the decoding of an answer. */
+interface Bounds {
+  /** The server's name in the config. */
+  server: string;
+  /** Whose answer it is. */
+  principal?: string | undefined;
+  /** `limits.codingRatio`: decoded bytes per encoded byte, checked after the first 1 MiB. */
+  ratio: number;
+  /** Counts what decoders keep of what they have decoded, where it is much; absent where one answer is asked for. */
+  windows?: Ledger | undefined;
+}
+
 /** Compares the size of a decoder's output with its input, and turns the decoder's errors into their public form. */
-class RatioGuard extends Transform {
+class DecodedGuard extends Transform {
   readonly #server: string;
   readonly #decoder: Decoder;
   readonly #ratio: number;
+  readonly #window: CountedWindow | undefined;
   #decoded = 0;
 
-  constructor(server: string, decoder: Decoder, ratio: number) {
+  constructor({ server, ratio }: Bounds, decoder: Decoder, window: CountedWindow | undefined) {
     super();
     this.#server = server;
     this.#decoder = decoder;
     this.#ratio = ratio;
+    this.#window = window;
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
     this.#decoded += chunk.length;
     const encoded = Math.max(1, this.#decoder.bytesWritten);
-    if (this.#decoded <= FREE_BYTES || this.#decoded <= encoded * this.#ratio) callback(null, chunk);
+    const refusal = this.#window?.grow(this.#decoded);
+    if (refusal) callback(new GatewayError('held_full', refusalFacts(refusal)));
+    else if (this.#decoded <= FREE_BYTES || this.#decoded <= encoded * this.#ratio) callback(null, chunk);
     else {
       const facts = { limit: 'limits.codingRatio', allowed: this.#ratio, actual: Math.ceil(this.#decoded / encoded) };
       callback(new GatewayError('upstream_coding_limit', { server: this.#server, ...facts }));
@@ -107,6 +125,7 @@ class RatioGuard extends Transform {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#window?.release();
     callback(error === null || error instanceof GatewayError ? error : this.#failure(error));
   }
 
@@ -128,18 +147,21 @@ export function codingOf(answer: Answer): string | undefined {
 /**
  * The decoded body. Wharf requests `identity`, but accepts an upstream that compresses anyway with one known coding. A
  * chain of codings would multiply what a few bytes can become.
- * @param ratio `limits.codingRatio`: decoded bytes per encoded byte, checked after the first 1 MiB
- * @throws GatewayError `upstream_coding`; the stream fails with `upstream_coding_limit`, `upstream_closed`,
+ * @throws GatewayError `upstream_coding`; the stream fails with `upstream_coding_limit`, `held_full`, `upstream_closed`,
  * `upstream_invalid`
  */
-export function decodeBody(server: string, answer: Answer, coding: string, ratio: number): Readable {
+export function decodeBody(answer: Answer, coding: string, bounds: Bounds): Readable {
+  const { server, principal, windows } = bounds;
   if (!isKnown(coding)) {
     answer.destroy();
     throw new GatewayError('upstream_coding', { server, coding: coding.slice(0, 64) });
   }
   const decoder = DECODERS[coding]();
-  const guard = new RatioGuard(server, decoder, ratio);
-  // the guard is the last of the three and passes every error to its reader
-  pipeline(answer.body, decoder, guard, () => undefined);
+  // the others keep 32 KiB
+  const window = coding === 'br' && windows ? new CountedWindow(windows, { server, principal }) : undefined;
+  const guard = new DecodedGuard(bounds, decoder, window);
+  // the guard is the last of them and passes every error to its reader
+  const steps: Stream[] = [answer.body, ...(window ? [window.seen()] : []), decoder, guard];
+  pipeline(steps as unknown as NodeJS.ReadWriteStream[], () => undefined);
   return guard;
 }

@@ -6,8 +6,14 @@ const COLUMNS = [
   ...['issuer', 'oauthClient', 'tokenId', 'claimed', 'verdict', 'signature', 'database'],
 ] as const;
 
-/** A cell that begins like this is a formula to a spreadsheet, and may send what is in the others elsewhere. */
-const FORMULA = /^[\s]*[=+\-@|%]|^[\t\r\n]/;
+/**
+ * A cell that begins like this is a formula to a spreadsheet, and may send what is in the others elsewhere. Those of some
+ * countries read the full-width signs too.
+ */
+const FORMULA = /^[\s]*[=+\-@|%＝＋－＠]|^[\t\r\n]/;
+
+/** Those of other countries end a cell here as well, even within quotes: what follows would begin one. */
+const OTHER_ENDS = /; {0,8}(?=[=+\-@|%＝＋－＠])/g;
 
 /** The head of the table, as a line. */
 export const CSV_HEAD = `${COLUMNS.join(',')}\r\n`;
@@ -30,7 +36,7 @@ export function csvLine(line: AuditLine): string {
 
 function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
-  const text = String(value);
+  const text = typeof value === 'string' ? value.replace(OTHER_ENDS, "$&'") : String(value);
   const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

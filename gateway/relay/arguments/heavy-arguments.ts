@@ -4,7 +4,7 @@ import { isObject } from '../../json/value.js';
 import type { ParamHeader } from '../../mcp/param-headers.js';
 import { invalid } from '../../mcp/read-message.js';
 import type { Limits } from '../../policy/limits.js';
-import { isTakenFor, readInC } from '../../policy/pattern.js';
+import { isTakenFor, PROTOTYPE, readInC } from '../../policy/pattern.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import type { Owner } from '../../ports/owner.js';
 import { besidePath, EACH, isEach } from '../../schema/argument-path.js';
@@ -161,10 +161,10 @@ function taker(
   const takeBeside = ({ path, start, end, values }: WatchRange) => {
     const key = keyBefore(text, start);
     // of a million members, few have such a length
-    if (!lengths.has(readInC(key).length)) return;
+    if (key !== PROTOTYPE && !lengths.has(readInC(key).length)) return;
     const parent = path.slice(0, -1);
     const meant = names.get(keyOf(parent)) ?? [];
-    if (![...meant].some((name) => isTakenFor(key, name))) return;
+    if (![...meant].some((name) => key === PROTOTYPE || isTakenFor(key, name))) return;
     countOne();
     // what was left of it could not be judged
     if (values > most) throw tooMany(most);

@@ -1,5 +1,5 @@
 import { isObject, own } from '../../json/value.js';
-import { isTakenFor } from '../../policy/pattern.js';
+import { isTakenFor, PROTOTYPE } from '../../policy/pattern.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { argumentOf, EACH, isEach } from '../../schema/argument-path.js';
 import { isSpecial } from '../../schema/segments.js';
@@ -95,6 +95,7 @@ export function* strayIn(args: JsonObject, slot: ToolSlot): Generator<Stray> {
 function* inOtherLetters(value: JsonValue, name: string | undefined, path: JsonPath): Generator<Stray> {
   if (name === undefined || name === EACH || isSpecial(name) || !isObject(value)) return;
   for (const key in value) {
-    if (isTakenFor(key, name)) yield { path: [...path, key], value: value[key] ?? null, isDoubtful: false };
+    if (key === PROTOTYPE || isTakenFor(key, name))
+      yield { path: [...path, key], value: value[key] ?? null, isDoubtful: false };
   }
 }

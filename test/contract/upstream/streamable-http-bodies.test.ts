@@ -1,6 +1,8 @@
-import { constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { windowOf } from '../../../adapters/upstream/http/window.js';
 import { create, settings } from '../../../adapters/upstream/streamable-http.js';
+import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import type { ExchangeUpstream } from '../../../gateway/ports/upstream.js';
 import { type FakeUpstream, type ScriptedAnswer, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { blobBytes } from '../../helpers/fake-upstream-blob.js';
@@ -206,5 +208,36 @@ describe('a content coding that was not asked for', () => {
   it('may expand as it likes up to 1 MiB', async () => {
     const blanks = Buffer.alloc(MIB, 0x20);
     expect((await read({ body: blanks, coding: 'gzip' })).equals(blanks)).toBe(true);
+  });
+});
+
+describe('what a decoder of brotli keeps of what it has decoded', () => {
+  /** @param bits of the window, of which there are 10 to 24 */
+  const coded = (body: Buffer, bits: number) =>
+    brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_LGWIN]: bits, [constants.BROTLI_PARAM_QUALITY]: 2 } });
+  const long = blobBytes({ size: 3 * MIB });
+  const windows = new Ledger({ limit: 'limits.held', total: MIB, sharing: UNSHARED });
+
+  beforeEach(async () => {
+    await upstream.close();
+    upstream = create(settings.parse({ url: fake.url }), { ...upstreamDeps(), windows });
+  });
+
+  it.each([10, 15, 16, 17, 18, 22, 24])('is known by its first byte: a window of %i bits', (bits) => {
+    expect(windowOf(coded(BODY, bits)[0] as number)).toBe(2 ** bits);
+  });
+
+  it('counts while it is kept, and an answer for which there is no room breaks off', async () => {
+    const failure = await failureOf(read({ body: coded(long, 24), codingHeader: 'br' }));
+    expect([failure.code, failure.facts.limit, failure.facts.allowed]).toEqual(['held_full', 'limits.held', MIB]);
+    await until(() => windows.used === 0);
+  });
+
+  it('is no more than the window of the answer', async () => {
+    const most: number[] = [];
+    const whole = await read({ body: coded(long, 18), codingHeader: 'br' }, () => most.push(windows.used));
+    expect(whole.equals(long)).toBe(true);
+    expect(Math.max(...most)).toBe(2 ** 18);
+    await until(() => windows.used === 0);
   });
 });

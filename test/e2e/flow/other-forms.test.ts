@@ -40,7 +40,15 @@ const HIDDEN: [tool: string, args: object][] = [
   ['list', { fileſ: [DATA] }],
   ['bind', { book: { Pages: [{ scan: DATA }] } }],
   ['bind', { book: { pages: [{ scan: null }, { SCAN: DATA }] } }],
+  // some in JavaScript copy members by assigning them
+  ['take', behind({ file: DATA })],
+  ['bind', { book: behind({ pages: [{ scan: DATA }] }) }],
 ];
+
+/** An object with these members of its prototype, in the eyes of a server that has copied it. */
+function behind(members: object): object {
+  return JSON.parse(`{"__proto__":${JSON.stringify(members)}}`) as object;
+}
 
 /** More values than are parsed of one call. */
 const LONG = Array(100_001).fill(0);
@@ -64,6 +72,7 @@ const HARMLESS: typeof HIDDEN = [
   ],
   ['bind', { book: 'https://shop.example/a-picture-with-a-long-name/and-a-long-path/of-more-than-64-letters.png' }],
   ['bind', { book: JSON.stringify({ pages: [] }) }],
+  ['take', behind({ file: 'a word' })],
   ['bind', { Book: { Pages: [{ Scan: 'a word' }] }, books: DATA }],
   ['bind', { book: 'A book about the sea, of many pages, which nobody has read to its end so far, they say.' }],
 ];
@@ -129,7 +138,7 @@ describe('A file argument in another form than its tool has', () => {
     expect(await isSent('archive', tool, args)).toBe(true);
   });
 
-  it.each(HIDDEN.slice(-6))('is kept from it among very many values: %s %j', async (tool, args) => {
+  it.each(HIDDEN.slice(-8))('is kept from it among very many values: %s %j', async (tool, args) => {
     expect(await isSent('web', tool, { ...args, long: LONG })).toBe(false);
     expect(await isSent('archive', tool, { ...args, long: LONG })).toBe(true);
   });

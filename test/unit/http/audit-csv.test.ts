@@ -34,6 +34,16 @@ describe('a line of an audit log as CSV', () => {
     },
   );
 
+  it.each(['＝1+1', '＋1', '－1', '＠SUM(A1)'])('holds none in full-width signs: %s', (tool) => {
+    expect(cellsOf({ ...LINE, tool }).tool).toBe(`"'${tool}"`);
+  });
+
+  it('holds none behind what ends a cell in other countries', () => {
+    const cell = (tool: string) => cellsOf({ ...LINE, tool }).tool;
+    expect([cell('a;=1+1'), cell('a; @b;;-1')]).toEqual([`"a;'=1+1"`, `"a; '@b;;'-1"`]);
+    expect(cell('a;b - c')).toBe('a;b - c');
+  });
+
   it('quotes what would end a cell or a line', () => {
     expect(csvLine({ ...LINE, tool: 'a"b,c\r\nd' })).toContain('"a""b,c\r\nd"');
     expect(csvLine({ ...LINE, client: '=HYPERLINK("https://evil.example","x")' })).toContain(

@@ -104,6 +104,9 @@ describe('a message that two parsers read in two ways', () => {
       /params has the key "name\\u0000".*take for "name"/,
     ],
     ['a method before more', '{"id":1,"method":"ping","METHOD\\u0000x":"tools/call"}', /take for "method"/],
+    ['a prototype', '{"id":1,"method":"x","__proto__":{"method":"tools/call"}}', /the message has the key "__proto__"/],
+    ['one of params', '{"id":1,"method":"tools/call","params":{"__proto__":{"name":"b"}}}', /params has .*"__proto__"/],
+    ['one with escapes, in _meta', '{"id":1,"params":{"_meta":{"\\u005f_proto__":{}}}}', /_meta has .*"__proto__"/],
     ['taskid', '{"id":1,"method":"tasks/get","params":{"taskid":"a"}}', /take for "taskId"/],
     [
       'a meta key in other letters',

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { PartBudget } from '../../../gateway/budget/parts.js';
-import { createLedgers, sharingOf } from '../../../gateway/ledgers.js';
+import { createLedgers, createWindowLedger, sharingOf } from '../../../gateway/ledgers.js';
 import { rulesInto } from '../../../gateway/parts/take-over.js';
 import { configOf } from '../config/load-text.js';
 
@@ -19,7 +19,7 @@ it('a file that waits for part memory goes on once a reload gives more of it', a
   const limits = { ...config.limits };
   const unused = { put: () => {} };
   const put = rulesInto({
-    ...{ ledgers, budget, partSize: PART, sharing, limits },
+    ...{ ledgers, windows: createWindowLedger(limits, sharing), budget, partSize: PART, sharing, limits },
     ...{ allowances: unused, flow: unused, takers: unused },
   });
   budget.reserve(PART, OWNER, NEVER);

@@ -70,6 +70,9 @@ describe('the rules of who may use what', () => {
     [['READ_*'], 'read_all', false],
     [[], 'read_all', false],
     [['a*b*c'], 'a-c-b-b-c', true],
+    // a server in C reads no further than the NUL
+    [['*_read'], 'delete\0_read', false],
+    [['*', '!delete'], 'read\0', true],
   ])('read the tools %j of an entry: %s', (tools, tool, allowed) => {
     expect(allows(rules({ hr: [{ tools }] }), ANNA, 'hr', tool)).toBe(allowed);
   });
