@@ -97,6 +97,8 @@ function resourceLinks({ links: fact }: HostBehaviour): Decision[] {
       return [decision('resourceLinks', 'as-text', 'a link makes raw JSON of the whole result', fact)];
     case 'fetched':
       return [decision('resourceLinks', 'as-text', 'its model’s service is told to fetch a link, and may not', fact)];
+    case 'refused':
+      return [decision('resourceLinks', 'as-text', 'it takes no link', fact)];
     case 'dropped':
       return [decision('resourceLinks', 'with-text', 'links in results do not reach its model', fact)];
     default:

@@ -74,6 +74,7 @@ describe('what follows from how a host behaves', () => {
     ['errors are as any result', { errors: known('content') }, { errorImages: 'keep' }],
     ['links are dropped', { links: known('dropped') }, { resourceLinks: 'with-text' }],
     ['links are fetched', { links: known('fetched') }, { resourceLinks: 'as-text' }],
+    ['links are refused', { links: known('refused') }, { resourceLinks: 'as-text' }],
     ['a link makes JSON of all', { links: known('whole') }, { resourceLinks: 'as-text' }],
     ['embedded texts are dropped', { embeddedTexts: known('dropped') }, { embeddedTexts: 'as-text' }],
     ['an embedded text makes JSON of all', { embeddedTexts: known('whole') }, { embeddedTexts: 'as-text' }],
