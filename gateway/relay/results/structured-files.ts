@@ -1,16 +1,21 @@
 import { breathe } from '../../budget/turn.js';
 import type { NamedType } from '../../files/names/told-name.js';
+import type { ClientFacts } from '../../ports/client.js';
 import type { OutgoingFile } from '../../ports/dialect.js';
 import type { JsonPath } from '../../ports/json.js';
 import { EACH, segmentsOf } from '../../schema/argument-path.js';
 import { isDeclaredBase64 } from '../../schema/declared.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
+import { beginsAsFormat, MOST_BEGIN } from '../cut/format-begin.js';
 import { type ClaimedCut, isStructured, type MessageCuts } from '../cut/message-cuts.js';
 import { refuseDuplicates } from './duplicates.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import { structuredPath } from './structured-results.js';
 import type { TranslateContext } from './translate-context.js';
+
+/** Bytes that are enough to know a format by. */
+const BEGIN = 24;
 
 /** A string of structuredContent that is a file. */
 export interface StructuredFile {
@@ -23,8 +28,8 @@ export interface StructuredFile {
 }
 
 /**
- * The files in structuredContent: a string is one if it repeats a file of the same message, or its schema or the
- * operator declares it.
+ * The files in structuredContent: a string is one if it repeats a file of the same message, if its schema or the operator
+ * declares it, or if it begins as one and a model would read it.
  */
 export async function structuredFiles(
   message: HeldMessage,
@@ -71,13 +76,28 @@ function digestOf(cut: Cut): string | undefined {
   return cut.stored?.digest ?? cut.inspect()?.digest;
 }
 
-/** True when a file is expected here: by the operator's settings or the tool's outputSchema. */
-export async function isExpected(cut: Cut, { settings, structured }: TranslateContext): Promise<boolean> {
+/**
+ * True when a file is expected here: by the operator's settings or the tool's outputSchema, or because its host shows it to a
+ * model.
+ */
+export async function isExpected(cut: Cut, { settings, structured, client }: TranslateContext): Promise<boolean> {
+  if (isReadByModel(client) && beginsAsFormat(beginOf(cut))) return true;
   const path = structuredPath(cut.value.path);
   const configured = settings(cut.value.path)?.results.files ?? [];
   if (configured.some((place) => fits(segmentsOf(place), path))) return true;
   const declared = await structured.declared(cut.value.path);
   return typeof declared !== 'string' && isDeclaredBase64(declared, path);
+}
+
+/** A program may want base64 that nothing declares; a host that is known has a model, which reads nothing of it. */
+function isReadByModel({ host }: Pick<ClientFacts, 'host'>): boolean {
+  return host?.structured === 'drop' || host?.structured === 'with-blocks';
+}
+
+function beginOf({ stored, inlineBody }: Cut): string {
+  if (stored) return stored.head.toString('base64', 0, BEGIN);
+  const [first = Buffer.alloc(0)] = inlineBody ?? [];
+  return first.toString('latin1', 0, MOST_BEGIN).replaceAll('\\/', '/');
 }
 
 /**
