@@ -1,6 +1,5 @@
 import { breathe } from '../../budget/turn.js';
 import type { NamedType } from '../../files/names/told-name.js';
-import type { ClientFacts } from '../../ports/client.js';
 import type { OutgoingFile } from '../../ports/dialect.js';
 import type { JsonPath } from '../../ports/json.js';
 import { EACH, segmentsOf } from '../../schema/argument-path.js';
@@ -10,6 +9,7 @@ import type { Cut } from '../cut/cut.js';
 import { beginsAsFormat, MOST_BEGIN } from '../cut/format-begin.js';
 import { type ClaimedCut, isStructured, type MessageCuts } from '../cut/message-cuts.js';
 import { refuseDuplicates } from './duplicates.js';
+import { isReadByModel } from './host/read-by-model.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import { structuredPath } from './structured-results.js';
 import type { TranslateContext } from './translate-context.js';
@@ -87,11 +87,6 @@ export async function isExpected(cut: Cut, { settings, structured, client }: Tra
   if (configured.some((place) => fits(segmentsOf(place), path))) return true;
   const declared = await structured.declared(cut.value.path);
   return typeof declared !== 'string' && isDeclaredBase64(declared, path);
-}
-
-/** A program may want base64 that nothing declares; a host that is known has a model, which reads nothing of it. */
-function isReadByModel({ host }: Pick<ClientFacts, 'host'>): boolean {
-  return host?.structured === 'drop' || host?.structured === 'with-blocks';
 }
 
 function beginOf({ stored, inlineBody }: Cut): string {
