@@ -83,11 +83,12 @@ describe('what follows from how a host behaves', () => {
     ['links are JSON', { links: known('json') }, { resourceLinks: 'drop' }],
     ['blobs are JSON', { blobs: known('json') }, { blobs: 'drop' }],
     ['blobs are named', { blobs: known('named') }, { blobs: 'drop' }],
+    ['nothing is known of blobs', { blobs: known('unknown') }, { blobs: 'drop' }],
     ['blobs are dropped', { blobs: known('dropped') }, { blobs: 'drop' }],
     ['blobs are read as text', { blobs: known('decoded') }, { blobs: 'drop' }],
     ['blobs are sent unchecked', { blobs: known('unchecked') }, { blobs: 'drop' }],
     ['blobs are saved', { blobs: known('saved') }, {}],
-    ['images reach its user alone', { images: known({ reach: 'nothing' }), user: known('blocks') }, {}],
+    ['images reach its user alone', { images: known({ reach: 'nothing' }), user: known('blocks') }, { images: 'with-text' }],
     [
       'images have a budget',
       { images: known({ reach: 'model', bytesPerResult: 5000 }) },
