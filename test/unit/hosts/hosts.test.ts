@@ -88,7 +88,11 @@ describe('what follows from how a host behaves', () => {
     ['blobs are read as text', { blobs: known('decoded') }, { blobs: 'drop' }],
     ['blobs are sent unchecked', { blobs: known('unchecked') }, { blobs: 'drop' }],
     ['blobs are saved', { blobs: known('saved') }, {}],
-    ['images reach its user alone', { images: known({ reach: 'nothing' }), user: known('blocks') }, { images: 'with-text' }],
+    [
+      'images reach its user alone',
+      { images: known({ reach: 'nothing' }), user: known('blocks') },
+      { images: 'with-text' },
+    ],
     [
       'images have a budget',
       { images: known({ reach: 'model', bytesPerResult: 5000 }) },

@@ -42,7 +42,7 @@ export function tellsLinks(host: Host | undefined, isError: boolean): Telling | 
   const { resourceLinks, errorImages } = host ?? {};
   const hasOnlyTexts = isError && errorImages === 'drop';
   if (resourceLinks === 'as-text') return 'instead';
-  // of some versions of a host that makes a text of a link it is known that they do so in errors too: Claude Code 2.1.332
+  // where a link becomes a text in errors too, as in Claude Code 2.1.332, the model would read it twice
   if (hasOnlyTexts && resourceLinks === 'drop') return 'instead';
   return resourceLinks === 'with-text' || hasOnlyTexts ? 'before' : undefined;
 }
