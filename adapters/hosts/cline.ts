@@ -2,6 +2,8 @@ import type { HostProfile } from '../../gateway/ports/host.js';
 
 const SOURCE = 'what cline 3.0.65 (@cline/core 0.0.86) sends to its model';
 
+const EXTENSION = 'src/core/task/tools/handlers/UseMcpToolHandler.ts of cline/cline @0124210';
+
 export const profiles: readonly HostProfile[] = [
   {
     name: 'cline',
@@ -20,6 +22,23 @@ export const profiles: readonly HostProfile[] = [
       },
       user: { is: 'answer', source: 'it prints the first words of a result, and what the model answers' },
       terminal: { is: true, source: 'its model has the tool run_commands' },
+    },
+  },
+  {
+    name: 'cline-extension',
+    title: 'Cline in an editor',
+    match: { names: ['Cline'] },
+    behaviour: {
+      structured: { is: 'content', source: `${EXTENSION}: only the content` },
+      images: {
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+        source: `${EXTENSION}: where its model takes them, else their number; the types that every model service takes`,
+      },
+      links: { is: 'dropped', source: EXTENSION },
+      blobs: { is: 'named', source: `${EXTENSION}: a resource is JSON without its blob` },
+      errors: { is: 'content', source: `${EXTENSION}: as any other result, below a word` },
+      user: { is: 'blocks', source: `${EXTENSION}: images behind the text` },
+      terminal: { is: true, source: 'its model has the tool execute_command' },
     },
   },
 ];

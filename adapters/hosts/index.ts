@@ -6,6 +6,7 @@ import { profiles as cline } from './cline.js';
 import { profiles as codex } from './codex.js';
 import { profiles as continueCli } from './continue-cli.js';
 import { profiles as copilotCli } from './copilot-cli.js';
+import { profiles as crush } from './crush.js';
 import { profiles as cursor } from './cursor.js';
 import { profiles as geminiCli } from './gemini-cli.js';
 import { profiles as goose } from './goose.js';
@@ -23,7 +24,9 @@ import { profiles as mcporter } from './mcporter.js';
 import { profiles as openWebui } from './open-webui.js';
 import { profiles as opencode } from './opencode.js';
 import { profiles as qwenCode } from './qwen-code.js';
+import { profiles as rooCode } from './roo-code.js';
 import { profiles as vscode } from './vscode.js';
+import { profiles as zed } from './zed.js';
 
 /** Every known host; of one with generations, each before the next newer one. */
 export const hosts: readonly HostProfile[] = [
@@ -39,7 +42,10 @@ export const hosts: readonly HostProfile[] = [
   ...opencode,
   ...kilo,
   ...cline,
+  ...rooCode,
   ...continueCli,
+  ...crush,
+  ...zed,
   ...mcporter,
   ...chatgpt,
   ...librechat,

@@ -13,6 +13,7 @@ export const profiles: readonly HostProfile[] = [
       structured: { is: 'content', source: `${CLIENT}: call_tool returns the content` },
       images: { is: { reach: 'nothing' }, source: `${RESULT}: files of its page; open-webui/open-webui #30327` },
       links: { is: 'dropped', source: RESULT },
+      embeddedTexts: { is: 'dropped', source: RESULT },
       blobs: { is: 'named', source: `${RESULT}: dropped, in newer versions one line` },
       errors: { is: 'string', source: `${CLIENT}: the list of blocks is raised as text` },
       user: { is: 'blocks', source: `${RESULT}: images and sound` },

@@ -57,8 +57,8 @@ function structured({ structured: fact, images: { is: images }, text: limit }: H
 
 function images({ images: fact, user }: HostBehaviour): Decision[] {
   const { reach, notAlways, types, mostEdge, perResult, bytesPerResult } = fact.is;
-  // its user may see what its model does not
-  if (reach === 'nothing' && user.is === 'blocks') return [];
+  if (reach === 'nothing' && user.is === 'blocks')
+    return [decision('images', 'with-text', 'its user is shown images that do not reach its model', fact)];
   if (reach === 'json') return [decision('images', 'drop', 'images reach its model as base64 text', fact)];
   if (reach === 'nothing') return [decision('images', 'drop', 'images in results do not reach its model', fact)];
   return [
@@ -97,6 +97,8 @@ function resourceLinks({ links: fact }: HostBehaviour): Decision[] {
       return [decision('resourceLinks', 'as-text', 'a link makes raw JSON of the whole result', fact)];
     case 'fetched':
       return [decision('resourceLinks', 'as-text', 'its model’s service is told to fetch a link, and may not', fact)];
+    case 'refused':
+      return [decision('resourceLinks', 'as-text', 'it takes no link', fact)];
     case 'dropped':
       return [decision('resourceLinks', 'with-text', 'links in results do not reach its model', fact)];
     default:
@@ -125,6 +127,8 @@ function blobs({ blobs: fact }: HostBehaviour): Decision[] {
       return [decision('blobs', 'drop', 'its model gets the type of embedded bytes, but not the bytes', fact)];
     case 'dropped':
       return [decision('blobs', 'drop', 'embedded bytes do not reach its model', fact)];
+    case 'unknown':
+      return [decision('blobs', 'drop', 'it is not known that embedded bytes reach its model', fact)];
     default:
       return [];
   }

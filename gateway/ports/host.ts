@@ -16,9 +16,10 @@ export interface HostBehaviour {
    * `text`: the address as text; `json`: the whole block as JSON; `whole`: one makes JSON of the whole result, with its images as
    * base64; `read`: the host asks the server for it, and adds what it gets to the context, images as images and anything else as
    * text; `fetched`: the service of its model is to fetch the address, and the whole request fails where it cannot, as with one
-   * of this machine, or the host itself refuses to send it; `dropped`; `unknown`.
+   * of this machine, or the host itself refuses to send it; `refused`: the host takes no result that has one, or
+   * says in its place that it cannot; `dropped`; `unknown`.
    */
-  readonly links: Known<'text' | 'json' | 'whole' | 'read' | 'fetched' | 'dropped' | 'unknown'>;
+  readonly links: Known<'text' | 'json' | 'whole' | 'read' | 'fetched' | 'refused' | 'dropped' | 'unknown'>;
   /**
    * An embedded resource with a text. `dropped`; `whole`: one makes JSON of the whole result, with its images as base64.
    * Absent: its text reaches the model.

@@ -262,6 +262,20 @@ const cline: Replay = (result) => {
 /** @continuedev/cli src/tools/index.tsx. */
 const continueCli: Replay = ({ content }) => said(JSON.stringify(content));
 
+/** continuedev/continue core/tools/callTool.ts: what it does not know becomes an error of its own. */
+const continueExtension: Replay = ({ content, isError }) => {
+  if (isError) return said(JSON.stringify(content));
+  return said(
+    content
+      .map((one) => {
+        if (one.type === 'text') return String(one.text);
+        const { text } = one.type === 'resource' ? resourceOf(one) : {};
+        return text === undefined ? `Error: tool call received unsupported item of type "${one.type}"` : String(text);
+      })
+      .join('\n\n'),
+  );
+};
+
 /** @genkit-ai/mcp lib/util/tools.js, processResult; its agent makes JSON of what is not text. */
 const genkit: Replay = (result) => {
   const { content, structuredContent, isError } = result;
@@ -270,6 +284,41 @@ const genkit: Replay = (result) => {
   if (structuredContent) return said(JSON.stringify(structuredContent));
   if (content.every(({ type, text }) => type === 'text' && text)) return said(texts);
   return said(JSON.stringify(content.length === 1 ? content[0] : result));
+};
+
+/** A result as RooCodeInc/Roo-Code UseMcpToolTool.ts and cline/cline UseMcpToolHandler.ts write it. */
+function rooText({ content, isError }: ToolResult): string {
+  const parts = content.map((one) => {
+    if (one.type === 'text') return String(one.text);
+    if (one.type !== 'resource') return '';
+    const { blob: _, ...rest } = resourceOf(one);
+    return JSON.stringify(rest, null, 2);
+  });
+  return `${isError ? 'Error:\n' : ''}${parts.filter((part) => part !== '').join('\n\n') || '(No response)'}`;
+}
+
+const rooCode: Replay = (result) => said(rooText(result));
+
+const clineExtension: Replay = (result) =>
+  joined([said(rooText(result)), ...result.content.filter(({ type }) => type === 'image').map(() => IMAGE)]);
+
+/** charmbracelet/crush tools.go: the first image, and any other block as Go prints it. */
+const crush: Replay = ({ content }) => {
+  const texts = content.flatMap((one) => {
+    if (one.type === 'text') return [String(one.text)];
+    if (one.type === 'image' || one.type === 'audio') return [];
+    return [one.type === 'resource' ? '&{0xc000 map[] <nil>}' : `&{${one.uri} ${one.name}}`];
+  });
+  return joined([said(texts.join('\n')), ...(content.some(({ type }) => type === 'image') ? [IMAGE] : [])]);
+};
+
+/** zed-industries/zed context_server_registry.rs, before its types knew links. */
+const zed: Replay = ({ content, isError }) => {
+  if (content.some(({ type }) => type === 'resource_link')) return NOTHING;
+  const texts = content.map(({ type, text }) => (type === 'text' ? String(text) : '')).join('');
+  return isError
+    ? said(texts)
+    : joined([said(texts), ...content.filter(({ type }) => type === 'image').map(() => IMAGE)]);
 };
 
 /** What @qwen-code/qwen-code 0.24.4 sends. */
@@ -314,6 +363,11 @@ export const REPLAYS: Readonly<Record<string, Replay>> = {
   'mcp-use': mcpUse,
   'qwen-code': qwenCode,
   cline,
+  'cline-extension': clineExtension,
+  'roo-code': rooCode,
+  crush,
+  zed,
   'continue-cli': continueCli,
+  continue: continueExtension,
   genkit,
 };

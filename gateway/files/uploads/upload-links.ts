@@ -13,8 +13,8 @@ interface UploadLinksDeps {
   tickets: Tickets;
   codes: UploadCodes;
   clock: Pick<Clock, 'now'>;
-  /** What callers may store, where that is limited. */
-  account?: Pick<FileAccount, 'canFit'> | undefined;
+  /** What callers may store. */
+  account: Pick<FileAccount, 'canFit'>;
   settings: {
     /** How clients reach Wharf, without a trailing slash; known once the port is. */
     publicUrl: () => string;
@@ -75,7 +75,7 @@ export class UploadLinks {
   async authorize(intent: UploadIntent): Promise<Authorization> {
     const { tickets, codes, clock, account, settings } = this.#deps;
     checkIntent(intent, settings.fileLimit());
-    if (intent.size !== undefined) await account?.canFit(intent.principal, intent.size);
+    if (intent.size !== undefined) await account.canFit(intent.principal, intent.size);
     const expiresAt = clock.now() + settings.ttlMs;
     const id = intent.several ? newBundleId() : newFileId();
     const made = settings.asksCodes && intent.isForPerson ? codes.make(id) : undefined;

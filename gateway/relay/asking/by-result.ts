@@ -29,7 +29,7 @@ import {
 } from './lacking.js';
 import { wayFor } from './means.js';
 import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds/answer-questions.js';
-import { type Hearing, hear } from './rounds/hear.js';
+import { answerOf, type Hearing, hear } from './rounds/hear.js';
 import {
   endOf,
   keptAnswers,
@@ -131,8 +131,7 @@ export class AskingByResult {
     const files: AskedFile[] = [];
     const missing: AskedFile[] = [];
     for (const file of state.files) {
-      const answer = answers[file.key];
-      const outcome = await hear(file, isObject(answer) ? answer : undefined, hearing, this.#deps);
+      const outcome = await hear(file, answerOf(answers[file.key]), hearing, this.#deps);
       if (outcome === 'declined' || outcome === 'cancelled') {
         this.#note(principal, file, outcome);
         await this.#revoke(round);

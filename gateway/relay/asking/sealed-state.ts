@@ -91,6 +91,8 @@ export interface TakenQuestion {
   othersKey?: string;
   /** What has been filled in besides the files. */
   filled?: JsonObject;
+  /** How often what was answered there could not be used. */
+  tries?: number;
   /** What the server hears instead of files. */
   ended?: 'decline' | 'cancel';
 }

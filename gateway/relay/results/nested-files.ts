@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import { RANGE } from '../../mcp/ranges.js';
+import { fileLine } from '../../policy/file-words.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonPath, OutgoingFile } from '../../ports/dialect.js';
@@ -13,6 +14,7 @@ import { beginsAsFormat } from '../cut/format-begin.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import type { NestedPlace } from '../cut/nested-places.js';
 import type { NestedCut, TextParts } from '../cut/text-parts.js';
+import { isReadByModel } from './host/read-by-model.js';
 import { isErrorAt } from './host/shown-file.js';
 import { textLimit } from './host/unshown.js';
 import { isSpokenOfAsFile, markedAs, namedAs } from './nested-marks.js';
@@ -33,6 +35,8 @@ interface NestedContext {
 export interface ClaimedNested {
   nested: NestedCut;
   claims: FileClaims;
+  /** It is all of its text, in which a model then reads what it is. */
+  isAlone: boolean;
 }
 
 /** In the spelling of a message; it ends what many programs print. */
@@ -70,6 +74,7 @@ async function claimedIn(
 ): Promise<ClaimedNested[]> {
   const isLong = isBeyondHost({ path, nested }, message, client);
   const isAlone = nested.size <= LINE_BREAK.length;
+  const isRead = isReadByModel(client);
   const claimed: ClaimedNested[] = [];
   for (const { nested: one, place } of await nested.files()) {
     const { stored, lost, dataUri } = one.cut;
@@ -77,18 +82,27 @@ async function claimedIn(
     // it was cut by the limit of a tool whose result this is not
     if (stored.size <= limits.inlineOther && !lost) continue;
     const said = dataUri ?? one.said ?? (place && (markedAs(place) ?? begunAs(place, stored.head)));
+    const isForModel = isLong || (isRead && isFormat(stored.head));
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
-    const isMeant = (one.isInJson && (mode === 'json' || isLong)) || lost || known.has(stored.digest);
+    const isMeant = (one.isInJson && mode === 'json') || isForModel || lost || known.has(stored.digest);
     // out of other texts only what begins as a file is taken; of JSON, or alone, a program may want the base64
     if (!said && !isMeant && (one.isInJson || isAlone)) continue;
-    claimed.push({ nested: one, claims: { ...(place && namedAs(place)), ...said } });
+    claimed.push({
+      nested: one,
+      claims: { ...(place && namedAs(place)), ...said },
+      isAlone: isRead && isAlone && !one.isInJson,
+    });
   }
   return claimed;
 }
 
 /** Base64 beside the name of a file, and the like, is one if its bytes begin as one. */
 function begunAs(place: NestedPlace, head: Buffer): FileClaims | undefined {
-  return beginsAsFormat(head.toString('base64', 0, BEGIN)) && isSpokenOfAsFile(place) ? {} : undefined;
+  return isFormat(head) && isSpokenOfAsFile(place) ? {} : undefined;
+}
+
+function isFormat(head: Buffer): boolean {
+  return beginsAsFormat(head.toString('base64', 0, BEGIN));
 }
 
 /** True for a text that the client's host would not show whole, if its base64 were put back. */
@@ -119,7 +133,7 @@ export async function publishNested(
   { subject, names, refused }: NamingContext & Pick<TranslateContext, 'refused'>,
 ): Promise<{ file: OutgoingFile; block: JsonPath }[]> {
   const published: { file: OutgoingFile; block: JsonPath }[] = [];
-  for (const { nested, claims } of claimed) {
+  for (const { nested, claims, isAlone } of claimed) {
     const { stored, value } = nested.cut;
     if (!stored) continue;
     const block = value.path.slice(0, -1);
@@ -132,7 +146,8 @@ export async function publishNested(
       continue;
     }
     const file = await files.publish(stored, claims, subject(value.path), (type) => names.nameAt(block, type));
-    put(file.ref.link.url);
+    const { url } = file.ref.link;
+    put(isAlone ? `${fileLine(file.ref)}\n${url}` : url);
     published.push({ file, block });
   }
   return published;

@@ -6,11 +6,16 @@ import { EACH, segmentsOf } from '../../schema/argument-path.js';
 import { isDeclaredBase64 } from '../../schema/declared.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
+import { beginsAsFormat, MOST_BEGIN } from '../cut/format-begin.js';
 import { type ClaimedCut, isStructured, type MessageCuts } from '../cut/message-cuts.js';
 import { refuseDuplicates } from './duplicates.js';
+import { isReadByModel } from './host/read-by-model.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import { structuredPath } from './structured-results.js';
 import type { NamingContext, StructureContext, TranslateContext } from './translate-context.js';
+
+/** Bytes that are enough to know a format by. */
+const BEGIN = 24;
 
 /** A string of structuredContent that is a file. */
 export interface StructuredFile {
@@ -26,8 +31,8 @@ export interface StructuredFile {
 type ExpectContext = StructureContext & NamingContext & Pick<TranslateContext, 'limits'>;
 
 /**
- * The files in structuredContent: a string is one if it repeats a file of the same message, or its schema or the
- * operator declares it.
+ * The files in structuredContent: a string is one if it repeats a file of the same message, if its schema or the operator
+ * declares it, or if it begins as one and a model would read it.
  */
 export async function structuredFiles(
   message: HeldMessage,
@@ -74,16 +79,26 @@ function digestOf(cut: Cut): string | undefined {
   return cut.stored?.digest ?? cut.inspect()?.digest;
 }
 
-/** True when a file is expected here: by the operator's settings or the tool's outputSchema. */
+/**
+ * True when a file is expected here: by the operator's settings or the tool's outputSchema, or because its host shows it to a
+ * model.
+ */
 export async function isExpected(
   cut: Cut,
-  { settings, structured }: Pick<StructureContext, 'settings' | 'structured'>,
+  { settings, structured, client }: Pick<StructureContext, 'settings' | 'structured' | 'client'>,
 ): Promise<boolean> {
+  if (isReadByModel(client) && beginsAsFormat(beginOf(cut))) return true;
   const path = structuredPath(cut.value.path);
   const configured = settings(cut.value.path)?.results.files ?? [];
   if (configured.some((place) => fits(segmentsOf(place), path))) return true;
   const declared = await structured.declared(cut.value.path);
   return typeof declared !== 'string' && isDeclaredBase64(declared, path);
+}
+
+function beginOf({ stored, inlineBody }: Cut): string {
+  if (stored) return stored.head.toString('base64', 0, BEGIN);
+  const [first = Buffer.alloc(0)] = inlineBody ?? [];
+  return first.toString('latin1', 0, MOST_BEGIN).replaceAll('\\/', '/');
 }
 
 /**
@@ -93,7 +108,7 @@ export async function isExpected(
 export async function knownDigests(
   files: readonly Pick<ClaimedCut, 'cut'>[],
   cuts: MessageCuts,
-  context: Pick<TranslateContext, 'mayHoldFiles' | 'settings' | 'structured'>,
+  context: Pick<TranslateContext, 'mayHoldFiles' | 'settings' | 'structured' | 'client'>,
 ): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
   if (!cuts.texts.some(({ nested }) => nested.hasCuts)) return known;

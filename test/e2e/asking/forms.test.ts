@@ -132,6 +132,24 @@ describe('a client with forms that have fields for files', () => {
     expect(last).toMatchObject({ resultType: 'complete', isError: true });
   });
 
+  it.each<[string, unknown]>([
+    ['another action', { action: 'submit', content: { file: PNG_URI } }],
+    ['no action', {}],
+    ['a text', 'yes'],
+    ['nothing but null', null],
+  ])('on 2026-07-28 is not asked without end: %s', async (_what, said) => {
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28', { capabilities: FORMS });
+    const call = (more: object = {}) => client.request('tools/call', { name: 'take', arguments: {}, ...more });
+    const inputResponses = { 'wharf-file-1': said };
+    let last = (await call()).result as Record<string, never>;
+    last = (await call({ requestState: last.requestState, inputResponses })).result as typeof last;
+    expect(JSON.stringify(last.inputRequests)).toContain('an action other than accept, decline and cancel');
+    for (let round = 0; round < 2; round++)
+      last = (await call({ requestState: last.requestState, inputResponses })).result as typeof last;
+    expect(last).toMatchObject({ resultType: 'complete', isError: true });
+    expect(JSON.stringify(last.content)).toContain('an action other than accept, decline and cancel');
+  });
+
   it('on 2026-07-28 gives the handle of a file that it has uploaded meanwhile (2631-67)', async () => {
     const client = RawClient.stateless(wharf.mcp, '2026-07-28', { capabilities: FORMS });
     const call = (more: object = {}) => client.request('tools/call', { name: 'take', arguments: {}, ...more });

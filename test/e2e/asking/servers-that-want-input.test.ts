@@ -138,6 +138,22 @@ describe('a server that wants a file by binary elicitation, on 2026-07-28', () =
     expect(lab.uploads).toHaveLength(1);
   });
 
+  it('hears cancel after too many answers that say nothing about the other fields', async () => {
+    const properties = { note: { type: 'string' } };
+    const lab = await start(
+      { scan: ask(binary({ properties, required: ['scan', 'note'] })) },
+      { config: { elicitation: { rounds: 2 } } },
+    );
+    const client = clientOf(lab, PAGES);
+    let { requestState, inputRequests } = wanted(await call(client));
+    expect(await upload(String(inputRequests?.['wharf-file-1']?.params.url))).toBe(201);
+    const inputResponses = { 'wharf-file-1': { action: 'accept' }, 'wharf-file-2': { action: 'submit' } };
+    ({ requestState, inputRequests } = wanted(await call(client, { requestState, inputResponses })));
+    expect(Object.keys(inputRequests ?? {})).toEqual(['wharf-file-2']);
+    expect(heard(await call(client, { requestState, inputResponses }))).toEqual({ scan: { action: 'cancel' } });
+    expect(lab.uploads).toEqual([]);
+  });
+
   it('gets what a form holds, and the other fields of the same form (BR-04, 1306-12)', async () => {
     const properties = { note: { type: 'string' } };
     const lab = await start({ scan: ask(binary({ properties })) });

@@ -54,7 +54,7 @@ describe('a text of Wharf’s, for a host that puts nothing between two texts', 
 
   it('is for the hosts of this test', () => {
     const joining = hosts.filter(({ behaviour: { joined } }) => joined?.is);
-    expect(joining.map(({ name }) => name)).toEqual(['copilot-cli', 'openai-agents', 'genkit']);
+    expect(joining.map(({ name }) => name)).toEqual(['copilot-cli', 'zed', 'openai-agents', 'genkit']);
   });
 
   it.each(Object.keys(RESULTS))('is on lines of its own: %s', async (tool) => {

@@ -159,8 +159,8 @@ describe('a link of the server’s, for a host whose model is not shown links', 
     expect(await call('one', { name })).toEqual(RESULTS.one);
   });
 
-  it.each(['claude-code', 'mcporter'])('is told in an error, for %s', async (name) => {
-    expect(await call('failed', { name })).toEqual({ isError: true, content: [text(ONE_TOLD), ONE] });
+  it.each(['claude-code', 'mcporter'])('is told once in an error, for %s', async (name) => {
+    expect(await call('failed', { name })).toEqual({ isError: true, content: [text(ONE_TOLD)] });
     expect(await call('failed-note', { name })).toEqual({
       isError: true,
       content: [{ ...text(NOTED), annotations: { priority: 1 } }],

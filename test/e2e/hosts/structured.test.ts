@@ -36,6 +36,8 @@ const RESULTS: Record<string, Json> = {
   // a member as any other in JSON
   odd: { content: [image(BIG)], structuredContent: JSON.parse(`{"__proto__":"${BIG}","a":1}`) },
   alone: { content: [text('here')], structuredContent: { file: BIG } },
+  // nothing declares it
+  loose: { content: [text('here')], structuredContent: { shot: [{ b64: BIG, of: 'the page' }] } },
   // a text that says less, and base64 that no model should read
   half: {
     content: [text('chart made'), image(BIG)],
@@ -190,6 +192,22 @@ describe('a host that hides content beside structuredContent', () => {
     expect(places).toEqual([1, '/file']);
     // what the content shows already is not shown again
     expect(typesOf(await call('told')).filter((type) => type === 'image')).toHaveLength(1);
+  });
+
+  it('gets a link for base64 of a known format that nothing declares: its model would read it', async () => {
+    const hiding = await open('Visual Studio Code');
+    const hidden = await hiding.call('loose');
+    expect(hidden.structuredContent).toBeUndefined();
+    expect(typesOf(hidden)).toEqual(['text', 'text', 'text', 'image']);
+    const link = linkIn(hidden.content[2]);
+    expect(JSON.parse(hidden.content[1]?.text ?? '')).toEqual({ shot: [{ b64: link, of: 'the page' }] });
+    expect((await fetch(link)).status).toBe(200);
+    const both = await open('claude-ai');
+    const { content, structuredContent } = await both.call('loose');
+    expect(content.map(({ type }) => type)).toEqual(['text', 'text', 'image', 'resource_link']);
+    expect(structuredContent).toEqual({ shot: [{ b64: linkIn(content[1]), of: 'the page' }] });
+    const program = await open('some-client');
+    expect((await program.call('loose')).structuredContent).toEqual(RESULTS.loose?.structuredContent);
   });
 
   it('may be one that the operator names', async () => {

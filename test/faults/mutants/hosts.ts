@@ -94,7 +94,7 @@ export const HOSTS: readonly Mutant[] = [
     name: 'links-lost-in-errors',
     fault: 'The model of a host that keeps only the texts of an error is not told of a link in it.',
     file: 'gateway/relay/results/host/link-words.ts',
-    find: "(isError && host?.errorImages === 'drop')",
+    find: "isError && errorImages === 'drop'",
     replace: 'false',
     suites: ['e2e/hosts/server-links'],
   },

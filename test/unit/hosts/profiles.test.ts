@@ -35,6 +35,7 @@ const DESKTOP: Host = {
   imageTypes: USUAL,
   imageEdge: 8000,
   imageBytesPerResult: 600_000,
+  blobs: 'drop',
   text: chars(135_000, 'result'),
 };
 const COPILOT: Host = {
@@ -92,7 +93,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
         },
       ] as [string, string, string, Host],
   ),
-  ['cursor-vscode', '1.0.0', 'cursor', { imageTypes: USUAL }],
+  ['cursor-vscode', '1.0.0', 'cursor', { imageTypes: USUAL, blobs: 'drop' }],
   [
     'gemini-cli-mcp-client-files',
     '0.9.0',
@@ -144,7 +145,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'mcporter',
     { structured: 'drop', images: 'drop', errorImages: 'drop', resourceLinks: 'drop', blobs: 'drop', curl: true },
   ],
-  ['openai-mcp', '1.0.0', 'chatgpt', { imageTypes: USUAL }],
+  ['openai-mcp', '1.0.0', 'chatgpt', { imageTypes: USUAL, blobs: 'drop' }],
   [
     '@librechat/api-client',
     '1.0.0',
@@ -217,10 +218,57 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     },
   ],
   [
+    'Cline',
+    '3.60.0',
+    'cline-extension',
+    { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'with-text', blobs: 'drop', curl: true },
+  ],
+  [
+    'Roo Code',
+    '3.50.0',
+    'roo-code',
+    { images: 'drop', errorImages: 'keep', resourceLinks: 'with-text', blobs: 'drop', curl: true },
+  ],
+  [
+    'crush',
+    '0.96.1',
+    'crush',
+    {
+      imageTypes: USUAL,
+      imagesPerResult: 1,
+      errorImages: 'keep',
+      resourceLinks: 'drop',
+      embeddedTexts: 'as-text',
+      blobs: 'drop',
+      curl: true,
+    },
+  ],
+  [
+    'Zed',
+    '0.1.0',
+    'zed',
+    {
+      images: 'with-text',
+      imageTypes: USUAL,
+      errorImages: 'drop',
+      resourceLinks: 'as-text',
+      embeddedTexts: 'as-text',
+      blobs: 'drop',
+      textsApart: true,
+      curl: true,
+    },
+  ],
+  [
     'continue-cli-client',
     '1.0.0',
     'continue-cli',
     { images: 'drop', errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop', curl: true },
+  ],
+  [
+    'continue-client',
+    '1.0.0',
+    'continue',
+    { images: 'drop', errorImages: 'drop', resourceLinks: 'as-text', blobs: 'drop' },
   ],
   [
     'genkit-mcp',
@@ -262,8 +310,14 @@ describe('the profile of', () => {
   it('a host that only an operator can name is found by that name', () => {
     const entry = { match: { name: 'mcp' }, dialects: [], like: 'open-webui', host: {} };
     const found = new Hosts(hosts, [entry]).find({ name: 'mcp', version: '0.1.0' }, undefined);
-    const shown = { errorImages: 'drop', resourceLinks: 'with-text', blobs: 'drop' };
-    expect(found.host).toEqual({ structured: 'with-blocks', ...shown });
+    expect(found.host).toEqual({
+      structured: 'with-blocks',
+      images: 'with-text',
+      errorImages: 'drop',
+      resourceLinks: 'with-text',
+      embeddedTexts: 'as-text',
+      blobs: 'drop',
+    });
     expect(new Hosts(hosts, []).find({ name: 'mcp', version: '0.1.0' }, undefined).profile).toBeUndefined();
     const named = { match: { name: 'my server' }, dialects: [], like: 'mastra', host: {} };
     expect(new Hosts(hosts, [named]).find({ name: 'my server', version: '1.0.0' }, undefined).host).toEqual({

@@ -5,7 +5,7 @@ import type { AskingDeps } from '../deps.js';
 import { type HandOver, handOver } from '../for-server/hand-over.js';
 import { answerIn, problemOfOthers } from '../questions.js';
 import type { TakenFile, TakenQuestion } from '../sealed-state.js';
-import { type Heard, type Hearing, hear } from './hear.js';
+import { answerOf, failed, type Heard, type Hearing, hear } from './hear.js';
 
 /** A server's question after a round, and its files that are not there yet. */
 export interface HeardQuestion {
@@ -27,9 +27,7 @@ export async function hearQuestion(
   const missing: TakenFile[] = [];
   let { filled } = question;
   for (const file of question.files) {
-    const answer = answers[file.key];
-    const said = isObject(answer) ? answer : undefined;
-    const { heard, others } = await hearFile(file, said, hearing, deps);
+    const { heard, others } = await hearFile(file, answerOf(answers[file.key]), hearing, deps);
     const ended = endOf(heard, deps.rounds);
     const outcome = outcomeOf(heard);
     // what was there before is counted, and a look without a wait finds nothing late
@@ -44,15 +42,16 @@ export async function hearQuestion(
     files.push(isDone ? { ...heard.file, isThere: true } : heard.file);
     if (!isDone) missing.push(heard.file);
   }
-  const others = question.othersKey === undefined ? undefined : answers[question.othersKey];
-  const said = isObject(others) ? answerIn(others) : undefined;
+  const others = question.othersKey === undefined ? undefined : answerOf(answers[question.othersKey]);
+  const said = others && answerIn(others);
   if (said === 'declined' || said === 'cancelled')
     return end(question, said === 'declined' ? 'decline' : 'cancel', deps);
-  if (said === 'accepted' && isObject(others)) {
-    const content = isObject(others.content) ? others.content : {};
-    if (problemOfOthers(content) === undefined) filled = content;
-  }
-  return { question: { ...question, files, ...(filled && { filled }) }, missing };
+  const content = isObject(others?.content) ? others.content : {};
+  if (said === 'accepted' && problemOfOthers(content) === undefined) filled = content;
+  const tries = (question.tries ?? 0) + (said && !filled ? 1 : 0);
+  // without a count, a client whose answers cannot be used would be asked again without end
+  if (tries >= deps.rounds) return end(question, 'cancel', deps);
+  return { question: { ...question, files, ...(filled && { filled }), ...(tries > 0 && { tries }) }, missing };
 }
 
 /** Whether everything is there that a question needs from its user. */
@@ -101,7 +100,7 @@ async function hearFile(
   const { [form.field]: given, ...others } = isObject(answer?.content) ? answer.content : {};
   const problem = keepsBesides ? problemOfOthers(others) : undefined;
   if (problem !== undefined) {
-    return { heard: { file: { ...file, problem, tries: (file.tries ?? 0) + 1 }, isThere: false } };
+    return { heard: { file: failed(file, problem), isThere: false } };
   }
   const kept = keepsBesides ? { others } : {};
   if (isOptional && given === undefined)

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../../ports/json.js';
+import { isObject } from '../../../json/value.js';
+import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import type { AskingDeps } from '../deps.js';
 import { takeGiven } from '../given-file.js';
 import { noPlaceIn } from '../open-questions.js';
@@ -23,6 +24,14 @@ export type Heard<File extends AskedUpload> =
   | { why: string; isUnopened?: true; isLost?: true }
   | { file: File; isThere: boolean };
 
+/** What a form is told that its client has answered in a way that says nothing. */
+const UNREADABLE = 'The answer has an action other than accept, decline and cancel.';
+
+/** The answer to a question; what is not an `ElicitResult` at all is one that says nothing. */
+export function answerOf(answer: JsonValue | undefined): JsonObject | undefined {
+  return answer === undefined || isObject(answer) ? answer : {};
+}
+
 /** What has become of a file, after its user has been asked and, for a page, some time has gone by. */
 export async function hear<File extends AskedUpload>(
   file: File,
@@ -43,6 +52,8 @@ export async function hear<File extends AskedUpload>(
     const came = await arrives(asked, { ...hearing, until }, deps);
     return typeof came === 'boolean' ? { file: asked, isThere: came } : came;
   }
+  // without a count, a client that answers so would be asked again without end
+  if (answer !== undefined && said === 'unable') return { file: failed(file, UNREADABLE), isThere: false };
   if (said !== 'accepted') {
     // a form that was filled in an earlier round is not shown again; between two rounds its client may be uploading
     return { file, isThere: until !== undefined && (await deps.uploadLinks.given(file.fileId)) !== undefined };
@@ -51,7 +62,12 @@ export async function hear<File extends AskedUpload>(
   const { principal, signal } = hearing;
   const problem = await takeGiven({ content: answer?.content, asked: file, principal }, deps, signal);
   if (problem === undefined) return { file: rest as File, isThere: true };
-  return { file: { ...file, problem, tries: (file.tries ?? 0) + 1 }, isThere: false };
+  return { file: failed(file, problem), isThere: false };
+}
+
+/** A file after one more answer that could not be used. */
+export function failed<File extends AskedUpload>(file: File, problem: string): File {
+  return { ...file, problem, tries: (file.tries ?? 0) + 1 };
 }
 
 /** Whether the file is there now. @param isAccepted the user has just agreed to open its page */

@@ -25,6 +25,12 @@ const CONTENT: SlotPlace = {
 /** What appends blocks to the content of a result. */
 type AppendContext = WritingContext & Pick<TranslateContext, 'edits'>;
 
+/**
+ * Previews of one result that are begun before the first of them is done. A previewer has few turns, in which owners alternate,
+ * and a short queue behind them: more would only fill that, and then have none.
+ */
+const BEGUN_TOGETHER = 4;
+
 /** A message under way, with what has been written for it so far. */
 interface Translation {
   message: HeldMessage;
@@ -102,11 +108,15 @@ async function appendFiles(
 ): Promise<void> {
   const { result, length = 0, block } = place;
   const shown = new Set(entriesOf(result, entries).map(({ file }) => file.ref.digest));
+  const lacking = found.flatMap(({ file }) => {
+    const isShown = shown.has(file.ref.digest);
+    shown.add(file.ref.digest);
+    return isShown ? [] : [file];
+  });
   const blocks = block ? [block] : [];
   const first = moves.placeOf([...result, 'content', length]);
-  for (const { file } of found) {
-    if (shown.has(file.ref.digest)) continue;
-    shown.add(file.ref.digest);
+  for (const [index, file] of lacking.entries()) {
+    context.shown.begin(lacking.slice(index, index + BEGUN_TOGETHER));
     entries.push({ file, result, place: { contentIndex: first + blocks.length } });
     const { file: seen, client } = await context.shown.in(result, file, 'content');
     addAll(blocks, context.write(CONTENT, seen, {}, client));

@@ -37,8 +37,12 @@ export type Telling = 'before' | 'instead';
 
 /** Whether words say what links of servers do, because the model is not shown them: some hosts keep only the texts of an error. */
 export function tellsLinks(host: Host | undefined, isError: boolean): Telling | undefined {
-  if (host?.resourceLinks === 'as-text') return 'instead';
-  return host?.resourceLinks === 'with-text' || (isError && host?.errorImages === 'drop') ? 'before' : undefined;
+  const { resourceLinks, errorImages } = host ?? {};
+  const hasOnlyTexts = isError && errorImages === 'drop';
+  if (resourceLinks === 'as-text') return 'instead';
+  // where a link becomes a text in errors too, as in Claude Code 2.1.332, the model would read it twice
+  if (hasOnlyTexts && resourceLinks === 'drop') return 'instead';
+  return resourceLinks === 'with-text' || hasOnlyTexts ? 'before' : undefined;
 }
 
 /** True for a link to a resource. */

@@ -59,6 +59,12 @@ export class ShownFiles {
     return { file: hasRoom ? shown : { ...file, preview }, client };
   }
 
+  /** Begins the previews of files that are shown next, so that one is made while another one is. */
+  begin(files: readonly OutgoingFile[]): void {
+    // a failure is of the one that shows the file
+    for (const file of files) this.#files.withPreview(file).catch(() => {});
+  }
+
   /** True where the model gets the embedded texts of this result only as text blocks. */
   tellsEmbedded(result: JsonPath): boolean {
     return tellsEmbedded(this.#client.host, isErrorAt(this.#message, result));

@@ -27,7 +27,7 @@ export function textsForRefused(
 /** The strings of structuredContent that repeat a refused file, or are files themselves and refused. */
 export async function refusedStrings(
   cuts: MessageCuts,
-  context: Pick<TranslateContext, 'mayHoldFiles' | 'refused' | 'settings' | 'structured'>,
+  context: Pick<TranslateContext, 'mayHoldFiles' | 'refused' | 'settings' | 'structured' | 'client'>,
 ): Promise<RefusedString[]> {
   const { refused } = context;
   if (!refused) return [];

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { RelayLab } from '../../relay-lab.js';
 
@@ -38,5 +39,39 @@ describe('a list of blocks that is longer than Wharf reads', () => {
     const { structuredContent, content } = JSON.parse(text).result;
     expect(content).toEqual(blocks);
     expect(structuredContent.file).toMatch(/^http/);
+  });
+});
+
+describe('the previews of files that only structuredContent has', () => {
+  it.each(['drop', 'with-blocks'] as const)('are made a few together: %s', async (structured) => {
+    let running = 0;
+    let most = 0;
+    let made = 0;
+    const of = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await setImmediate();
+      running -= 1;
+      made += 1;
+      return undefined;
+    };
+    const file = { type: 'string', contentEncoding: 'base64' };
+    const outputSchema = { type: 'object', properties: { files: { type: 'array', items: file } } };
+    const lab = new RelayLab({
+      limits: { inlineOther: 90 },
+      host: { structured },
+      tools: [{ name: 't', inputSchema: { type: 'object' }, outputSchema }],
+      previews: { ahead: undefined, of },
+    });
+    const files = Array.from({ length: 7 }, (_, index) => Buffer.alloc(200, `file ${index}`).toString('base64'));
+    const again = files[0];
+    const result = JSON.stringify({ content: [], structuredContent: { files: [...files, again] } });
+    const { text } = await lab.relay([Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`)]);
+    const { content } = JSON.parse(text).result;
+    const words = content.flatMap((block: { type: string; text?: string }) =>
+      block.type === 'text' ? block.text : [],
+    );
+    expect(words.filter((one: string) => one.includes(' · '))).toHaveLength(7);
+    expect([made, most]).toEqual([7, 4]);
   });
 });
