@@ -68,6 +68,9 @@ interface Cached extends Remembered {
   since: number;
 }
 
+/** How often in its time to live a session with a request under way is marked as used. */
+const TIMES_KEPT = 8;
+
 /** Bytes of a record up to which a session counts once; most have a few hundred. */
 const USUAL_BYTES = 2048;
 
@@ -93,6 +96,9 @@ export class Sessions {
   readonly #deps: SessionsDeps;
   readonly #table: SessionTable<Cached>;
   readonly #watchers = new Map<string, (session: Session) => void>();
+  /** Ids of those with requests under way. */
+  readonly #inUse = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
   /** What is kept of their requests whose streams are resumed. */
   readonly resumable = new Resumable();
   /**
@@ -180,6 +186,33 @@ export class Sessions {
     if (principal !== undefined && cached.session.principal !== principal) return undefined;
     this.#keepAlive(cached);
     return cached.session;
+  }
+
+  /**
+   * A request of a session begins: until it is over, the session does not end for being unused, however long it takes.
+   * @returns what to call, once, when it is over
+   */
+  begin(session: Session): () => void {
+    const { id } = session;
+    const { clock, ttlMs } = this.#deps;
+    session.underWay = (session.underWay ?? 0) + 1;
+    this.#inUse.add(id);
+    this.#timer ??= setInterval(() => this.keepUsed(), ttlMs / TIMES_KEPT).unref();
+    return () => {
+      session.underWay = (session.underWay ?? 1) - 1;
+      if (session.underWay > 0) return;
+      this.#inUse.delete(id);
+      this.#table.use(id, clock.ticks());
+    };
+  }
+
+  /** Marks the sessions with requests under way as used now. */
+  keepUsed(): void {
+    const now = this.#deps.clock.ticks();
+    for (const id of this.#inUse) {
+      const cached = this.#table.use(id, now);
+      if (cached) this.#keepAlive(cached);
+    }
   }
 
   /** Ends a session that is remembered here, and lets its upstream be told. @throws GatewayError `state_unavailable` */

@@ -74,9 +74,9 @@ export class Transports {
   keep({ session }: Pick<Sender, 'session'>): (() => void) | undefined {
     if (!session) return undefined;
     const end = session.channel === 'shared' ? this.#shared?.keep(session) : undefined;
-    session.underWay = (session.underWay ?? 0) + 1;
+    const over = this.#deps.sessions.begin(session);
     return () => {
-      session.underWay = (session.underWay ?? 1) - 1;
+      over();
       end?.();
     };
   }

@@ -126,11 +126,31 @@ describe('sessions', () => {
     expect(ended.map(({ id }) => id)).toEqual([idle.id]);
   });
 
+  it('do not end for being unused while a request of theirs is under way, nor at once when it is over', async () => {
+    const { sessions, stored, time } = lab();
+    const [used, other] = [await sessions.open(record('me')), await sessions.open(record('me'))];
+    const over = sessions.begin(used);
+    for (let part = 0; part < 20; part++) {
+      time.now += TTL_MS / 8;
+      sessions.keepUsed();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await stored(used.id)).toBeDefined();
+    time.now += TTL_MS / 8;
+    over();
+    time.now += TTL_MS * 0.7;
+    expect(await sessions.find(used.id, 'me', 'one')).toBe(used);
+    expect(await sessions.find(other.id, 'me', 'one')).toBeUndefined();
+    time.now += TTL_MS + 1;
+    sessions.keepUsed();
+    expect(await sessions.find(used.id, 'me', 'one')).toBeUndefined();
+  });
+
   it('pass over those with a request under way, while there are others', async () => {
     const { sessions, ended } = lab({ most: 3 });
     const [first, second] = [await sessions.open(record('me')), await sessions.open(record('me'))];
     await sessions.open(record('me'));
-    first.underWay = 1;
+    sessions.begin(first);
     await sessions.open(record('me'));
     expect(ended.map(({ id }) => id)).toEqual([second.id]);
     await sessions.open(record('me'), 2);
