@@ -36,7 +36,7 @@ export const profiles: readonly HostProfile[] = [
       },
       links: { is: 'dropped', source: EXTENSION },
       blobs: { is: 'named', source: `${EXTENSION}: a resource is JSON without its blob` },
-      errors: { is: 'content', source: `${EXTENSION}: as any other result, below a word` },
+      errors: { is: 'content', source: `${EXTENSION}: like every other result, below a word` },
       user: { is: 'blocks', source: `${EXTENSION}: images behind the text` },
       terminal: { is: true, source: 'its model has the tool execute_command' },
     },

@@ -60,8 +60,18 @@ export interface Stored {
   preview?: PreviewAhead | undefined;
 }
 
+/** What its taps are told of a file that its ingest itself does not ask. */
+interface ToldToTaps {
+  /** As `TappedFile.continued`. */
+  continued?: number | undefined;
+  /** As `TappedFile.expected`. */
+  expected?: number | undefined;
+  /** As `TappedFile.countedAt`. */
+  countedAt?: number | undefined;
+}
+
 /** What is known of a file before its bytes. */
-interface FileToTake {
+interface FileToTake extends ToldToTaps {
   /** The owner whose share of `limits.partMemory` the part takes. */
   owner: Owner;
   /** The file size limit, its config name and the file's place, for the error. */
@@ -70,12 +80,6 @@ interface FileToTake {
   place?: { id: string; key: string };
   /** The part's memory, if it has been reserved already. */
   lease?: PartLease | undefined;
-  /** As `TappedFile.continued`. */
-  continued?: number | undefined;
-  /** As `TappedFile.expected`. */
-  expected?: number | undefined;
-  /** As `TappedFile.countedAt`. */
-  countedAt?: number | undefined;
   /** Who reads the bytes of this file, beside the taps of every file. */
   taps?: readonly OpenTap[] | undefined;
 }
@@ -106,7 +110,7 @@ export class Ingest implements Quieting {
   readonly #openTaps: readonly OpenTap[];
   readonly #scan: FileScan | undefined;
   #taps: Taps | undefined;
-  readonly #told: Pick<FileToTake, 'continued' | 'expected' | 'countedAt'>;
+  readonly #told: ToldToTaps;
   #writer: ObjectWriter | undefined;
   #pressure: Promise<void> | undefined;
   #digest: string | undefined;
