@@ -12,7 +12,7 @@ export const profiles: readonly HostProfile[] = [
       images: { is: { reach: 'nothing' }, source: SOURCE },
       links: { is: 'dropped', source: SOURCE },
       blobs: { is: 'named', source: `${SOURCE}: a resource is JSON without its blob` },
-      errors: { is: 'content', source: `${SOURCE}: as any other result, below a word` },
+      errors: { is: 'content', source: `${SOURCE}: like every other result, below a word` },
       user: { is: 'text', source: `${SOURCE}: the text that its model gets` },
       terminal: { is: true, source: 'its model has the tool execute_command' },
     },

@@ -60,7 +60,7 @@ export interface Stored {
   preview?: PreviewAhead | undefined;
 }
 
-/** What its taps are told of a file that its ingest itself does not ask. */
+/** For the file's taps alone. */
 interface ToldToTaps {
   /** As `TappedFile.continued`. */
   continued?: number | undefined;
