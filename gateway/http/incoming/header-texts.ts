@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
@@ -21,4 +22,12 @@ export function headerBytes(texts: number): number {
 export function unfinishedHeaderBytes(socket: Socket): number {
   const { parser } = socket as Socket & { parser?: { _headers?: readonly string[] } | null };
   return headerBytes(parser?._headers?.length ?? 0);
+}
+
+/**
+ * Lets a request's raw headers go, 250 bytes that only the checks before an open stream have read. Those that count stay: by
+ * their number they are taken off the count.
+ */
+export function forgetRawHeaders(request: Pick<IncomingMessage, 'rawHeaders'>): void {
+  if (headerBytes(request.rawHeaders.length) === 0) request.rawHeaders = [];
 }

@@ -22,6 +22,7 @@ import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
 import { type Entered, enter, type GateDeps } from '../gate.js';
 import { answersOfRefused } from '../id-of-refused.js';
+import { forgetRawHeaders } from '../incoming/header-texts.js';
 import type { DirectRoute } from '../listener.js';
 import { isEndless, type OpenExchange, type OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
@@ -208,8 +209,7 @@ function dispatch(
     case 'POST':
       return post(deps, entered, exchange, incoming);
     case 'GET':
-      // a stream would keep them for hours: 250 bytes that only the checks before have read
-      incoming.rawHeaders = [];
+      forgetRawHeaders(incoming);
       staysOpen(outgoing);
       return server.get(exchange);
     case 'DELETE':

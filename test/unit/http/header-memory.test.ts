@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Connections } from '../../../gateway/http/connections.js';
-import { headerBytes, unfinishedHeaderBytes } from '../../../gateway/http/incoming/header-texts.js';
+import { forgetRawHeaders, headerBytes, unfinishedHeaderBytes } from '../../../gateway/http/incoming/header-texts.js';
 import { until } from '../../helpers/wait.js';
 
 /** Names and values of as many headers as a head of 16 KiB may have. */
@@ -43,6 +43,19 @@ describe('the headers of requests under way', () => {
     for (let round = 0; round < 10; round++) {
       connections.begin(one, MOST_TEXTS);
       connections.end({ socket: one, complete: true, rawHeaders: Array(MOST_TEXTS).fill('a') }, 0);
+    }
+    expect(one.destroyed).toBe(false);
+  });
+
+  it('no longer count once an open stream has ended, which lets go only of those that did not count', () => {
+    const next = opened(3 * headerBytes(MOST_TEXTS));
+    const one = next();
+    for (const texts of [128, ...Array(10).fill(MOST_TEXTS)]) {
+      const request = { socket: one, complete: true, rawHeaders: Array<string>(texts).fill('a') };
+      connections.begin(one, texts);
+      forgetRawHeaders(request);
+      expect(request.rawHeaders).toHaveLength(texts > 128 ? texts : 0);
+      connections.end(request, 0);
     }
     expect(one.destroyed).toBe(false);
   });
