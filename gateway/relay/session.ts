@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Line } from '../budget/collections/line.js';
 import type { Ledger } from '../budget/ledger.js';
 import { keptIn, type Shape } from '../errors/kept.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
@@ -96,8 +97,8 @@ export class Sessions {
   readonly #deps: SessionsDeps;
   readonly #table: SessionTable<Cached>;
   readonly #watchers = new Map<string, (session: Session) => void>();
-  /** Ids of those with requests under way. */
-  readonly #inUse = new Set<string>();
+  /** Ids of those with requests under way, once for each. Not a `Set`, as in OpenStreams. */
+  readonly #inUse = new Line<string>();
   #timer: NodeJS.Timeout | undefined;
   /** What is kept of their requests whose streams are resumed. */
   readonly resumable = new Resumable();
@@ -196,20 +197,19 @@ export class Sessions {
     const { id } = session;
     const { clock, ttlMs } = this.#deps;
     session.underWay = (session.underWay ?? 0) + 1;
-    this.#inUse.add(id);
+    const place = this.#inUse.add(id);
     this.#timer ??= setInterval(() => this.keepUsed(), ttlMs / TIMES_KEPT).unref();
     return () => {
+      this.#inUse.remove(place);
       session.underWay = (session.underWay ?? 1) - 1;
-      if (session.underWay > 0) return;
-      this.#inUse.delete(id);
-      this.#table.use(id, clock.ticks());
+      if (session.underWay === 0) this.#table.use(id, clock.ticks());
     };
   }
 
   /** Marks the sessions with requests under way as used now. */
   keepUsed(): void {
     const now = this.#deps.clock.ticks();
-    for (const id of this.#inUse) {
+    for (const id of new Set(this.#inUse.values())) {
       const cached = this.#table.use(id, now);
       if (cached) this.#keepAlive(cached);
     }
