@@ -1,7 +1,6 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeSoon, endSide } from './connections.js';
-import { releaseParser } from './outgoing/without-parser.js';
+import { endSide } from './connections.js';
 
 /**
  * Headers of every answer. Peers choose the bytes of most answers, and these must never run in a browser with this
@@ -31,9 +30,6 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
   declare untaken?: number;
   /** The principal that it counts for while its client does not take it, once that is known. */
   declare caller?: string;
-  /** Set for a stream that may stay open for hours: its connection may end with it. */
-  declare isEndless?: boolean;
-  declare isWithoutParser?: boolean;
 
   override writeHead(status: number, reason?: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
   override writeHead(status: number, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
@@ -58,11 +54,6 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
     super.flushHeaders();
     // once it is written, Node asks only whether there is one
     if (Reflect.get(this, '_headerSent') === true) Reflect.set(this, '_header', HEAD_IS_WRITTEN);
-    if (this.isEndless) setImmediate(() => this.#letParserGo());
-  }
-
-  #letParserGo(): void {
-    if (!this.writableEnded && !this.destroyed) this.isWithoutParser = releaseParser(this.req);
   }
 
   override end(callback?: () => void): this;
@@ -97,8 +88,6 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
    */
   override detachSocket(socket: Socket): void {
     super.detachSocket(socket);
-    // no `Connection: close` in its head: undici before 8 ends the client's process where that client reads slowly
-    if (this.isWithoutParser) closeSoon(socket);
     if (this.req.complete) return;
     // if this was the last answer, Node calls it before anything else
     socket.destroySoon = () => endSide(socket);
@@ -109,11 +98,6 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
 /** What a client leaves of an answer counts for this principal from now on. */
 export function countFor(principal: string, answer: ServerResponse): void {
   if (answer instanceof SafeResponse) answer.caller = principal;
-}
-
-/** Tells that an answer may stay open for hours, before its head is written. */
-export function staysOpen(answer: ServerResponse): void {
-  if (answer instanceof SafeResponse) answer.isEndless = true;
 }
 
 const HEAD_IS_WRITTEN = '\r\n';

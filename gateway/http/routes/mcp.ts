@@ -26,7 +26,7 @@ import { forgetRawHeaders } from '../incoming/header-texts.js';
 import type { DirectRoute } from '../listener.js';
 import { isEndless, type OpenExchange, type OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
-import { countFor, staysOpen } from '../response.js';
+import { countFor } from '../response.js';
 import { beside, misdirected } from './misdirected.js';
 
 interface McpDeps extends GateDeps {
@@ -156,7 +156,7 @@ class McpRequest implements OpenExchange {
       countFor(exchange.principal, this.outgoing);
       const entering = enter(this.#deps, this.#server, exchange);
       this.#entered = entering instanceof Promise ? await entering : entering;
-      dispatch(this.#deps, this.#entered, exchange, this).then(
+      dispatch(this.#deps, this.#entered, exchange, incoming).then(
         () => this.#end(),
         (thrown) => this.#refuse(thrown),
       );
@@ -197,12 +197,7 @@ class McpRequest implements OpenExchange {
 }
 
 /** One promise for all of a GET: each more of a silent stream is 250 bytes, and 500 where a function waits for it. */
-function dispatch(
-  deps: McpDeps,
-  entered: Entered,
-  exchange: Exchange,
-  { incoming, outgoing }: Pick<McpRequest, 'incoming' | 'outgoing'>,
-): Promise<void> {
+function dispatch(deps: McpDeps, entered: Entered, exchange: Exchange, incoming: IncomingMessage): Promise<void> {
   const { method } = incoming;
   const { server } = entered;
   switch (method) {
@@ -210,7 +205,6 @@ function dispatch(
       return post(deps, entered, exchange, incoming);
     case 'GET':
       forgetRawHeaders(incoming);
-      staysOpen(outgoing);
       return server.get(exchange);
     case 'DELETE':
       return server.remove(exchange);
