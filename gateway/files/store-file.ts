@@ -16,7 +16,7 @@ export interface StoreFileDeps {
   library: Library;
 }
 
-interface NewFile {
+interface FileToStore {
   bytes: AsyncIterable<Buffer>;
   claims: FileClaims;
   principal: string;
@@ -41,7 +41,7 @@ interface NewFile {
  * @throws GatewayError `file_too_large`, `file_type_refused`, `file_infected`, `upload_size_differs`, `upload_digest_differs`,
  * `audit_unavailable`, the stores' errors, and the error of reading the bytes
  */
-export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
+export async function storeFile(file: FileToStore, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
   const ingest = new Ingest(deps.ingest, { owner: file, limit: file.limit, expected: file.expect?.size }, signal);
   let stored: Stored | undefined;
   try {

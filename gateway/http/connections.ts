@@ -210,7 +210,7 @@ export class Connections implements Reading {
    * @param caller who was answered, if that is known
    */
   end(
-    { socket, complete, rawHeaders }: Pick<IncomingMessage, 'socket' | 'complete'> & Partial<IncomingMessage>,
+    { socket, complete, rawHeaders }: Pick<IncomingMessage, 'socket' | 'complete'> & { rawHeaders?: readonly string[] },
     untaken: number,
     caller?: string,
   ): void {

@@ -2,7 +2,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import type { Ledger, Refusal } from '../../../gateway/budget/ledger.js';
 import type { Owner } from '../../../gateway/ports/owner.js';
 
-/** The header's bits for windows of other sizes than 16 KiB: first one, then three, then three more. */
+/** The header's bits for windows of other sizes than 64 KiB: first one, then three, then three more. */
 const IS_LONGER = 0x01;
 const THREE_BITS = 0x07;
 

@@ -24,7 +24,7 @@ export type Heard<File extends AskedUpload> =
   | { why: string; isUnopened?: true; isLost?: true }
   | { file: File; isThere: boolean };
 
-/** What a form is told that its client has answered in a way that says nothing. */
+/** Shown in the form when it is asked again. */
 const UNREADABLE = 'The answer has an action other than accept, decline and cancel.';
 
 /** The answer to a question; what is not an `ElicitResult` at all is one that says nothing. */
