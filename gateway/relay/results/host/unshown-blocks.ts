@@ -47,7 +47,7 @@ interface UnshownDeps {
 const WORDS = ['"image"', '"audio"', '"blob"'].map((word) => Buffer.from(word));
 
 /** What needs no file of its own. Links have a number of their own. */
-const WITHOUT_FILE: ReadonlySet<Unshown['kind']> = new Set(['other-type', 'link']);
+const WITHOUT_FILE: ReadonlySet<Unshown['kind']> = new Set(['image', 'link']);
 
 /** The word of a block with an embedded text. */
 const RESOURCE = Buffer.from('"resource"');
@@ -289,7 +289,7 @@ async function replaced(
     const { blob: _, ...resource } = block.resource as JsonObject;
     return { blocks: [{ ...block, resource: { ...resource, text: what.text } }] };
   }
-  if (what.kind === 'other-type') return { blocks: [{ ...block, mimeType: what.mimeType }] };
+  if (what.kind === 'image') return { blocks: [{ ...block, data: what.data, mimeType: what.mimeType }] };
   const stored = await store(what.bytes, path, deps);
   const file = await files.publish(stored, what.claims, context.subject(path), (type) =>
     context.names.nameAt(path, type),

@@ -14,14 +14,16 @@ import type { TextRoom } from './text-room.js';
 export type Unshown =
   /** Bytes: they become a file. `isShown`: the block stays behind the text about it, because it may be left out. */
   | { kind: 'bytes'; bytes: Buffer; claims: FileClaims; isShown?: true }
-  /** An image of another type than the block says: model services refuse the whole request for it. */
-  | { kind: 'other-type'; mimeType: string }
+  /** An image that its block says in another way than MCP has it, or with another type: model services refuse both. */
+  | { kind: 'image'; mimeType: string; data: string }
   /** An embedded text, or bytes that are one. `isAlone`: nothing but texts is shown. */
   | { kind: 'text-resource'; text: string; isAlone: boolean }
   /** A link of the server's, and what is said of it: nothing where that is said already. */
   | { kind: 'link'; text: string; telling: 'before' | 'instead' }
   /** A text longer than the host shows. */
   | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
+
+const DATA_URI_HEAD = /^data:[\w.+-]{1,127}\/[\w.+-]{1,127};base64,/i;
 
 /** Characters of base64 that tell the type of an image, and mostly its size. */
 const HEAD_LENGTH = 2000;
@@ -40,15 +42,19 @@ export function unshownBytes(
   const claims = typeof mimeType === 'string' ? { mimeType } : {};
   if (type === 'image') {
     const { images, imageTypes, imageEdge = Number.POSITIVE_INFINITY } = host ?? {};
-    const text = typeof data === 'string' ? data : '';
+    // servers that hand on what a browser gave them send a whole data: URI
+    const text = typeof data === 'string' ? data.slice(DATA_URI_HEAD.exec(data)?.[0].length ?? 0) : '';
     const head = Buffer.from(
       headFor(host, (length) => text.slice(0, length)),
       'base64',
     );
-    const type = typeIn(head) ?? String(mimeType).toLowerCase();
-    const isShown = (imageTypes === undefined || imageTypes.includes(type)) && (longestEdge(head) ?? 0) <= imageEdge;
-    if (images === 'drop' || !isShown || isText || isBeyond) return bytesOf(data, claims);
-    if (imageTypes !== undefined && type !== mimeType) return { kind: 'other-type', mimeType: type };
+    const type = typeIn(head, mimeType);
+    const isShown = imageTypes === undefined || (type !== undefined && imageTypes.includes(type));
+    const fits = (longestEdge(head) ?? 0) <= imageEdge;
+    if (images === 'drop' || !isShown || !fits || isText || isBeyond)
+      return bytesOf(typeof data === 'string' ? text : data, claims);
+    if (imageTypes !== undefined && type !== undefined && (type !== mimeType || text !== data))
+      return { kind: 'image', mimeType: type, data: text };
     const bytes = images === 'with-text' ? bytesOf(data, claims) : undefined;
     return bytes && { ...bytes, isShown: true };
   }
@@ -96,9 +102,19 @@ export function headFor(host: Host | undefined, begin: (length: number) => strin
   return isEnough ? head : begin(Number.POSITIVE_INFINITY);
 }
 
-/** The type that the first bytes of an image have, if they plainly have some. */
-function typeIn(head: Buffer): string | undefined {
-  return pictureType(head)?.mime;
+/**
+ * The type that an image's first bytes have. HEIC and AVIF are taken at their word.
+ * @returns undefined for what is not an image, such as HTML: model services refuse the whole request for it
+ */
+function typeIn(head: Buffer, said: unknown): string | undefined {
+  const found = pictureType(head)?.mime;
+  if (found !== undefined) return found;
+  return isIsoMedia(head) ? String(said).toLowerCase() : undefined;
+}
+
+/** True for the beginning of HEIC and AVIF. */
+function isIsoMedia(head: Buffer): boolean {
+  return head.toString('latin1', 4, 8) === 'ftyp';
 }
 
 /** How much text the host shows of a result, if it has a limit. */
