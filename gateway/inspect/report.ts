@@ -63,7 +63,9 @@ function toolNode(found: ToolProposals, server: ServerConfig): YamlNode | undefi
   const known = new Set(server.tools[tool]?.files.map(({ path }) => path));
   const fresh = proposals.filter(({ file }) => !known.has(file.path));
   const comments = [
-    ...unknown.map(({ path, known: others }) => {
+    ...unknown.map(({ path, known: others, isList }) => {
+      if (isList)
+        return `${tool}, ${path}: configured as one file, but the tool takes a list; write ${others.join(', or ')}`;
       const has = others.length === 0 ? 'it has none' : `it has: ${others.join(', ')}`;
       return `${tool}, ${path}: configured, but the tool has no such argument; ${has}`;
     }),

@@ -3,13 +3,15 @@ import type { FileArgument } from '../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { EACH, joinPath, segmentsOf } from './argument-path.js';
 import { Budget } from './budget.js';
-import { alternatives } from './walk.js';
+import { alternatives, UNIONS } from './walk.js';
 
-/** A path under `files:` that does not lead to an argument of its tool. */
+/** A path under `files:` that does not lead to an argument of its tool which may be a file. */
 export interface UnknownArgument {
   path: string;
   /** The arguments that the tool has at the place where the path fails. */
   known: string[];
+  /** The tool has the argument, and takes nothing but a list there: `known` says how its items are named. */
+  isList?: true;
 }
 
 /** Schemas read for one path: unions and references may nest, and refer to themselves. */
@@ -22,16 +24,20 @@ const MAX_NAME = 100;
 const OPENINGS = ['$dynamicRef', '$recursiveRef', 'dependentSchemas', 'else', 'patternProperties', 'then'] as const;
 
 /**
- * The configured file arguments that a tool does not declare. An argument that its schema leaves open is not reported.
+ * The configured file arguments that a tool does not declare, or declares as a list of what was configured as one file. An
+ * argument that its schema leaves open is not reported.
  */
 export function unknownArguments(tool: JsonObject, files: readonly FileArgument[]): UnknownArgument[] {
   return files.flatMap(({ path }) => {
-    const known = knownInstead(tool, segmentsOf(path));
-    return known ? [{ path, known }] : [];
+    const found = knownInstead(tool, segmentsOf(path));
+    return found ? [{ path, ...found }] : [];
   });
 }
 
-function knownInstead({ inputSchema: root }: JsonObject, path: readonly string[]): string[] | undefined {
+function knownInstead(
+  { inputSchema: root }: JsonObject,
+  path: readonly string[],
+): Omit<UnknownArgument, 'path'> | undefined {
   if (!isObject(root)) return undefined;
   const budget = new Budget(MAX_STEPS);
   /** Schemas with all their parts; undefined when they cannot be determined. */
@@ -51,9 +57,18 @@ function knownInstead({ inputSchema: root }: JsonObject, path: readonly string[]
     const inner = segment === EACH ? itemsOf(parts) : propertiesNamed(parts, segment);
     if (inner.length > 0) parts = partsOf(inner);
     else if (isOpen(parts, segment)) return undefined;
-    else return namesAt(parts, path.slice(0, index));
+    else return { known: namesAt(parts, path.slice(0, index)) };
   }
-  return undefined;
+  if (!parts || !isList(parts)) return undefined;
+  const items = partsOf(itemsOf(parts)) ?? [];
+  return { known: namesAt(items, [...path, EACH]), isList: true };
+}
+
+/** True when a value of these schemas is a list wherever it is there at all: `Optional[list[str]]` is a union with null. */
+function isList(parts: readonly JsonObject[]): boolean {
+  const typed = parts.filter((part) => part.type !== undefined || !UNIONS.some((word) => part[word] !== undefined));
+  const types = typed.flatMap(({ type }) => type ?? ['anything']);
+  return types.includes('array') && types.every((type) => type === 'array' || type === 'null');
 }
 
 function itemsOf(parts: readonly JsonObject[]): JsonValue[] {

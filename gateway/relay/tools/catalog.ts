@@ -154,13 +154,15 @@ export class Catalog {
     return heapOf(outputSchema, most) > most ? { ...facts, hasUnkeptSchema: true } : { ...facts, outputSchema };
   }
 
-  /** Warns once: a misspelt path in the config has no effect, and nothing else reports it. */
+  /** Warns once: a wrong path in the config has no effect, or makes the tool refuse its calls, and nothing else reports it. */
   #warnOfUnknown(tool: JsonObject, name: string): void {
     const settings = own(this.#settings, name);
     if (!settings || this.#checked.has(name)) return;
     this.#checked.add(name);
-    for (const { path, known } of unknownArguments(tool, settings.files)) {
-      const text = 'a file argument is configured that its tool does not have: no client is shown it';
+    for (const { path, known, isList } of unknownArguments(tool, settings.files)) {
+      const text = isList
+        ? 'a file argument is configured as one file, and its tool takes a list: the tool will refuse what it is given'
+        : 'a file argument is configured that its tool does not have: no client is shown it';
       this.#options.log?.warn({ tool: name, path, arguments: known }, text);
     }
   }

@@ -100,13 +100,15 @@ describe('the report', () => {
   });
 
   it('tells of what is configured and not there', async () => {
-    const files = '{ x_b46: { encoding: base64 }, "x_b64.y": { encoding: base64 } }';
+    const files = '{ x_b46: { encoding: base64 }, "x_b64.y": { encoding: base64 }, l: { encoding: base64 } }';
     const [server] = (await configOf(`servers: { a: { command: [n], tools: { t: { files: ${files} } } } }`)).servers;
     if (server === undefined) throw new Error('no server');
-    const written = { name: 't', inputSchema: { type: 'object', properties: { n: { type: 'string' } } } };
+    const list = { type: 'array', items: { type: 'string' } };
+    const written = { name: 't', inputSchema: { type: 'object', properties: { n: { type: 'string' }, l: list } } };
     const text = inspectReport([{ server, tools: [propose(written, [], server.tools.t?.files)] }], false);
-    expect(text).toContain('# a: t, x_b46: configured, but the tool has no such argument; it has: n\n');
-    expect(text).toContain('# a: t, x_b64.y: configured, but the tool has no such argument; it has: n\n');
+    expect(text).toContain('# a: t, x_b46: configured, but the tool has no such argument; it has: n, l\n');
+    expect(text).toContain('# a: t, x_b64.y: configured, but the tool has no such argument; it has: n, l\n');
+    expect(text).toContain('# a: t, l: configured as one file, but the tool takes a list; write l[]\n');
     expect(text).not.toContain('nothing to configure');
   });
 

@@ -11,6 +11,10 @@ const properties: JsonObject = {
   free: { type: 'object' },
   any: {},
   list: { type: 'array' },
+  names: { type: 'array', items: text },
+  listOrAny: { anyOf: [{ type: 'array' }, {}] },
+  optional: { anyOf: [{ type: 'array', items: text }, { type: 'null' }], default: null },
+  oneOrMany: { anyOf: [text, { type: 'array', items: text }] },
   map: { type: 'object', additionalProperties: text },
   far: { $ref: 'https://example.com/schema' },
   self: { $ref: '#/properties/self' },
@@ -19,6 +23,25 @@ const TOP = Object.keys(properties);
 
 const knownInstead = (path: string, inputSchema: JsonObject) =>
   unknownArguments({ name: 't', inputSchema }, [{ path, encoding: 'base64' }]).map(({ known }) => known)[0];
+
+const all = { type: 'object', properties, $defs: { page } };
+
+describe('a list that is configured as one file', () => {
+  it.each([
+    ['names', ['names[]']],
+    ['pages', ['pages[].data', 'pages[].n']],
+    ['list', ['list[]']],
+    ['optional', ['optional[]']],
+  ])('%s is told with how its items are named', (path, known) => {
+    expect(unknownArguments({ name: 't', inputSchema: all }, [{ path, encoding: 'base64' }])).toEqual([
+      { path, known, isList: true },
+    ]);
+  });
+
+  it.each(['names[]', 'oneOrMany', 'listOrAny', 'any'])('%s is none', (path) => {
+    expect(knownInstead(path, all)).toBeUndefined();
+  });
+});
 
 describe('an argument that a tool does not have', () => {
   it.each([
@@ -31,7 +54,7 @@ describe('an argument that a tool does not have', () => {
     ['image.data', ['image']],
     ['maybe.dta', ['maybe.data', 'maybe.n']],
   ])('%s is told with those that it has', (path, known) => {
-    expect(knownInstead(path, { type: 'object', properties, $defs: { page } })).toEqual(known);
+    expect(knownInstead(path, all)).toEqual(known);
   });
 
   it.each([
@@ -49,7 +72,7 @@ describe('an argument that a tool does not have', () => {
     'far.image',
     'self.image',
   ])('%s is none: the tool has it, or leaves it open', (path) => {
-    expect(knownInstead(path, { type: 'object', properties, $defs: { page } })).toBeUndefined();
+    expect(knownInstead(path, all)).toBeUndefined();
   });
 
   it.each<[string, JsonObject, string[] | undefined]>([
