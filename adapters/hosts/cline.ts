@@ -31,8 +31,8 @@ export const profiles: readonly HostProfile[] = [
     behaviour: {
       structured: { is: 'content', source: `${EXTENSION}: only the content` },
       images: {
-        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
-        source: `${EXTENSION}: where its model takes them, else their number; the types that every model service takes`,
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], mostEdge: 8000 },
+        source: `${EXTENSION}: where its model takes them, else their number; the types that every model service takes; the edge that is refused: cline/cline #3308`,
       },
       links: { is: 'dropped', source: EXTENSION },
       blobs: { is: 'named', source: `${EXTENSION}: a resource is JSON without its blob` },

@@ -10,8 +10,8 @@ export const profiles: readonly HostProfile[] = [
     behaviour: {
       structured: { is: 'content', source: `${SOURCE}: only the content` },
       images: {
-        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
-        source: `${SOURCE}; the types that every model service takes`,
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], mostEdge: 8000 },
+        source: `${SOURCE}, in its own size; the types and the edge that every model service takes`,
       },
       links: { is: 'json', source: SOURCE },
       blobs: { is: 'json', source: `${SOURCE}: the block as JSON, with its base64` },

@@ -16,8 +16,8 @@ export const profiles: readonly HostProfile[] = [
         source: `${SOURCE}: the JSON goes into the artifact, which no model gets; into the content too beside a single text`,
       },
       images: {
-        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
-        source: `${SOURCE}; the types that every model service takes`,
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], mostEdge: 8000 },
+        source: `${SOURCE}, in its own size; the types and the edge that every model service takes`,
       },
       links: {
         is: 'fetched',

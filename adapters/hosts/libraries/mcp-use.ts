@@ -26,8 +26,8 @@ export const profiles: readonly HostProfile[] = [
     behaviour: {
       structured: { is: 'both', source: `${SOURCE}: the content, then the JSON` },
       images: {
-        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
-        source: `${SOURCE}; the types that every model service takes`,
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], mostEdge: 8000 },
+        source: `${SOURCE}, in its own size; the types and the edge that every model service takes`,
       },
       links: { is: 'text', source: `${SOURCE}: [resource_link "name": uri]` },
       blobs: { is: 'named', source: `${SOURCE}: [resource: uri (type)], unless it is an image` },

@@ -57,14 +57,17 @@ describe('an image with a longer edge than the service of its model takes', () =
     return ((await client.call(tool, {})).result?.content ?? []) as Record<string, unknown>[];
   }
 
-  it.each(['claude-ai', 'claude-code', 'opencode', 'some-client'])('is a preview with a link for %s', async (host) => {
-    const [text, preview] = await call(host, '8001');
-    expect(text?.text).toMatch(/^8001-1\.png · image\/png · /);
-    const bytes = Buffer.from(String(preview?.data), 'base64');
-    expect((await sharp(bytes).metadata()).height).toBeLessThan(2000);
-    const link = /^(http\S+)$/m.exec(String(text?.text))?.[1] ?? '';
-    expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(images.get('8001'));
-  });
+  it.each(['claude-ai', 'claude-code', 'opencode', 'Cline', 'ai-sdk-mcp-client', 'some-client'])(
+    'is a preview with a link for %s',
+    async (host) => {
+      const [text, preview] = await call(host, '8001');
+      expect(text?.text).toMatch(/^8001-1\.png · image\/png · /);
+      const bytes = Buffer.from(String(preview?.data), 'base64');
+      expect((await sharp(bytes).metadata()).height).toBeLessThan(2000);
+      const link = /^(http\S+)$/m.exec(String(text?.text))?.[1] ?? '';
+      expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(images.get('8001'));
+    },
+  );
 
   it.each(['photo 8001', 'lines 8001'])('is found behind the metadata of a JPEG (%s)', async (tool) => {
     const [text, preview] = await call('claude-ai', tool);

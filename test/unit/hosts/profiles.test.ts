@@ -156,13 +156,20 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     '@langchain/mcp-adapters',
     '1.1.4',
     'langchain',
-    { imageTypes: USUAL, errorImages: 'drop', resourceLinks: 'as-text', embeddedTexts: 'as-text', blobs: 'drop' },
+    {
+      imageTypes: USUAL,
+      imageEdge: 8000,
+      errorImages: 'drop',
+      resourceLinks: 'as-text',
+      embeddedTexts: 'as-text',
+      blobs: 'drop',
+    },
   ],
   [
     'ai-sdk-mcp-client',
     '1.0.0',
     'ai-sdk',
-    { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+    { imageTypes: USUAL, imageEdge: 8000, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
   ],
   ...(['stdio: npx', 'stdio: /usr/local/bin/wharf', 'streamable-http: http://127.0.0.1:8080/mcp'] as const).map(
     (name) =>
@@ -187,7 +194,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'strands-agents-ts-sdk',
     '1.0.0',
     'strands',
-    { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+    { imageTypes: USUAL, imageEdge: 8000, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
   ],
   [
     'mcp-client-cli',
@@ -201,7 +208,12 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'mcp-use-1',
     { images: 'drop', errorImages: 'drop', resourceLinks: 'drop', blobs: 'drop', meta: 'drop' },
   ],
-  ['mcp-use', '2.1.5', 'mcp-use', { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' }],
+  [
+    'mcp-use',
+    '2.1.5',
+    'mcp-use',
+    { imageTypes: USUAL, imageEdge: 8000, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+  ],
   [
     '@cline/core',
     '0.0.0',
@@ -221,7 +233,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'Cline',
     '3.60.0',
     'cline-extension',
-    { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'with-text', blobs: 'drop', curl: true },
+    { imageTypes: USUAL, imageEdge: 8000, errorImages: 'keep', resourceLinks: 'with-text', blobs: 'drop', curl: true },
   ],
   [
     'Roo Code',
