@@ -22,6 +22,7 @@ export const profiles: readonly HostProfile[] = [
       },
       links: { is: 'dropped', source: SOURCE },
       blobs: { is: 'named', source: 'extract_text_from_resource: bytes that are no UTF-8 become their type and size' },
+      embeddedTexts: { is: 'pages', source: 'documentation/docs/guides/interactive-chat/mcp-ui.md: Goose Desktop' },
       errors: { is: 'content', source: `${SOURCE}: isError is not looked at` },
       text: {
         is: { most: 100_000, unit: 'characters', per: 'block', over: 'saved' },

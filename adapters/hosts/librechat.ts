@@ -15,6 +15,7 @@ export const profiles: readonly HostProfile[] = [
       },
       links: { is: 'json', source: SOURCE },
       blobs: { is: 'named', source: `${SOURCE}: URI and type` },
+      embeddedTexts: { is: 'pages', source: 'danny-avila/LibreChat #9299, #9581: pages of ui:// go to the user alone' },
       errors: { is: 'content', source: 'packages/api/src/mcp/MCPManager.ts: isError is not looked at' },
       user: { is: 'blocks', source: `${SOURCE}: artifacts` },
     },

@@ -108,6 +108,7 @@ function resourceLinks({ links: fact }: HostBehaviour): Decision[] {
 
 function embeddedTexts({ embeddedTexts: fact }: HostBehaviour): Decision[] {
   if (!fact) return [];
+  if (fact.is === 'pages') return [decision('embeddedTexts', 'keep-pages', 'its user is shown embedded pages', fact)];
   const because =
     fact.is === 'dropped'
       ? 'embedded texts do not reach its model'

@@ -21,10 +21,11 @@ export interface HostBehaviour {
    */
   readonly links: Known<'text' | 'json' | 'whole' | 'read' | 'fetched' | 'refused' | 'dropped' | 'unknown'>;
   /**
-   * An embedded resource with a text. `dropped`; `whole`: one makes JSON of the whole result, with its images as base64.
+   * An embedded resource with a text. `dropped`; `whole`: one makes JSON of the whole result, with its images as base64;
+   * `pages`: its text reaches the model, and its user is shown those that are pages (MCP-UI), as text or as bytes.
    * Absent: its text reaches the model.
    */
-  readonly embeddedTexts?: Known<'dropped' | 'whole'>;
+  readonly embeddedTexts?: Known<'dropped' | 'whole' | 'pages'>;
   /**
    * An embedded resource with bytes. `shown`: the model gets the bytes as a file; `unchecked`: so it does, but its service
    * refuses the whole request for a type that it does not know; `saved`: the host writes a file and names it; `json`:
@@ -145,8 +146,8 @@ export interface Host {
    * at all, and a text in the place of each of the server's own.
    */
   readonly resourceLinks?: 'keep' | 'no-images' | 'drop' | 'with-text' | 'as-text';
-  /** `as-text`: an embedded text becomes a text block. */
-  readonly embeddedTexts?: 'keep' | 'as-text';
+  /** `as-text`: an embedded text becomes a text block; `keep-pages`: an embedded page stays as it came, however long. */
+  readonly embeddedTexts?: 'keep' | 'keep-pages' | 'as-text';
   /** `drop`: embedded bytes of any size become text or a link. */
   readonly blobs?: 'keep' | 'drop';
   /**

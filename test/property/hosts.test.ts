@@ -50,7 +50,7 @@ const hosts: fc.Arbitrary<Host> = fc.record(
     imageBytesPerResult: fc.nat(400),
     errorImages: fc.constantFrom('keep' as const, 'drop' as const),
     blobs: fc.constantFrom('keep' as const, 'drop' as const),
-    embeddedTexts: fc.constantFrom('keep' as const, 'as-text' as const),
+    embeddedTexts: fc.constantFrom('keep' as const, 'keep-pages' as const, 'as-text' as const),
     textsApart: fc.constant(true),
     text: room,
   },

@@ -76,9 +76,13 @@ function hostSchema() {
           'place of each one of the server, for hosts that fail because of one.',
       ),
     embeddedTexts: z
-      .enum(['keep', 'as-text'])
+      .enum(['keep', 'keep-pages', 'as-text'])
       .optional()
-      .describe('`as-text`: an embedded text becomes a text block, for hosts whose model is not shown embedded texts.'),
+      .describe(
+        '`as-text`: an embedded text becomes a text block, for hosts whose model is not shown embedded texts. ' +
+          '`keep-pages`: an embedded page (MCP-UI) stays as it came, as text or as bytes, for hosts that show ' +
+          'their users such pages.',
+      ),
     blobs: keepOrDrop().describe('`drop`: embedded bytes of any size become text or a link.'),
     meta: z
       .enum(['keep', 'no-errors', 'drop'])

@@ -16,6 +16,7 @@ import { FILE_METHODS, namesFiles } from './file-methods.js';
 import { isForPages } from './for-pages.js';
 import { handleUses } from './handle-uses.js';
 import { hidesContent, resultsWithBoth } from './host/dropped-structure.js';
+import { isShownPage } from './host/embedded-text.js';
 import { ImageRoom } from './host/image-room.js';
 import { isLink, tellsLinks } from './host/link-words.js';
 import { isErrorAt, ShownFiles } from './host/shown-file.js';
@@ -98,7 +99,7 @@ async function findFiles(work: Work, known: Known) {
   await keepShownResources(named, cuts, { ...to, by, refused }, deps);
   const images = ImageRoom.of(message, cuts, client, deps.limits);
   const isUnshown = isTold || mayBeUnshown(message, client);
-  if (isUnshown) await storeUnshown({ message, cuts, images }, client);
+  if (isUnshown) await storeUnshown({ message, cuts, images }, { client, dialects: deps.dialects });
   const dropped = resultsWithBoth(message, client, deps.limits);
   const isEmpty =
     cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0 && !isUnshown;
@@ -137,6 +138,9 @@ async function translationOf(work: Work, found: Found): Promise<TranslateContext
   const writer = writerFor(client, dialects);
   const unshownDeps = { cut: deps.cut, owner: { principal, server }, signal };
   const toolAt = (path: JsonPath) => toolOf(requestAt(path)) ?? '';
+  const pages = new Set(
+    cuts.claimed.flatMap(({ cut, holder }) => (isShownPage(holder, { ...client, dialects }) ? [cut] : [])),
+  );
   const translation: TranslateContext = {
     ...{
       client,
@@ -154,7 +158,7 @@ async function translationOf(work: Work, found: Found): Promise<TranslateContext
       shown,
       dropped,
     },
-    stays: (cut) => isForPage && !cut.lost,
+    stays: (cut) => (isForPage || pages.has(cut)) && !cut.lost,
     names: new ToldNames(message, requestAt, limits),
     sampleLinks: () => library.sampleLinks(),
     settings: (path) => own(deps.settings, toolAt(path)),

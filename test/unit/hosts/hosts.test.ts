@@ -77,6 +77,7 @@ describe('what follows from how a host behaves', () => {
     ['links are refused', { links: known('refused') }, { resourceLinks: 'as-text' }],
     ['a link makes JSON of all', { links: known('whole') }, { resourceLinks: 'as-text' }],
     ['embedded texts are dropped', { embeddedTexts: known('dropped') }, { embeddedTexts: 'as-text' }],
+    ['an embedded page is shown', { embeddedTexts: known('pages') }, { embeddedTexts: 'keep-pages' }],
     ['an embedded text makes JSON of all', { embeddedTexts: known('whole') }, { embeddedTexts: 'as-text' }],
     ['links are read', { links: known('read') }, { resourceLinks: 'no-images' }],
     ['links are text', { links: known('text') }, { resourceLinks: 'drop' }],

@@ -51,6 +51,7 @@ const GOOSE: Host = {
   imageBytesPerResult: 1_500_000,
   errorImages: 'keep',
   resourceLinks: 'with-text',
+  embeddedTexts: 'keep-pages',
   blobs: 'drop',
   text: chars(90_000, 'block'),
   curl: true,
@@ -150,7 +151,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     '@librechat/api-client',
     '1.0.0',
     'librechat',
-    { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+    { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', embeddedTexts: 'keep-pages', blobs: 'drop' },
   ],
   [
     '@langchain/mcp-adapters',

@@ -1,8 +1,15 @@
 import { isMediaType } from '../../../files/names/media-type.js';
 import { isObject } from '../../../json/value.js';
 import { inPlainSight, isPlain } from '../../../policy/plain-sight.js';
+import type { Dialect } from '../../../ports/dialect.js';
 import type { Host } from '../../../ports/host.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
+
+/** Whose user is shown pages, and what knows one. */
+interface PagesShown {
+  host?: Host;
+  dialects: readonly Dialect[];
+}
 
 /** Characters of an address that a model can copy. */
 const MAX_URI = 2048;
@@ -16,6 +23,13 @@ export function isAddress(uri: JsonValue | undefined): uri is string {
 export function textOfBlock({ type, text, resource }: JsonObject): string | undefined {
   if (type === 'text') return typeof text === 'string' ? text : undefined;
   return type === 'resource' && isObject(resource) && typeof resource.text === 'string' ? resource.text : undefined;
+}
+
+/** True for a page of the server's (MCP-UI) that the host shows its user. It works only as a whole, and in its place. */
+export function isShownPage({ type, resource }: JsonObject, { host, dialects }: PagesShown): boolean {
+  if (host?.embeddedTexts !== 'keep-pages' || type !== 'resource' || !isObject(resource)) return false;
+  const { uri } = resource;
+  return typeof uri === 'string' && dialects.some(({ pages }) => pages?.isPage(uri));
 }
 
 /** True where a model gets embedded texts only as text blocks: its host leaves an error nothing else. */

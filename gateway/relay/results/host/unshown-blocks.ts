@@ -17,7 +17,7 @@ import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { LinkContext, NamingContext, TranslateContext, WritingContext } from '../translate-context.js';
 import { apart } from './apart.js';
-import { headed, tellsEmbedded, textOfBlock } from './embedded-text.js';
+import { headed, isShownPage, tellsEmbedded, textOfBlock } from './embedded-text.js';
 import { type ImageRoom, mostImages, sizeOf } from './image-room.js';
 import { LinkWords, tellsLinks } from './link-words.js';
 import { shortened } from './shortened-text.js';
@@ -112,7 +112,7 @@ export function mayBeUnshownIn(body: Buffer, { host }: ClientFacts): boolean {
 /** Moves images that stayed inline into files, where the host would not show them. */
 export async function storeUnshown(
   { message, cuts, images }: { message: HeldMessage; cuts: MessageCuts; images: ImageRoom },
-  client: ClientFacts,
+  { client, dialects }: Pick<TranslateContext, 'client' | 'dialects'>,
 ): Promise<void> {
   for (const { cut, holder, range, reading, place } of cuts.claimed) {
     if (!cut.inline || !reading || place.kind !== 'content') continue;
@@ -123,7 +123,8 @@ export async function storeUnshown(
     // a data: URI in a text would be cut off in its midst
     const isLong = place.encoding === 'dataUri' && sizeOf(cut.inline) > most;
     const isBeyond = isLong || images.isBeyond(cut.value.path.slice(0, -1));
-    const what = unshownBytes(type, client.host, { isError, isBeyond });
+    const isPage = isShownPage(holder, { ...client, dialects });
+    const what = unshownBytes(type, client.host, { isError, isBeyond, isPage });
     if (what?.kind !== 'bytes' || what.isShown) continue;
     cut.storeLate();
     await cut.pressure;
@@ -131,7 +132,8 @@ export async function storeUnshown(
 }
 
 /** What finds such blocks. */
-type SearchContext = LinkContext & Pick<TranslateContext, 'client' | 'mayHoldFiles' | 'refused' | 'longestText'>;
+type SearchContext = LinkContext &
+  Pick<TranslateContext, 'client' | 'dialects' | 'mayHoldFiles' | 'refused' | 'longestText'>;
 
 /** What makes files of them. */
 type PublishContext = NamingContext & WritingContext & Pick<TranslateContext, 'limits'>;
@@ -238,9 +240,10 @@ function unshownIn(
       const told = words?.get(block);
       if (telling && told !== undefined) return [{ path, block, what: { kind: 'link', text: told, telling } }];
       const isBeyond = images.isBeyond(path);
+      const isPage = isShownPage(block, { ...client, dialects: context.dialects });
       const what =
-        unshownBytes(block, client.host, { isError, isBeyond }) ??
-        unshownText(block, room) ??
+        unshownBytes(block, client.host, { isError, isBeyond, isPage }) ??
+        (isPage ? undefined : unshownText(block, room)) ??
         unshownEmbedded(block, client.host, isError);
       return what ? [{ path, block, what }] : [];
     });

@@ -35,7 +35,7 @@ const BASE64 = /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/;
 export function unshownBytes(
   block: JsonObject,
   host: Host | undefined,
-  { isError, isBeyond }: { isError: boolean; isBeyond: boolean },
+  { isError, isBeyond, isPage = false }: { isError: boolean; isBeyond: boolean; isPage?: boolean },
 ): Unshown | undefined {
   const { type, data, mimeType, resource } = block;
   const isText = isError && host?.errorImages !== 'keep';
@@ -58,7 +58,7 @@ export function unshownBytes(
     const bytes = images === 'with-text' ? bytesOf(data, claims) : undefined;
     return bytes && { ...bytes, isShown: true };
   }
-  if (!isText && host?.blobs !== 'drop') return undefined;
+  if (!isText && (host?.blobs !== 'drop' || isPage)) return undefined;
   if (type === 'audio') return bytesOf(data, claims);
   if (type !== 'resource' || !isObject(resource)) return undefined;
   const found = bytesOf(resource.blob, claimsOf(resource));
