@@ -3,6 +3,8 @@ import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 
+/** A model that has no file passes its name. No base64 has a dot. */
+const FILE_NAME = /^[^\n/\\]{1,200}\.[a-z][a-z0-9]{1,4}$/i;
 const HANDLE = /^mcp-file:/i;
 const DATA_URI = /^data:/i;
 const WEB = /^https?:/i;
@@ -73,6 +75,10 @@ function readString(text: string, slot: FileSlot): ArgumentReading | undefined {
         ? 'a path, which only your own computer can read'
         : `${AN.test(scheme) ? 'an' : 'a'} ${scheme} address, which is not followed here`;
     return { kind: 'invalid', reason: 'schemeNotAllowed', text: `is ${what}; upload the file and pass its handle` };
+  }
+  if (FILE_NAME.test(text.slice(0, MAX_WRAPPED))) {
+    const words = 'is the name of a file, and its bytes are needed; upload the file and pass its handle';
+    return { kind: 'invalid', reason: 'malformedUri', text: words };
   }
   if (encodings.includes('hex') && /^(?:[0-9a-f]{2})+$/i.test(text)) return undefined;
   if (BARE_ID.test(text)) return { kind: 'handle', uri: text };

@@ -157,6 +157,12 @@ const CASES: readonly Case[] = [
   ['schemeNotAllowed', 'any', () => 's3://bucket/key', /is an s3: address, which is not followed here/],
   ['schemeNotAllowed', 'any', () => 'ftp://host/file', /is an ftp: address/],
   ['schemeNotAllowed', 'any', () => 'gs://bucket/key', /is a gs: address/],
+  [
+    'malformedUri',
+    'any',
+    () => 'Fotos für Ann.jpeg',
+    /is the name of a file, and its bytes are needed; upload the file/,
+  ],
   ['malformedUri', 'any', () => ' \n', /neither a file handle, nor a data: URI, nor base64/],
   ['schemeNotAllowed', 'any', () => '/etc/passwd', /is a path, which only your own computer can read; upload the file/],
   [
