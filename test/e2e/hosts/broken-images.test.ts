@@ -16,6 +16,12 @@ const HEIC = base64(Buffer.concat([Buffer.from('0000001c6674797068656963', 'hex'
 
 const CONTENT: Record<string, Json> = {
   broken: { content: [image(base64('<html><h1>502</h1></html>')), image(''), image(base64(Buffer.alloc(300, 7)))] },
+  'broken-off': {
+    content: [8, 200].flatMap((edge) => {
+      const bytes = noisePng(edge);
+      return [image(base64(bytes)), image(base64(bytes.subarray(0, bytes.length / 2)))];
+    }),
+  },
   browser: {
     content: [
       { ...image(`data:image/png;base64,${SMALL}`), annotations: { priority: 1 } },
@@ -72,6 +78,15 @@ describe('an image block that holds no image as MCP has it', () => {
     },
   );
 
+  it('is one too where a PNG breaks off, however long it is', async () => {
+    for (const host of ['claude-code', 'Visual Studio Code']) {
+      const { content, types } = await call(host, 'broken-off');
+      expect(types).toEqual(['image', 'text', 'image', 'text']);
+      for (const text of textsOf(content))
+        expect(text).toMatch(/^broken-off-\d\.png · image\/png · [\s\S]*There is no preview of this image\.\n?$/);
+    }
+  });
+
   it('gets its base64 alone where its server has written a data: URI', async () => {
     for (const host of ['claude-ai', 'opencode']) {
       const { content, types } = await call(host, 'browser');
@@ -91,7 +106,7 @@ describe('an image block that holds no image as MCP has it', () => {
   });
 
   it('passes as it came to a client that is not known', async () => {
-    for (const tool of ['broken', 'browser', 'heic', 'other'])
+    for (const tool of ['broken', 'broken-off', 'browser', 'heic', 'other'])
       expect((await call('some-client', tool)).result).toEqual(CONTENT[tool]);
   });
 });

@@ -124,7 +124,7 @@ export async function storeUnshown(
     const isLong = place.encoding === 'dataUri' && sizeOf(cut.inline) > most;
     const isBeyond = isLong || images.isBeyond(cut.value.path.slice(0, -1));
     const isPage = isShownPage(holder, { ...client, dialects });
-    const what = unshownBytes(type, client.host, { isError, isBeyond, isPage });
+    const what = unshownBytes(type, client.host, { isError, isBeyond, isPage, isBegun: true });
     if (what?.kind !== 'bytes' || what.isShown) continue;
     cut.storeLate();
     await cut.pressure;

@@ -23,6 +23,10 @@ export type Unshown =
   /** A text longer than the host shows. */
   | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
 
+/** The last chunk of a PNG, and as many characters of base64 as have it, unless others follow: a multiple of four. */
+const PNG_END = 'IEND';
+const END_LENGTH = 400;
+
 const DATA_URI_HEAD = /^data:[\w.+-]{1,127}\/[\w.+-]{1,127};base64,/i;
 
 /** Characters of base64 that tell the type of an image, and mostly its size. */
@@ -31,11 +35,21 @@ const HEAD_LENGTH = 2000;
 /** The blanks behind the padding belong to it: after none they would be looked at n times, 3 s for 64 KiB of them. */
 const BASE64 = /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/;
 
+interface BytesPlace {
+  isError: boolean;
+  /** Without room in its result. */
+  isBeyond: boolean;
+  /** A page that its user is shown. */
+  isPage?: boolean;
+  /** Of its bytes, only the first are known. */
+  isBegun?: boolean;
+}
+
 /** The bytes of a block that do not reach the model, or reach it as base64 text. */
 export function unshownBytes(
   block: JsonObject,
   host: Host | undefined,
-  { isError, isBeyond, isPage = false }: { isError: boolean; isBeyond: boolean; isPage?: boolean },
+  { isError, isBeyond, isPage = false, isBegun = false }: BytesPlace,
 ): Unshown | undefined {
   const { type, data, mimeType, resource } = block;
   const isText = isError && host?.errorImages !== 'keep';
@@ -49,7 +63,8 @@ export function unshownBytes(
       'base64',
     );
     const type = typeIn(head, mimeType);
-    const isShown = imageTypes === undefined || (type !== undefined && imageTypes.includes(type));
+    const isTaken = type !== undefined && imageTypes?.includes(type) === true;
+    const isShown = imageTypes === undefined || (isTaken && (isBegun || !breaksOff(head, text)));
     const fits = (longestEdge(head) ?? 0) <= imageEdge;
     if (images === 'drop' || !isShown || !fits || isText || isBeyond)
       return bytesOf(typeof data === 'string' ? text : data, claims);
@@ -110,6 +125,13 @@ function typeIn(head: Buffer, said: unknown): string | undefined {
   const found = pictureType(head)?.mime;
   if (found !== undefined) return found;
   return isIsoMedia(head) ? String(said).toLowerCase() : undefined;
+}
+
+/** True for a PNG without its end, which a model service refuses too. Mostly the last bytes tell it. */
+function breaksOff(head: Buffer, base64: string): boolean {
+  if (pictureType(head)?.mime !== 'image/png') return false;
+  const end = Buffer.from(base64.slice(-END_LENGTH), 'base64');
+  return !end.includes(PNG_END) && !Buffer.from(base64, 'base64').includes(PNG_END);
 }
 
 /** True for the beginning of HEIC and AVIF. */
