@@ -47,10 +47,12 @@ export function sizeDiffers(allowed: number, actual: number, isSoFar = false): G
   return new GatewayError('upload_size_differs', isSoFar ? { ...facts, isSoFar } : facts);
 }
 
+/** The error of a ticket that has stored its file. */
 export function uploadDone(): GatewayError {
   return new GatewayError('upload_done', { reason: 'alreadyUploaded' });
 }
 
+/** The error of a ticket, or an upload, whose time is over. */
 export function uploadExpired(): GatewayError {
   return new GatewayError('link_expired', { reason: 'fileExpired' });
 }

@@ -58,6 +58,7 @@ export interface FetchedFile {
   outcome: { kind: 'stored'; record: FileRecord } | RemoteFailure | { kind: 'addressed' };
 }
 
+/** A file that its server keeps could not be fetched. */
 export interface RemoteFailure {
   kind: 'failed';
   reason: FileReason;
