@@ -31,6 +31,7 @@ export const ENCODINGS = {
   fileUri: { about: 'the `file:` URI of a temporary file, for stdio servers', address: 'uri', isPlainText: true },
 } as const satisfies Readonly<Record<string, EncodingFacts>>;
 
+/** The name of an encoding, as the config writes it. */
 export type Encoding = keyof typeof ENCODINGS;
 
 /** The facts about an encoding. */
@@ -78,6 +79,7 @@ export const PLACEHOLDERS = {
   sha256: 'fact',
 } as const satisfies Readonly<Record<string, 'content' | 'link' | 'fact'>>;
 
+/** The name of a placeholder in a `template`, without its `$`. */
 export type Placeholder = keyof typeof PLACEHOLDERS;
 
 /** The placeholders of one kind. */

@@ -279,6 +279,7 @@ export const ERROR_TABLE = {
   ...ERRORS_OF_CONSOLE,
 } as const satisfies Record<string, ErrorRow>;
 
+/** The code of an error, which clients and logs get; never renamed. */
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
 /** The one error type that crosses folders. `message` is the public text. */

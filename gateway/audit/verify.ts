@@ -12,6 +12,7 @@ interface FoundChain {
   last: Link;
 }
 
+/** What is wrong with audit logs, if anything. */
 export interface Verdict {
   chains: FoundChain[];
   /** One sentence each. */

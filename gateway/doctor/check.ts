@@ -13,6 +13,7 @@ export interface Finding {
   todo?: string;
 }
 
+/** One thing that the doctor tries. */
 export interface Check {
   /** The part of the config that it is about, which `--only` names. */
   group: string;
@@ -28,6 +29,7 @@ export interface Check {
   waitsMs?: number;
 }
 
+/** What became of a check. */
 export interface Found extends Finding {
   group: string;
   title: string;

@@ -66,6 +66,7 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERROR_TABLE, text);
 }
 
+/** All codes, in the order of the table. */
 export const ERROR_CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 
 function statusOf(code: ErrorCode): string {

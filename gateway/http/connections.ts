@@ -181,7 +181,7 @@ export class Connections implements Reading {
    * @param texts names and values of its headers
    * @returns false when it must be refused because there is no room for its connection
    */
-  begin(socket: Socket, texts = 0): boolean {
+  begin(socket: Socket, texts: number): boolean {
     const connection = this.#open.get(socket);
     if (!connection) return true;
     const headers = headerBytes(texts);

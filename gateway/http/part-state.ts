@@ -11,6 +11,7 @@ const CHECK_TIMEOUT_MS = 2000;
 /** How long a result is reused, because probes and scrapes come from several sides. */
 const FRESH_MS = 1000;
 
+/** The cause of a part that works. */
 export const WELL = 'ok';
 
 /** What the log says when a part fails, and when it is back. */

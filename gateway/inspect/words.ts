@@ -25,5 +25,7 @@ const HOLDER = new Set(
   'data content contents bytes byte buffer payload binary raw body string file document doc upload'.split(' '),
 );
 
+/** Whether a word of a name means a file of some kind. */
 export const isMedia = (word: string | undefined): boolean => word !== undefined && MEDIA.has(word);
+/** Whether a word of a name means content, which may also be a text. */
 export const isHolder = (word: string | undefined): boolean => word !== undefined && HOLDER.has(word);

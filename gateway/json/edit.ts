@@ -24,6 +24,7 @@ export interface Places {
   at(path: JsonPath): Range | undefined;
 }
 
+/** Bytes of a text: from `start` up to, and without, `end`. */
 export interface Range {
   readonly start: number;
   readonly end: number;

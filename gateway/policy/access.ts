@@ -16,6 +16,7 @@ export interface KeyScope {
   readonly tools?: readonly string[] | undefined;
 }
 
+/** Who may reach which servers and tools, as the config says it. */
 export interface AccessRules {
   /** `servers.X.allow`, by server; a server without it is open to every caller. */
   readonly allow: ReadonlyMap<string, readonly AllowRule[]>;
@@ -30,6 +31,7 @@ interface AccessQuestion {
   tool?: string | undefined;
 }
 
+/** Whether a caller may reach a server or a tool. */
 export interface Decision {
   readonly allowed: boolean;
   /** The place in the config that decided; undefined where no rule is about it. */

@@ -42,6 +42,7 @@ export interface Target {
   readonly isOwnPort: boolean;
 }
 
+/** Why an address is not requested. */
 export interface Refusal {
   readonly kind: 'refused';
   /** Public: holds nothing of the URL's path and query, and no resolved address. */

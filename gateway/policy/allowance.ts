@@ -28,6 +28,7 @@ interface CallerAmounts {
  */
 export interface CallerLimits extends CallerAmounts, MessageLimits {}
 
+/** The name of one of them. */
 export type CallerLimit = keyof CallerLimits;
 
 /** Those of `limits` that are about a single caller in any case. */
@@ -40,6 +41,7 @@ export const OWN_AMOUNTS = [
   'storedBytes',
 ] as const satisfies readonly CallerLimit[];
 
+/** All of them, those of single messages last. */
 export const CALLER_LIMITS: readonly CallerLimit[] = [
   'exchanges',
   'requestsPerMinute',
@@ -75,6 +77,7 @@ export interface SetLimit {
   readonly lowered?: SetLimit;
 }
 
+/** What one caller may use, each limit with its source; absent: not limited. */
 export type Allowance = {
   readonly [Name in CallerLimit]?: SetLimit;
 } & TypeRules;

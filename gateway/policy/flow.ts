@@ -3,7 +3,9 @@ import type { CallerMatch, KnownCaller } from './callers.js';
 import { fits } from './pattern.js';
 import { rulesAbout } from './rules-about.js';
 
+/** What a rule does with a file, from the strictest to the mildest. */
 export const FLOW_EFFECTS = ['deny', 'ask', 'allow'] as const;
+/** One of FLOW_EFFECTS. */
 export type FlowEffect = (typeof FLOW_EFFECTS)[number];
 
 /** Stands for all types under which bytes were given, where these are too many to be remembered. */
@@ -21,6 +23,7 @@ export interface FlowMatch extends CallerMatch {
   readonly over?: number | undefined;
 }
 
+/** One rule of `flow:`. */
 export interface FlowRule extends FlowMatch {
   readonly does: FlowEffect;
   /** Its place in the config, such as `flow[0]`. */

@@ -34,6 +34,7 @@ const MOST_HELD = 256 * MIB;
 /** S3 takes 10,000 parts, and Wharf's parts are 5 MiB. */
 export const MOST_FILE = 10_000 * 5 * MIB;
 
+/** Every limit of `limits:`, with its default and its bounds: bytes, a number, or a part of 1, by its kind. */
 export const LIMITS = {
   message: {
     kind: 'size',
@@ -259,9 +260,12 @@ export const LIMITS = {
   },
 } as const satisfies Readonly<Record<string, LimitRow>>;
 
+/** The name of a limit: its key in the config. */
 export type LimitName = keyof typeof LIMITS;
+/** A value for each limit, in the unit of its row. */
 export type Limits = { [Name in LimitName]: number };
 
+/** Every time-out of `timeouts:`, in milliseconds. */
 export const TIMEOUTS = {
   queue: {
     default: 30 * SECOND,
@@ -338,6 +342,7 @@ export const TIMEOUTS = {
   },
 } as const satisfies Readonly<Record<string, TimeoutRow>>;
 
+/** A value for each time-out, in milliseconds. */
 export type Timeouts = { [Name in keyof typeof TIMEOUTS]: number };
 
 /** The rows of a table with their names. */

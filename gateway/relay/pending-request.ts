@@ -65,6 +65,7 @@ export interface EditableAnswer {
   edits: Edits;
 }
 
+/** What is to be changed in the answer to a request. */
 export interface AnswerEdit {
   /** An error that it throws becomes the answer's error. */
   apply: (answer: EditableAnswer) => void | Promise<void>;

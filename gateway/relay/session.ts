@@ -50,6 +50,7 @@ const SESSION_RECORD: Shape<SessionRecord> = {
   lacksResources: 'true?',
 };
 
+/** A session as this process knows it. */
 export interface Session extends SessionRecord {
   /** Wharf's own `Mcp-Session-Id`, known only to this client. */
   id: string;

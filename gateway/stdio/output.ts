@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 
+/** What ends a message: MCP over stdio has one on each line. */
 export const NEWLINE = Buffer.from('\n');
 
 /** Standard output, shared by all exchanges: whole lines, one after the other, at the client's pace. */

@@ -23,6 +23,7 @@ export interface Outcome {
   readonly code?: string | undefined;
 }
 
+/** A request that was answered without an error. */
 export const GOOD: Outcome = {};
 
 /** What a JSON-RPC error is in telemetry. Its message may be a server's own words, with anything in them. */

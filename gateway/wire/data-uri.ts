@@ -28,6 +28,7 @@ interface DataUri {
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
+/** How every data: URI begins; RFC 3986 §3.1 takes it in any case. */
 export const SCHEME = 'data:';
 const SIMPLE_ESCAPES: Readonly<Record<string, number>> = { '"': 0x22, '\\': 0x5c, '/': 0x2f };
 
@@ -58,6 +59,7 @@ function dataUriHead(head: string, dataStart: number): DataUriHead {
 const DATA_URI = /^data:/i;
 /** RFC 2978 §2.3: 1 to 40 characters; of those it allows, the ones in registered names. None ends the parameter. */
 const CHARSET = /^[a-z0-9][\w.:+-]{0,39}$/;
+/** A media type without parameters, in lower case (RFC 6838 §4.2). */
 export const MEDIA_TYPE = /^[a-z0-9][\w!#$&^.+-]{0,126}\/[a-z0-9][\w!#$&^.+-]{0,126}$/;
 /**
  * Characters that are illegal in a URI and that two readers would read in two ways: blanks and controls (some drop

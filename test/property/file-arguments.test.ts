@@ -9,14 +9,14 @@ import type { JsonObject, JsonValue } from '../../gateway/ports/json.js';
 import { valuesIn } from '../../gateway/relay/tools/file-slots.js';
 import { readerOf } from '../../gateway/relay/tools/reader.js';
 import { show } from '../../gateway/relay/tools/show.js';
-import { RemoteMethods } from '../../gateway/relay/upstream/unknown-methods.js';
+import { UnknownMethods } from '../../gateway/relay/upstream/unknown-methods.js';
 import { readTool } from '../../gateway/tools/tool.js';
 import { runs } from '../helpers/effort.js';
 
 const { dialects } = adapters;
 const CLIENT = { protocolVersion: '2025-06-18', capabilities: {} };
-const remoteMethods = new RemoteMethods();
-const VIEW = { server: 's', limits: DEFAULT_LIMITS, accepts: 4e6, dialects, uploadTool: 'upload', remoteMethods };
+const unknownMethods = new UnknownMethods();
+const VIEW = { server: 's', limits: DEFAULT_LIMITS, accepts: 4e6, dialects, uploadTool: 'upload', unknownMethods };
 
 /** What stands where a file is given, and a handle in its place. */
 const FILE = 'aGVsbG8gd29ybGQsIGhlbGxvIHdvcmxk';

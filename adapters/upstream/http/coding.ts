@@ -1,4 +1,4 @@
-import { pipeline, type Readable, type Stream, Transform, type TransformCallback } from 'node:stream';
+import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import {
   createBrotliDecompress,
   createGunzip,
@@ -161,7 +161,7 @@ export function decodeBody(answer: Answer, coding: string, bounds: Bounds): Read
   const window = coding === 'br' && windows ? new CountedWindow(windows, { server, principal }) : undefined;
   const guard = new DecodedGuard(bounds, decoder, window);
   // the guard is the last of them and passes every error to its reader
-  const steps: Stream[] = [answer.body, ...(window ? [window.seen()] : []), decoder, guard];
-  pipeline(steps as unknown as NodeJS.ReadWriteStream[], () => undefined);
+  const steps = [answer.body, ...(window ? [window.seen()] : []), decoder, guard];
+  pipeline(steps, () => undefined);
   return guard;
 }

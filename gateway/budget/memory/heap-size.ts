@@ -8,7 +8,7 @@ const CHARACTER = 2;
  * Estimates the memory of a value of parsed JSON.
  * @param most stops beyond this: the result is then any larger number
  */
-export function heapOf(value: unknown, most = Number.POSITIVE_INFINITY): number {
+export function heapOf(value: unknown, most: number): number {
   const waiting = [value];
   let bytes = VALUE;
   while (waiting.length > 0 && bytes <= most) {

@@ -23,6 +23,7 @@ const CLOCKS_DIFFER_MS = 2000;
 /** Concurrent changes of one record; each loser of a race reads again. */
 const MOST_TRIES = 20;
 
+/** Which files are meant: every given member must match. */
 export interface FileFilter {
   principal?: string | undefined;
   /** Config name; an empty text means files that no server has given. */
@@ -33,6 +34,7 @@ export interface FileFilter {
   before?: number | undefined;
 }
 
+/** A page of a list of files. */
 export interface FilePage {
   files: FileRecord[];
   /** Where the next page begins; absent on the last one. */

@@ -6,4 +6,5 @@ export function jsonBytes(value: string | number | boolean | null): Buffer {
 /** The two quotation marks of a string. */
 export const QUOTES = 2;
 
+/** One of them, as bytes. */
 export const QUOTE = Buffer.from('"');

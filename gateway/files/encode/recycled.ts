@@ -36,4 +36,5 @@ class Recycled {
   }
 }
 
+/** The texts of this process. */
 export const recycled = new Recycled();

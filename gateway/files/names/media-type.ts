@@ -4,6 +4,7 @@ import { pictureType } from './picture-type.js';
 import type { Sniffed } from './sniffed.js';
 import { textHint, utf16Hint } from './text-hint.js';
 
+/** The type of bytes about which nothing is known (RFC 2046 §4.5.1). */
 export const OCTET_STREAM = 'application/octet-stream';
 
 /** How many of a file's first bytes `sniff` reads; more are ignored. file-type asks for 4100. */

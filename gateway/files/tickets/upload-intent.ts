@@ -99,8 +99,18 @@ function checkType({ mimeType, name, accept }: UploadIntent): void {
   uploadedType({ announced: mimeType, declared: undefined, sniffed: 'unread', name, accept });
 }
 
-/** @param isSoFar the file was not read to its end */
-export function tooLarge({ limit, source, allowed }: UploadBound, actual: number, isSoFar = false): GatewayError {
+/** How much of a file was read. */
+export interface ReadBytes {
+  /** Not to its end: it has at least so many bytes. */
+  isSoFar?: true;
+}
+
+/** The error for a file with more bytes than may be uploaded. */
+export function tooLarge(
+  { limit, source, allowed }: UploadBound,
+  actual: number,
+  { isSoFar }: ReadBytes = {},
+): GatewayError {
   const told = { ...(source !== undefined && { source }), ...(isSoFar && { isSoFar }) };
   return new GatewayError('upload_too_large', { reason: 'maxSizeExceeded', limit, allowed, actual, ...told });
 }

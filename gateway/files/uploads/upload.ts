@@ -154,8 +154,8 @@ export class Uploads {
 /** Refuses a file that is too long before it is stored. */
 function sizeCheck({ intent, largest }: Admission): (size: number) => void {
   return (size) => {
-    if (intent.size !== undefined && size > intent.size) throw sizeDiffers(intent.size, size, true);
-    if (size > largest.allowed) throw tooLarge(largest, size, true);
+    if (intent.size !== undefined && size > intent.size) throw sizeDiffers(intent.size, size, { isSoFar: true });
+    if (size > largest.allowed) throw tooLarge(largest, size, { isSoFar: true });
   };
 }
 

@@ -4,7 +4,7 @@ import { fileNameFor } from '../names/file-name.js';
 import { extensionOf, sniff } from '../names/media-type.js';
 import { writtenAs } from '../names/text-hint.js';
 import { uploadedType } from '../names/upload-type.js';
-import type { UploadIntent } from '../tickets/upload-intent.js';
+import type { ReadBytes, UploadIntent } from '../tickets/upload-intent.js';
 
 /** What is declared about a file together with its bytes. */
 export interface UploadClaims {
@@ -41,16 +41,18 @@ export function checkSum(digest: string, intent: UploadIntent, said: readonly st
     throw new GatewayError('upload_digest_differs', { reason: 'digestMismatch' });
 }
 
-/** @param isSoFar the file was not read to its end */
-export function sizeDiffers(allowed: number, actual: number, isSoFar = false): GatewayError {
+/** The error for a file that is not as long as was announced. */
+export function sizeDiffers(allowed: number, actual: number, { isSoFar }: ReadBytes = {}): GatewayError {
   const facts = { reason: 'sizeMismatch', allowed, actual };
   return new GatewayError('upload_size_differs', isSoFar ? { ...facts, isSoFar } : facts);
 }
 
+/** The error of a ticket that has stored its file. */
 export function uploadDone(): GatewayError {
   return new GatewayError('upload_done', { reason: 'alreadyUploaded' });
 }
 
+/** The error of a ticket, or an upload, whose time is over. */
 export function uploadExpired(): GatewayError {
   return new GatewayError('link_expired', { reason: 'fileExpired' });
 }

@@ -42,6 +42,7 @@ export interface AuditLine {
   files?: { id?: string; digest?: string; size: number; mimeType?: string }[];
 }
 
+/** A page of a search. */
 export interface AuditPage {
   lines: AuditLine[];
   /** Where an older page begins; absent at the end of the log. */
@@ -50,6 +51,7 @@ export interface AuditPage {
   looked: number;
 }
 
+/** The kinds of lines, in the order of the form. */
 export const WHATS: readonly AuditWhat[] = [
   ...(['call', 'file', 'handoff', 'upload', 'download'] as const),
   ...(['scan', 'login', 'consent', 'control', 'config'] as const),

@@ -28,6 +28,7 @@ export type PersonsAnswer =
   /** What was given is not a file that can be used. */
   | 'invalid';
 
+/** What a person has answered to a question. */
 export interface Said {
   answer: PersonsAnswer;
   /** Why what was given cannot be used. */

@@ -107,6 +107,7 @@ export interface Bound {
   args: JsonValue | undefined;
 }
 
+/** What a client brings back to a call that has asked its user: sealed, because the client holds it. */
 export interface State {
   files: readonly AskedFile[];
   /** The bytes that the user was asked about, whether the server may have them. */

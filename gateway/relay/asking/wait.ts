@@ -22,6 +22,7 @@ export type Waited =
   /** The caller no longer waits. */
   | 'left';
 
+/** For what a call waits, and how long. */
 export interface Wait {
   /** Whether the file is there. */
   isStored: () => Promise<boolean>;

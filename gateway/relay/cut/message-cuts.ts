@@ -372,6 +372,7 @@ function shown(path: string): string {
   return path.length <= MAX_SHOWN_PATH ? path : `${path.slice(0, MAX_SHOWN_PATH)}…`;
 }
 
+/** Whether a cut is from structuredContent, where its type cannot be seen beside it. */
 export function isStructured(cut: Cut): boolean {
   return cut.value.slot === STRUCTURED_SLOT;
 }

@@ -146,7 +146,7 @@ export const NOTED_FROM = 1;
  * A string of fewer raw bytes decodes to less than every inline limit, so it need not be checked.
  * @param isScanned the antivirus reads what stays inline too
  */
-export function slotMin(limits: Limits, isScanned = false): number {
+export function slotMin(limits: Limits, isScanned: boolean): number {
   if (isScanned) return SCANNED_FROM;
   return Math.ceil(Math.min(limits.inlineImage, limits.inlineOther, limits.inlineResource) / 3) * 4;
 }

@@ -37,7 +37,7 @@ export class LocalTools {
   readonly #linksDie: boolean;
 
   /** @param linksDie links expire before their files */
-  constructor(tools: readonly LocalTool[], names: UploadTool | 'off', linksDie = true) {
+  constructor(tools: readonly LocalTool[], names: UploadTool | 'off', linksDie: boolean) {
     this.#tools = tools;
     this.#names = names === 'off' ? undefined : names;
     this.#linksDie = linksDie;

@@ -58,6 +58,7 @@ export interface FetchedFile {
   outcome: { kind: 'stored'; record: FileRecord } | RemoteFailure | { kind: 'addressed' };
 }
 
+/** A file that its server keeps could not be fetched. */
 export interface RemoteFailure {
   kind: 'failed';
   reason: FileReason;
@@ -212,7 +213,7 @@ async function whereItIs(
   transfer: RemoteTransfer,
   { deps, principal, inquire }: RemoteDeps,
 ): Promise<Found | RemoteFailure | undefined> {
-  const methods = deps.remoteMethods.of(principal);
+  const methods = deps.unknownMethods.of(principal);
   const answer = await methods.first(transfer.downloadRequests(remote.uri), inquire, remote.isGuess);
   if (answer.kind === 'unknown' || (answer.kind !== 'result' && remote.isGuess)) return undefined;
   if (answer.kind === 'silent') return failure('unreachable', 'the server did not say where it is');

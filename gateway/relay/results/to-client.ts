@@ -290,7 +290,7 @@ async function rewriteToolList({ message, answers, deps, to, room, edits }: Work
   const view = viewOf(to.client.protocolVersion, to.principal);
   if (tellsOfChange(message)) deps.catalog.forget(view);
   if (message.malformed) return;
-  const remoteMethods = deps.remoteMethods.of(to.principal);
+  const unknownMethods = deps.unknownMethods.of(to.principal);
   for (const { base, request } of answers) {
     if (request?.method !== 'tools/list') continue;
     const owner = { principal: to.principal, server: deps.server };
@@ -304,7 +304,7 @@ async function rewriteToolList({ message, answers, deps, to, room, edits }: Work
       room,
       edits,
     };
-    await editToolList(list, { ...deps, remoteMethods });
+    await editToolList(list, { ...deps, unknownMethods });
   }
 }
 

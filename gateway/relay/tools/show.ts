@@ -10,7 +10,7 @@ import { publishedSchema } from '../../schema/published.js';
 import { isSpecial } from '../../schema/segments.js';
 import type { Tool, ToolSlot } from '../../tools/tool.js';
 import { addAll } from '../../wire/add-all.js';
-import type { RemoteMethods } from '../upstream/unknown-methods.js';
+import type { UnknownMethods } from '../upstream/unknown-methods.js';
 import { liftSlot } from './lifted-arguments.js';
 import { maxSizeOf } from './max-size.js';
 import type { Reader } from './reader.js';
@@ -27,7 +27,7 @@ export interface ShowContext {
   /** Name of Wharf's tool that issues upload links, if there is one. */
   uploadTool: string | undefined;
   /** Methods that the server is known to lack. */
-  remoteMethods: Pick<RemoteMethods, 'lacks'>;
+  unknownMethods: Pick<UnknownMethods, 'lacks'>;
 }
 
 /** Takes a file's place where only the upload methods matter. */
@@ -125,12 +125,12 @@ function placedSlot(
 /** True when no delivery is left: the server wants an upload and has no method for it. */
 export function isUnusable(
   { deliveries }: FileSlot,
-  { dialects, remoteMethods }: Pick<ShowContext, 'dialects' | 'remoteMethods'>,
+  { dialects, unknownMethods }: Pick<ShowContext, 'dialects' | 'unknownMethods'>,
 ): boolean {
   return deliveries.every((delivery) => {
     if (delivery.kind !== 'uploaded') return false;
     const transfer = dialects.find(({ name }) => name === delivery.dialect)?.transfer;
-    return transfer !== undefined && remoteMethods.lacks(transfer.uploadRequests(NO_FILE, delivery.revision));
+    return transfer !== undefined && unknownMethods.lacks(transfer.uploadRequests(NO_FILE, delivery.revision));
   });
 }
 

@@ -10,7 +10,7 @@ import type { CallOwner } from '../../ports/owner.js';
 import type { ToolFacts } from '../../tools/tool.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
-import type { RemoteMethods } from '../upstream/unknown-methods.js';
+import type { UnknownMethods } from '../upstream/unknown-methods.js';
 import { expireAtOnce, hasScope, keepPrivate } from './caching.js';
 import type { Beside, ListedFacts } from './catalog.js';
 import type { ToolDeps } from './deps.js';
@@ -28,7 +28,7 @@ interface ToolListDeps
     'catalog' | 'offered' | 'tools' | 'server' | 'limits' | 'toolLimits' | 'accepts' | 'dialects'
   > {
   /** Methods that the server is known to lack. */
-  remoteMethods: Pick<RemoteMethods, 'lacks'>;
+  unknownMethods: Pick<UnknownMethods, 'lacks'>;
 }
 
 /** A tools/list result for one client. */

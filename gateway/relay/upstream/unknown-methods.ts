@@ -32,7 +32,7 @@ class Found {
  * Which of the dialects' methods a server does not know, or leaves unanswered. A server may answer each caller
  * differently, so results are per principal.
  */
-export class RemoteMethods {
+export class UnknownMethods {
   readonly #found: Found;
   readonly #principal: string;
 
@@ -42,8 +42,8 @@ export class RemoteMethods {
   }
 
   /** The results for one principal. */
-  of(principal: string): RemoteMethods {
-    return new RemoteMethods(this.#found, principal);
+  of(principal: string): UnknownMethods {
+    return new UnknownMethods(this.#found, principal);
   }
 
   /** True when the server is known to lack all of these. */

@@ -14,7 +14,7 @@ import type { Transfer } from '../../ports/transfer.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { CommonDeps } from '../common-deps.js';
 import { brief, rulesFor, trimmed } from './transfer-rules.js';
-import type { FirstAnswer, RemoteMethods } from './unknown-methods.js';
+import type { FirstAnswer, UnknownMethods } from './unknown-methods.js';
 
 /**
  * How far a server's clock may differ from ours before its times are used against it. Clocks set over the network
@@ -30,7 +30,7 @@ export interface UploadDeps
     'server' | 'dialects' | 'transfer' | 'limits' | 'timeouts' | 'upstreamOrigin' | 'fetchOrigins' | 'ownPorts'
   > {
   clock: Pick<CommonDeps['clock'], 'now'>;
-  remoteMethods: RemoteMethods;
+  unknownMethods: UnknownMethods;
 }
 
 /** For whom, and how the server is asked. */
@@ -98,7 +98,7 @@ function sendingOf(
 ): Sending {
   const transfer = deps.dialects.find((dialect) => dialect.name === name)?.transfer;
   if (!transfer) throw new Error(`the dialect ${name} has no transfer`);
-  const methods = deps.remoteMethods.of(principal);
+  const methods = deps.unknownMethods.of(principal);
   return {
     file,
     revision,

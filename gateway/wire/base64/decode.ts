@@ -28,6 +28,7 @@ const AFTER_BREAK = 1;
 /** Blanks after text, which a line break must follow. */
 const BLANK = 2;
 
+/** What a decoder is told about its text. */
 export interface Base64DecoderOptions {
   /** False skips the search for url-safe characters; `canonical` is then meaningless. Default true. */
   trackCanonical?: boolean;

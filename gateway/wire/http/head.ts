@@ -5,6 +5,7 @@ export type AnswerHeaders = Record<string, string | string[] | undefined>;
 
 /** How a body ends, where that is not after a known number of bytes. */
 export const CHUNKED = -1;
+/** The body ends with the connection. */
 export const UNTIL_CLOSE = -2;
 
 /** The head of an HTTP/1.1 answer. */

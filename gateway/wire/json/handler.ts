@@ -32,6 +32,7 @@ export interface MessageHandler {
   noise?(line: Buffer): void;
 }
 
+/** How a body is read, and within which limits. */
 export interface ReaderOptions {
   tree: WatchTree;
   handler: MessageHandler;
@@ -50,6 +51,7 @@ export interface ReaderOptions {
   holds?: boolean;
 }
 
+/** Reads the messages of one body, chunk by chunk. */
 export interface MessageReader {
   /**
    * Chunks are held by reference where that saves memory; do not write to them afterwards.

@@ -57,6 +57,7 @@ export interface TreeNode {
   other: TreeNode | undefined;
 }
 
+/** The places that a reader watches, compiled from their nodes. */
 export interface WatchTree {
   readonly root: TreeNode;
   /** A top-level array is a JSON-RPC batch: every element is matched from the root again. */

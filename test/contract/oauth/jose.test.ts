@@ -252,7 +252,22 @@ describe('the keys of an issuer', () => {
     passed = 60 * MINUTE;
     expect(await outcome(one, await token())).toBe('ok');
     await issuer.rotate();
+    passed += 31_000;
+    expect(await outcome(one, await token())).toBe('ok');
+    await issuer.rotate();
     passed = 0;
+    expect(await outcome(one, await token())).toBe('ok');
+  });
+
+  it('are a hundred at the most', async () => {
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const other = publicKey.export({ format: 'jwk' });
+    const others = (count: number) => Array.from({ length: count }, (_, at) => ({ ...other, kid: `other-${at}` }));
+    issuer.extraKeys = others(100);
+    const one = verifier();
+    await expect(one.verify(await token())).rejects.toMatchObject({ code: 'keys_unavailable' });
+    issuer.extraKeys = others(99);
+    passed += 31_000;
     expect(await outcome(one, await token())).toBe('ok');
   });
 

@@ -94,7 +94,10 @@ describe('the preview of a ZIP', () => {
     const { result, read } = await preview('application/zip', bytes);
     expect(read).toBeLessThan(200_000);
     expect(result).toMatchObject({
-      preview: { facts: { entries: 1_000_000 }, text: { of: 'names', isWhole: false, text: /^0\.txt\n1\.txt\n/ } },
+      preview: {
+        facts: { entries: 1_000_000 },
+        text: { of: 'names', isWhole: false, text: expect.stringMatching(/^0\.txt\n1\.txt\n/) },
+      },
     });
   });
 

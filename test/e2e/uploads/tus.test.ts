@@ -119,6 +119,12 @@ describe.each(STORES)('uploads by tus into %s', (stores) => {
     expect(await offsetOf(url)).toBe(String(size));
   });
 
+  it('say at their creation until when they go on', async () => {
+    const { url } = await server.authorize();
+    const answer = await send(url, 'POST', { 'Upload-Length': '10' });
+    expect(Date.parse(answer.headers.get('upload-expires') ?? '')).toBeGreaterThan(Date.now());
+  });
+
   it('say what they can do', async () => {
     const { url } = await server.authorize({ maxSize: 1234 });
     const answer = await fetch(url, { method: 'OPTIONS' });

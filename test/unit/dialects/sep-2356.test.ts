@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import type { JsonObject } from '../../../gateway/ports/dialect.js';
 import { readerOf } from '../../../gateway/relay/tools/reader.js';
 import { show } from '../../../gateway/relay/tools/show.js';
-import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
+import { UnknownMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
 import { readTool } from '../../../gateway/tools/tool.js';
 
 const DIALECTS = [sep2356(), mcpInline()];
@@ -22,9 +22,9 @@ function slots(file: JsonObject, more: JsonObject = {}) {
 
 /** The tool as clients see it, from a server that takes long messages. */
 function shown(of: JsonObject, capabilities: JsonObject = {}): JsonObject {
-  const remoteMethods = new RemoteMethods();
+  const unknownMethods = new UnknownMethods();
   const view = { server: 's', limits: DEFAULT_LIMITS, accepts: 100 * MIB, dialects: DIALECTS, uploadTool: undefined };
-  const deps = { ...view, remoteMethods };
+  const deps = { ...view, unknownMethods };
   const client = { protocolVersion: '2025-11-25', capabilities };
   return patchValue(of, show(readTool(of, { settings: {}, dialects: DIALECTS }), readerOf(client, DIALECTS), deps));
 }

@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import type { JsonObject } from '../../../gateway/ports/dialect.js';
 import { readerOf } from '../../../gateway/relay/tools/reader.js';
 import { show } from '../../../gateway/relay/tools/show.js';
-import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
+import { UnknownMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
 import { readTool } from '../../../gateway/tools/tool.js';
 
 const DIALECTS = [sep2631()];
@@ -22,12 +22,12 @@ const TOOL: JsonObject = {
 
 /** The largest file that a client reads in the tool's schema. */
 function largest(files: JsonObject): unknown {
-  const remoteMethods = new RemoteMethods();
+  const unknownMethods = new UnknownMethods();
   const view = { server: 's', limits: DEFAULT_LIMITS, accepts: 2 * MOST, dialects: DIALECTS, uploadTool: undefined };
   const client = { protocolVersion: '2025-11-25', capabilities: { files } };
   const patches = show(readTool(TOOL, { settings: {}, dialects: DIALECTS }), readerOf(client, DIALECTS), {
     ...view,
-    remoteMethods,
+    unknownMethods,
   });
   const { inputSchema } = patchValue(TOOL, patches) as {
     inputSchema: { properties: { file: { 'x-mcp-file': JsonObject } } };

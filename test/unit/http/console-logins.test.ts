@@ -118,6 +118,16 @@ describe('a login at the console', () => {
     },
   );
 
+  it('may be tried again a minute after the first wrong key', () => {
+    const logins = open();
+    for (let tries = 0; tries < 10; tries += 1) found(logins, { authorization: `Bearer guess-${tries}` });
+    now += 59_000;
+    expect(found(logins, { authorization: 'Bearer other' })).toBe('console_tries');
+    expect(() => logins.userOf('other', ADDRESS)).toThrow(expect.objectContaining({ facts: { retryAfter: 1 } }));
+    now += 1000;
+    expect(found(logins, { authorization: 'Bearer other' })).toBe('console_login');
+  });
+
   it('is not needed by a program that sends the key itself', () => {
     expect(found(open(), { authorization: `Bearer ${KEY.replaceAll(' ', '-')}` })).toBe('console_login');
     expect(found(open([user('ci', 'key-of-ci')]), { authorization: 'bearer key-of-ci' })).toBe('ci');

@@ -18,7 +18,7 @@ function room(sockets: number) {
     return socket;
   };
   const ask = (socket: Socket, caller: string) => {
-    connections.begin(socket);
+    connections.begin(socket, 0);
     connections.end({ socket, complete: true } as Parameters<Connections['end']>[0], 0, caller);
     return socket;
   };
@@ -52,7 +52,7 @@ describe('a connection for which others must make room', () => {
     const { connections, open, ask } = room(4);
     const honest = [ask(open(), 'a'), ask(open(), 'b')];
     const busy = [open(), open()].map((socket) => ask(socket, 'busy'));
-    for (const socket of busy) connections.begin(socket);
+    for (const socket of busy) connections.begin(socket, 0);
     jest.advanceTimersByTime(1000);
     open();
     expect(closed([...honest, ...busy])).toEqual([true, false, false, false]);

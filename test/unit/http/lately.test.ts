@@ -24,6 +24,15 @@ describe('the last refusals, as the console shows them', () => {
     expect(first).toMatchObject({ principal: 'ann', times: 1, at: 1000 });
   });
 
+  it('are two hundred at the most, the newest first', () => {
+    const lately = new Lately({ now: () => 1000 });
+    for (let n = 0; n <= 200; n += 1)
+      lately.note('s', { principal: `p${n}`, facts: { ...noFacts(), error: 'rate_limited' } });
+    expect(lately.refusals.map(({ principal }) => principal)).toEqual(
+      Array.from({ length: 200 }, (_, at) => `p${200 - at}`),
+    );
+  });
+
   it('name a resource without the right that its link is', () => {
     const lately = new Lately({ now: () => 1000 });
     const facts = { ...noFacts(), error: 'stream_refused' as const };

@@ -8,7 +8,7 @@ it('closes the connection that has left an answer unread longest, by the limit o
   const sockets = [new Socket(), new Socket(), new Socket()] as const;
   for (const socket of sockets) {
     connections.admit(socket);
-    connections.begin(socket);
+    connections.begin(socket, 0);
   }
   const closed = () => sockets.map(({ destroyed }) => destroyed);
   for (const socket of sockets) connections.leave(socket, 30, 'a');
@@ -29,7 +29,7 @@ describe('unread answers of several callers', () => {
     const begun = () => {
       const socket = new Socket();
       connections.admit(socket);
-      connections.begin(socket);
+      connections.begin(socket, 0);
       return socket;
     };
     return { connections, begun };
@@ -56,7 +56,7 @@ describe('unread answers of several callers', () => {
     const { connections, begun } = open(10 * MIB);
     const shared = begun();
     connections.leave(shared, 2 * MIB, 'a');
-    connections.begin(shared);
+    connections.begin(shared, 0);
     connections.leave(shared, 3 * MIB, 'b');
     const other = begun();
     connections.leave(other, 4 * MIB, 'b');
@@ -69,7 +69,7 @@ describe('unread answers of several callers', () => {
     const taken = begun();
     connections.leave(taken, 9 * MIB, 'a');
     connections.end({ socket: taken, complete: true }, 9 * MIB);
-    connections.begin(taken);
+    connections.begin(taken, 0);
     connections.leave(taken, MIB, 'a');
     const others = [begun(), begun()] as const;
     for (const socket of others) connections.leave(socket, 5 * MIB, 'b');

@@ -13,6 +13,8 @@ afterEach(async () => {
   for (const state of opened.splice(0)) await state.close();
 });
 
+const DAY = 24 * 60 * 60 * 1000;
+
 const ADA: Identity = { principal: 'ada', use: 'jwt', groups: ['hr'], scopes: [] };
 const BOB: Identity = { principal: 'bob', use: 'jwt', groups: [], scopes: [] };
 
@@ -21,8 +23,8 @@ function lab(rules: Partial<AllowanceRules>) {
   const clock = { now: () => time.now, ticks: () => time.now };
   const state = create(settings.parse({}), { sharing: UNSHARED, clock });
   opened.push(state);
-  const replica = () => {
-    const all = { ceiling: {}, base: {}, callers: [], keys: new Map(), ...rules };
+  const replica = (changed: Partial<AllowanceRules> = {}) => {
+    const all = { ceiling: {}, base: {}, callers: [], keys: new Map(), ...rules, ...changed };
     return new RequestQuotas({ allowances: new Allowances(all, { state, log: silentLog }), state, clock });
   };
   return { time, state, replica };
@@ -125,6 +127,32 @@ describe('what a caller may send', () => {
     end();
     await other.beginUpload('ada');
     for (let at = 0; at < 3; at += 1) await other.beginUpload('bob');
+  });
+
+  it('is kept for 30 days after its last request, on whatever replica that was', async () => {
+    const { replica, state, time } = lab({ callers: [{ match: { group: 'hr' }, limits: { uploads: 1 } }] });
+    const extended = new Promise<void>((resolve) => {
+      const { extend } = state;
+      state.extend = (...of) => extend(...of).finally(resolve);
+    });
+    (await replica().begin(ADA))();
+    await stored(state);
+    time.now += 20 * DAY;
+    (await replica().begin(ADA))();
+    await extended;
+    time.now += 20 * DAY;
+    expect(await stored(state)).toContain('callers[0].limits.uploads');
+    time.now += 10 * DAY;
+    expect(await stored(state)).toBeUndefined();
+  });
+
+  it('is under the ceiling of now, though a higher one was stored before', async () => {
+    const { replica, state } = lab({ callers: [{ match: { group: 'hr' }, limits: { uploads: 5 } }] });
+    (await replica().begin(ADA))();
+    await stored(state);
+    const lowered = replica({ ceiling: { uploads: 1 } });
+    await lowered.beginUpload('ada');
+    await expect(lowered.beginUpload('ada')).rejects.toMatchObject({ facts: { limit: 'limits.uploads', allowed: 1 } });
   });
 });
 

@@ -16,12 +16,14 @@ describe('a file that is stored and has no record', () => {
   let time: number;
   let state: ReturnType<typeof create>;
   let quotas: StoredQuotas;
+  let warned: unknown[][];
 
   beforeEach(() => {
     jest.useFakeTimers();
     time = 1_800_000_000_000;
     const clock = { now: () => time, ticks: () => time };
     state = create(settings.parse({}), { sharing: UNSHARED, clock });
+    warned = [];
     quotas = replica();
   });
   afterEach(async () => {
@@ -33,7 +35,8 @@ describe('a file that is stored and has no record', () => {
     const rules = { ceiling: {}, base: { storedBytes: MOST }, callers: [], keys: new Map() };
     const clock = { now: () => time, ticks: () => time };
     const allowances = new Allowances(rules, { state, log: silentLog });
-    return new StoredQuotas({ allowances, state, clock, log: silentLog, retentionMs: DAY });
+    const log = { ...silentLog, warn: (...of: unknown[]) => warned.push(of) };
+    return new StoredQuotas({ allowances, state, clock, log, retentionMs: DAY });
   }
 
   async function pass(ms: number): Promise<void> {
@@ -168,5 +171,13 @@ describe('a file that is stored and has no record', () => {
     if (isThere) await state.create(`file:${record.id}`, JSON.stringify(record), DAY);
     await pass(20 * MINUTE);
     expect(await counted()).toBe(isThere ? MIB : 0);
+  });
+
+  it('is counted later with a thousand others at the most: of one beyond them the log says that it is not', async () => {
+    const record = await stored(MIB);
+    for (let at = 0; at < 1000; at += 1) quotas.unsure({ ...record, key: `f/${at}` });
+    expect(warned).toEqual([]);
+    quotas.unsure(record);
+    expect(warned).toEqual([[{ id: record.id }, 'a stored file could not be counted']]);
   });
 });

@@ -37,7 +37,7 @@ import type { Sessions } from '../../../gateway/relay/session.js';
 import { Catalog } from '../../../gateway/relay/tools/catalog.js';
 import { FileTakers } from '../../../gateway/relay/tools/file-takers.js';
 import { OfferedTools } from '../../../gateway/relay/tools/offered-tools.js';
-import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
+import { UnknownMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
 import { Seal } from '../../../gateway/secrets/seal.js';
 import { StateKeys } from '../../../gateway/secrets/state-keys.js';
 import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
@@ -194,7 +194,7 @@ export class RelayLab {
         previewAhead: options.previews?.ahead,
         places: places(dialects),
         tree: TO_CLIENT_TREES.of(dialects, undefined),
-        slotMin: slotMin(this.limits),
+        slotMin: slotMin(this.limits, false),
       },
       files: { library, previewOf: options.previews?.of ?? (async () => undefined), audit: noAudit({}) },
       dialects,
@@ -217,7 +217,7 @@ export class RelayLab {
       tempFiles: {} as RelayDeps['tempFiles'],
       storeInline: () => Promise.reject(new Error('not here')),
       transfer: {} as RelayDeps['transfer'],
-      remoteMethods: new RemoteMethods(),
+      unknownMethods: new UnknownMethods(),
       upstreamOrigin: undefined,
       fetchOrigins: [],
       ownPorts: () => [],
@@ -227,7 +227,7 @@ export class RelayLab {
       elicitation: () => undefined,
       methods: {} as RelayDeps['methods'],
       resources: {} as RelayDeps['resources'],
-      tools: new LocalTools([], 'off'),
+      tools: new LocalTools([], 'off', true),
       asking: {} as RelayDeps['asking'],
       checkTool: undefined,
       isAccepted: undefined,

@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
+import { parseMessages } from '../../../gateway/mcp/request.js';
 import type { Session, SessionRecord } from '../../../gateway/relay/session.js';
 import { Sessions } from '../../../gateway/relay/session.js';
 import { StateKeys } from '../../../gateway/secrets/state-keys.js';
@@ -138,7 +139,7 @@ describe('sessions', () => {
     expect(await stored(used.id)).toBeDefined();
     time.now += TTL_MS / 8;
     over();
-    time.now += TTL_MS * 0.7;
+    time.now += TTL_MS * 0.95;
     expect(await sessions.find(used.id, 'me', 'one')).toBe(used);
     expect(await sessions.find(other.id, 'me', 'one')).toBeUndefined();
     time.now += TTL_MS + 1;
@@ -159,6 +160,15 @@ describe('sessions', () => {
     expect(await sessions.find(first.id, 'me', 'one')).toBeUndefined();
   });
 
+  it('pass over 32 of those at the most: no search is as long as a caller’s sessions are many', async () => {
+    const { sessions, ended } = lab({ most: 34 });
+    const opened: Session[] = [];
+    for (let index = 0; index < 34; index++) opened.push(await sessions.open(record('me')));
+    for (const session of opened.slice(0, 33)) sessions.begin(session);
+    await sessions.open(record('me'));
+    expect(ended).toEqual([opened[0]]);
+  });
+
   it('count one that keeps much several times', async () => {
     const { sessions, ended } = lab({ most: 8 });
     for (let index = 0; index < 4; index++) await sessions.open(record('me'));
@@ -175,6 +185,17 @@ describe('sessions', () => {
     await sessions.open(record('me'));
     expect(ended).toEqual([]);
     expect(sessions.size).toBe(2);
+  });
+
+  it('make room by as many of those as it takes, though another principal has more', async () => {
+    const { sessions, ended, time } = lab({ most: 20 });
+    for (let index = 0; index < 8; index++) await sessions.open(record('gone'));
+    time.now += TTL_MS;
+    for (let index = 0; index < 9; index++) await sessions.open(record('busy'));
+    time.now += 1;
+    await sessions.open(record('large', { capabilities: { files: 'x'.repeat(15 * 1024) } }));
+    expect(ended).toEqual([]);
+    expect(sessions.list().map(({ principal }) => principal)).toEqual([...Array(9).fill('busy'), 'large']);
   });
 
   it('of another replica are only forgotten, not ended', async () => {
@@ -224,6 +245,37 @@ describe('sessions', () => {
     expect([await before?.hasEnded(id), await after?.hasEnded(id)]).toEqual([false, false]);
     await after?.end(id);
     expect([await before?.hasEnded(id), await after?.hasEnded(id)]).toEqual([true, true]);
+  });
+
+  it('that a state store could not extend are extended with their next request', async () => {
+    const { sessions, state, time } = lab();
+    const { id } = await sessions.open(record('me'));
+    const { extend } = state;
+    let tries = 0;
+    state.extend = (...of) => {
+      tries += 1;
+      return tries === 1 ? Promise.reject(new Error('away')) : extend(...of);
+    };
+    time.now += TTL_MS / 2;
+    for (const tried of [1, 2, 2]) {
+      await sessions.find(id, 'me', 'one');
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(tries).toBe(tried);
+    }
+  });
+
+  it('that are closed are told to their server, end their streams, and keep no request', async () => {
+    const { sessions, ended, stored } = lab();
+    const session = await sessions.open(record('me'));
+    const endedStreams: string[] = [];
+    sessions.endStreams = (id) => endedStreams.push(id);
+    const [request] = parseMessages(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping"}')).requests;
+    sessions.resumable.unanswered.keep(session, request ? [request] : []);
+    expect(sessions.resumable.unanswered.used).toBeGreaterThan(0);
+    await sessions.close(session.id);
+    expect([ended, endedStreams]).toEqual([[session], [session.id]]);
+    expect(await stored(session.id)).toBeUndefined();
+    expect(sessions.resumable.unanswered.used).toBe(0);
   });
 
   it('give their places back', async () => {

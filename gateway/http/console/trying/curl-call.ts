@@ -16,6 +16,7 @@ export interface SentFile {
   mimeType: string;
 }
 
+/** A call of a tool, for a person who would make it by curl. */
 export interface CurlCall {
   /** The server's MCP endpoint at the public port. */
   url: string;

@@ -212,7 +212,7 @@ async function* upTo(
   let size = 0;
   for await (const piece of content) {
     size += piece.length;
-    if (size > bytes) throw tooLarge({ limit: name, allowed: bytes }, size, true);
+    if (size > bytes) throw tooLarge({ limit: name, allowed: bytes }, size, { isSoFar: true });
     yield piece;
   }
 }

@@ -24,6 +24,7 @@ const MAX_NAME = 300;
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
+/** A content block of a result, for a page. */
 export type ShownBlock =
   | { kind: 'text'; title: string; text: string; isCut: boolean }
   | { kind: 'picture'; title: string; source: string }

@@ -185,6 +185,35 @@ describe('a preview that is begun while its file is stored', () => {
     expect(read).toEqual([]);
   });
 
+  it('is left to the stored object for a file that turns out to be too large after its type is known', async () => {
+    const { ahead, ledger, read } = lab();
+    await given(ahead, picture(MOST));
+    ahead.take(Buffer.from('more'));
+    await ahead.end('digest');
+    expect(await ahead.made).toBeUndefined();
+    expect([read, ledger.used]).toEqual([[], 0]);
+  });
+
+  it('counts a piece no more that comes back after it was given up', async () => {
+    const late: Buffer[] = [];
+    let source: PreviewSource | undefined;
+    const { ahead, ledger } = lab({
+      async render(_readAll, stop, given) {
+        source = given;
+        for await (const piece of await given.open(NEVER)) late.push(piece as Buffer);
+        await new Promise((resolve) => stop.addEventListener('abort', resolve));
+        throw new Error('given up');
+      },
+    });
+    await given(ahead, picture(3 * BLOCK));
+    await ahead.end('digest');
+    while (late.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    ahead.abort();
+    await ahead.made;
+    for (const piece of late) source?.release?.(piece);
+    expect(ledger.used).toBe(0);
+  });
+
   it('is left to the stored object when there is no more memory, and makes room for others', async () => {
     const { ahead, ledger } = lab({ total: 2 * BLOCK });
     await given(ahead, picture(2 * BLOCK));

@@ -94,6 +94,30 @@ describe('expired files', () => {
     expect(removed).toEqual(['f/a']);
   });
 
+  it('lose it within a quarter of their life after they were found in use', async () => {
+    const { add, expire, removed, time, expiry } = setUp();
+    add('a');
+    time.now = RETENTION;
+    await expiry.look();
+    expire('a');
+    time.now += RETENTION / 4 - 1;
+    await expiry.look();
+    expect(removed).toEqual([]);
+    time.now += 1;
+    await expiry.look();
+    expect(removed).toEqual(['f/a']);
+  });
+
+  it('are watched up to a hundred thousand of them, and the rest is left to the sweep', async () => {
+    const { add, expire, removed, time, expiry } = setUp();
+    for (let at = 0; at < 100_000; at += 1) add(`${at}`);
+    add('late');
+    expire('late', '99999');
+    time.now = RETENTION;
+    await expiry.look();
+    expect(removed).toEqual(['f/99999']);
+  });
+
   it('stay when the state store cannot tell, and go when it can again', async () => {
     const { add, expire, removed, time, state, expiry } = setUp();
     add('a');

@@ -67,4 +67,11 @@ describe('a file that a call uses', () => {
     await lab.uses.use(id);
     expect(extended).toHaveLength(2);
   });
+
+  it('is extended once more when ten thousand others have been used since', async () => {
+    const id = await uploaded();
+    for (let at = 1; at < 10_000; at += 1) lab.uses.note(`f_${at}`);
+    await lab.uses.use(id);
+    expect(extended).toHaveLength(2);
+  });
 });

@@ -186,6 +186,26 @@ describe('a sweep', () => {
     expect(await keys()).toEqual([]);
   });
 
+  it('remembers a hundred thousand objects for the next sweep, and the rest for a later one', async () => {
+    const names = Array.from({ length: 100_001 }, (_, at) => objectKey(`f_${at}`));
+    const removed = new Set<string>();
+    const many: ObjectStore = {
+      ...objects,
+      async *list() {
+        for (const key of names) if (!removed.has(key)) yield { key, size: 1, modifiedAt: 0 };
+      },
+      remove: async (key) => {
+        removed.add(key);
+      },
+    };
+    const sweep = createSweep({ objects: many, state, clock, metrics });
+    expect((await sweep()).orphans).toBe(0);
+    now += CONFIRM_MS;
+    expect((await sweep()).orphans).toBe(100_000);
+    now += CONFIRM_MS;
+    expect((await sweep()).orphans).toBe(1);
+  });
+
   it('leaves alone what does not lie where files lie', async () => {
     await put('other/f_x');
     for (let n = 0; n < 3; n += 1) {

@@ -6,7 +6,7 @@ import type { ResumableUploads } from '../../../../gateway/files/uploads/resumab
 import type { ResumableWriter } from '../../../../gateway/ports/object-store.js';
 import { sha256Url, someBytes } from '../../../helpers/bytes.js';
 import { until } from '../../../helpers/wait.js';
-import { createLab, type Lab, NEVER, TTL } from './upload-lab.js';
+import { createLab, HOUR, type Lab, NEVER, TTL } from './upload-lab.js';
 
 const SIZE = 2_500_000;
 const BYTES = someBytes(SIZE);
@@ -295,6 +295,23 @@ describe('an upload that goes on', () => {
     await expect(append(20, BYTES.subarray(20))).rejects.toMatchObject({ code: 'link_expired' });
     await expect(replica.find(ticket)).rejects.toMatchObject({ code: 'link_expired' });
     expect(await stored()).toBe('expired');
+  });
+
+  it('finds its ticket as long as it lives itself, however long that is over', async () => {
+    await use(createLab({ uploadMs: 5 * HOUR, retentionMs: 24 * HOUR }));
+    await begin();
+    lab.time.now += 4 * HOUR;
+    await append(0, BYTES);
+    expect(await stored()).toEqual(WHOLE);
+  });
+
+  it.each([
+    ['before stores remove what is unfinished after a day', 48, 48, 23],
+    ['with what a file lives, if that is less', 3, 2, 2],
+  ])('ends %s', async (_when, upload, retention, hours) => {
+    await use(createLab({ uploadMs: upload * HOUR, retentionMs: retention * HOUR }));
+    const { noted } = await begin();
+    expect(noted.progress.expiresAt).toBe(lab.time.now + hours * HOUR);
   });
 
   it('stops with the ticket that is taken back', async () => {

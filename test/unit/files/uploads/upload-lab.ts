@@ -32,6 +32,10 @@ export interface LabOptions {
   log?: Log;
   /** Bytes of short files that are kept; default: none. */
   short?: number;
+  /** Default: RETENTION. */
+  retentionMs?: number;
+  /** `timeouts.upload`; default: 3 * TTL. */
+  uploadMs?: number;
   /** `links.style` */
   links?: 'presigned' | 'gateway';
 }
@@ -70,10 +74,10 @@ export function createLab(options: LabOptions = {}) {
         gatewayId: 'wharf',
         publicUrl: () => 'http://gw.example',
         links: { style: options.links ?? 'gateway', ttlMs: TTL },
-        retentionMs: RETENTION,
+        retentionMs: options.retentionMs ?? RETENTION,
         queueMs: 1000,
         fileLimit: () => FILE_LIMIT,
-        uploadMs: 3 * TTL,
+        uploadMs: options.uploadMs ?? 3 * TTL,
         asksCodes: false,
       },
     });

@@ -7,14 +7,14 @@ import type { JsonObject, JsonValue } from '../../../../gateway/ports/json.js';
 import { valuesIn } from '../../../../gateway/relay/tools/file-slots.js';
 import { readerOf } from '../../../../gateway/relay/tools/reader.js';
 import { show } from '../../../../gateway/relay/tools/show.js';
-import { RemoteMethods } from '../../../../gateway/relay/upstream/unknown-methods.js';
+import { UnknownMethods } from '../../../../gateway/relay/upstream/unknown-methods.js';
 import { placeOf } from '../../../../gateway/schema/place.js';
 import { readTool } from '../../../../gateway/tools/tool.js';
 
 const { dialects } = adapters;
 const CLIENT = { protocolVersion: '2025-06-18', capabilities: {} };
-const remoteMethods = new RemoteMethods();
-const VIEW = { server: 's', limits: DEFAULT_LIMITS, accepts: 4e6, dialects, uploadTool: 'upload', remoteMethods };
+const unknownMethods = new UnknownMethods();
+const VIEW = { server: 's', limits: DEFAULT_LIMITS, accepts: 4e6, dialects, uploadTool: 'upload', unknownMethods };
 const READING = { settings: {}, dialects };
 const MANY = 4000;
 

@@ -15,7 +15,7 @@ function views(total = MOST, sharing = UNSHARED) {
 }
 
 describe('what a value takes', () => {
-  const memory = (value: unknown) => heapOf(value);
+  const memory = (value: unknown) => heapOf(value, Number.POSITIVE_INFINITY);
 
   it('is its texts, and more for each value in it', () => {
     expect(memory('x'.repeat(1000))).toBeGreaterThanOrEqual(1000);
