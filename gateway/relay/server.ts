@@ -26,7 +26,7 @@ import type { RelayDeps } from './deps.js';
 import { type Exchange, noteMessages } from './exchange.js';
 import { tellError } from './exchange-log.js';
 import { calledTools, countedCalls, measureAgain, noteTooLong, withinLimits } from './limited-calls.js';
-import { judgedForward, letServerJudgeReader } from './local/accepted.js';
+import { judgedForward, letServerJudge, letServerJudgeReader } from './local/accepted.js';
 import { answerRefusedFile, isAboutFile } from './local/offers.js';
 import { readLazy } from './local/read-link.js';
 import { OpenPosts } from './open-posts.js';
@@ -190,7 +190,8 @@ export class Server {
     const { exchange } = known;
     const { audit } = this.#deps;
     if (audit.isOn) await recordRequests(audit, exchange, { server: this.name, requests: known.messages.requests });
-    if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known))) return;
+    const judge = () => letServerJudge(known, this.#deps, this.#transports.overHttp);
+    if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known, judge))) return;
     const { isBatch, era } = known.messages;
     // MCP has no batches where it has no sessions
     if (isBatch && era.hasSessions && this.#own.mayAnswer(known))
