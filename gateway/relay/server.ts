@@ -288,6 +288,9 @@ export class Server {
     const session = await this.#session(exchange);
     if (!session) throw new GatewayError('session_required');
     const caller = this.#caller({ exchange, session });
+    // a server that has given it no id hears nothing of its end
+    if (session.upstreamSession === undefined && session.principal !== exchange.principal)
+      await letServerJudge(caller, this.#deps, this.#transports.overHttp);
     return this.#transports.remove(caller, session);
   }
 

@@ -106,6 +106,18 @@ describe('a token of the same session that the server refuses', () => {
     expect(await page.json()).toMatchObject({ status: 'open' });
   });
 
+  it.each([
+    ['made-up', 401],
+    ['', 401],
+    ['taken', 204],
+  ])('ends no session that the server has no id of ("%s": %i)', async (token, status) => {
+    const { client } = await RawCall.begin(wharf.mcp, 'take', { file: picture }, { headers: bearer('first') });
+    const session = { 'mcp-session-id': String(client.session) };
+    const other = RawClient.of(wharf.mcp, VERSION, { ...(token === '' ? {} : bearer(token)), ...session });
+    expect(await other.delete()).toBe(status);
+    expect(await client.delete()).toBe(status === 204 ? 404 : 204);
+  });
+
   it('is judged once for all that it then says, as is one that the server takes', async () => {
     const { call, renewed, id } = await begin(FORM);
     const before = upstream.with('tools/list').length;
