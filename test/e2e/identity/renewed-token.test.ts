@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PIXEL } from '../../helpers/pixel.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream, RpcError } from '../../helpers/recording-upstream.js';
+import { freshName } from '../../helpers/services.js';
 import type { Wharf } from '../../helpers/wharf.js';
 import { startGatewayFor, TOOLS, textOf, uploadAll } from '../asking/lab.js';
 import { asked, RawCall } from '../asking/raw-call.js';
@@ -37,12 +38,16 @@ let tokens = 0;
 const calls = () => upstream.with('tools/call').length;
 
 /** A call with the first token that waits for its file, and the same session with another token. */
-async function begin(capabilities: object, token = `renewed-${tokens++}`) {
+async function begin(
+  capabilities: object,
+  token = `renewed-${tokens++}`,
+  { at, elsewhere }: { at: Wharf; elsewhere: Wharf } = { at: wharf, elsewhere: wharf },
+) {
   const headers = bearer('first');
   const { call, question } = asked(
-    await RawCall.begin(wharf.mcp, 'take', {}, { capabilities: { ...capabilities }, headers }),
+    await RawCall.begin(at.mcp, 'take', {}, { capabilities: { ...capabilities }, headers }),
   );
-  const renewed = RawClient.of(wharf.mcp, VERSION, {
+  const renewed = RawClient.of(elsewhere.mcp, VERSION, {
     ...(token === '' ? {} : bearer(token)),
     'mcp-session-id': String(call.client.session),
   });
@@ -127,4 +132,24 @@ describe('a token of the same session that the server refuses', () => {
     await call.result();
     expect(upstream.with('tools/list').length - before).toBe(1);
   });
+});
+
+it('a call that waits at another replica is cancelled by a token that the server takes, and by no other', async () => {
+  const shared = { stores: 's3+redis', bucket: freshName('renewed'), keyPrefix: `${freshName('renewed')}:` } as const;
+  const config = { auth: { use: 'passthrough' } };
+  const at = await startGatewayFor(upstream, { ...shared, config });
+  const elsewhere = await startGatewayFor(upstream, { ...shared, config });
+  try {
+    const { call, renewed } = await begin(PAGE, 'made-up', { at, elsewhere });
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: call.id } };
+    expect((await renewed.post(cancelled)).status).toBe(401);
+    const session = { 'mcp-session-id': String(call.client.session) };
+    const other = RawClient.of(elsewhere.mcp, VERSION, { ...bearer('taken'), ...session });
+    expect(call.messages.filter(({ id, method }) => id === call.id && method === undefined)).toEqual([]);
+    expect((await other.post(cancelled)).status).toBe(202);
+    expect(await call.broken()).toBe(false);
+  } finally {
+    await at.stop();
+    await elsewhere.stop();
+  }
 });
