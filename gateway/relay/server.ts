@@ -190,13 +190,19 @@ export class Server {
     const { exchange } = known;
     const { audit } = this.#deps;
     if (audit.isOn) await recordRequests(audit, exchange, { server: this.name, requests: known.messages.requests });
-    const judge = () => letServerJudge(known, this.#deps, this.#transports.overHttp);
-    if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known, judge))) return;
+    if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known, (asked) => this.#judge(known, asked))))
+      return;
     const { isBatch, era } = known.messages;
     // MCP has no batches where it has no sessions
     if (isBatch && era.hasSessions && this.#own.mayAnswer(known))
       return this.#own.answersBatch(known, (rest) => this.#go(rest, course));
     return this.#go(known, course);
+  }
+
+  /** Without a token, a caller is the one that was asked, or a stranger who has its session. @throws GatewayError */
+  #judge(known: Asked, asked: string): Promise<void> {
+    const judge = known.exchange.principal === asked ? letServerJudgeReader : letServerJudge;
+    return judge(known, this.#deps, this.#transports.overHttp);
   }
 
   /** A POST in which nothing but what stands alone is Wharf's own. */

@@ -49,10 +49,11 @@ export class Asking {
 
   /**
    * Takes what a client says of Wharf's own questions.
-   * @param judge lets the server judge the caller @throws GatewayError where it does not take it
+   * @param judge lets the server judge a caller that says something of what `asked` was asked @throws GatewayError where
+   * it does not take it
    * @returns whether that was all, so that the server hears nothing of it
    */
-  takes(asked: Asked, judge: () => Promise<void>): Promise<boolean> {
+  takes(asked: Asked, judge: (asked: string) => Promise<void>): Promise<boolean> {
     return this.#byRequest.takes(asked, judge);
   }
 

@@ -38,25 +38,22 @@ export class AskingByRequest {
 
   /**
    * Takes what a client says of Wharf's own questions.
-   * @param judge lets the server judge the caller @throws GatewayError where it does not take it
+   * @param judge lets the server judge a caller that says something of what `asked` was asked @throws GatewayError where
+   * it does not take it
    * @returns whether that was all, so that the server hears nothing of it
    */
-  async takes({ exchange, messages, session }: Asked, judge: () => Promise<void>): Promise<boolean> {
+  async takes({ exchange, messages, session }: Asked, judge: (asked: string) => Promise<void>): Promise<boolean> {
     const { principal } = exchange;
     const { questions, server } = this.#deps;
     const asker = { principal, server, session: session?.id };
-    // the server has judged the token of a call when the call began; another one of its session may be made up
-    const judgeOther = async (asked: string) => {
-      if (asked !== principal) await judge();
-    };
-    for (const id of messages.cancelled) await this.#cancel(nameOfCall(asker, session?.id, id), judgeOther);
+    for (const id of messages.cancelled) await this.#cancel(nameOfCall(asker, session?.id, id), judge);
     if (messages.isBatch) return false;
     const [told] = messages.progress;
     if (told) {
       const { token, progress, total } = told;
       const of = await questions.askedWith(token, asker);
       if (of === undefined) return false;
-      await judgeOther(of);
+      await judge(of);
       questions.hears(token, { done: progress, total });
       exchange.reply.all({ status: 202, body: 'other' });
       return true;
@@ -68,18 +65,18 @@ export class AskingByRequest {
     const isServers =
       !question && this.#open.has({ principal, session: session?.id }, parseJson(response.id) as JsonValue);
     if (!question && !isServers) return false;
-    if (question) await judgeOther(question.askedOf);
+    if (question) await judge(question.askedOf);
     if (question && !question.isAnswered) await this.#hear(question, response.result, exchange.signal);
     exchange.reply.all({ status: 202, body: 'other' });
     return true;
   }
 
   /** The client has cancelled a call, which may wait at another replica: that one looks at the link. */
-  async #cancel(call: string, judgeOther: (asked: string) => Promise<void>): Promise<void> {
+  async #cancel(call: string, judge: (asked: string) => Promise<void>): Promise<void> {
     const { questions, uploadLinks, log } = this.#deps;
     const waiting = this.#waits.get(call);
     if (waiting) {
-      await judgeOther(waiting.principal);
+      await judge(waiting.principal);
       return waiting.ended.abort();
     }
     const failed = (err: unknown) => {
@@ -91,7 +88,7 @@ export class AskingByRequest {
     };
     const link = await find().catch(failed);
     if (!link) return;
-    await judgeOther(link.intent.principal);
+    await judge(link.intent.principal);
     const end = async () => {
       const ticket = await questions.endCall(call);
       if (ticket !== undefined) await uploadLinks.revoke(ticket);
