@@ -105,10 +105,13 @@ export function checkStatelessRequest(messages: ClientMessages): void {
   }
 }
 
-/**
- * The headers of a request to an upstream. MCP's own are made from the body, so that they match it.
- * @throws GatewayError `request_invalid`
- */
+/** Refuses what no request over HTTP can say in its headers. @throws GatewayError `request_invalid` */
+export function checkHeaderMethod({ era, firstMethod }: ClientMessages): void {
+  if (era.repeatsInHeaders && !IN_HEADERS.test(firstMethod))
+    throw invalid(`${era.version} repeats the method in a header, which cannot hold a character of this one`);
+}
+
+/** The headers of a request to an upstream. MCP's own are made from the body, so that they match it. */
 export function toUpstreamHeaders(
   client: IncomingHttpHeaders,
   messages: ClientMessages | undefined,
@@ -129,8 +132,6 @@ export function toUpstreamHeaders(
 }
 
 function addStateless(headers: Record<string, string>, client: IncomingHttpHeaders, messages: ClientMessages): void {
-  if (!IN_HEADERS.test(messages.firstMethod))
-    throw invalid(`${messages.era.version} repeats the method in a header, which cannot hold a character of this one`);
   headers['mcp-method'] = messages.firstMethod;
   const subject = messages.requests[0]?.subject;
   const wasNamed = client['mcp-name'] !== undefined || NAMED_METHODS.has(messages.firstMethod);
