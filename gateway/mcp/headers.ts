@@ -4,6 +4,7 @@ import { isObject } from '../json/value.js';
 import type { UpstreamAnswer } from '../ports/upstream.js';
 import { namesStateless, STATELESS_VERSIONS, VERSIONS_WITH_SESSIONS } from './era.js';
 import { META_CAPABILITIES, META_VERSION } from './meta-keys.js';
+import { invalid } from './read-message.js';
 import { type ClientMessages, type ClientRequest, metaOf } from './request.js';
 
 /**
@@ -24,6 +25,9 @@ const MESSAGE_TYPE =
 const TYPE_OF_KIND = { json: 'application/json', lines: 'application/x-ndjson', sse: 'text/event-stream' } as const;
 
 const OCTET_STREAM = 'application/octet-stream';
+
+/** What a header can hold, which has no encoding for a method. */
+const IN_HEADERS = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Characters of a version that its refusal repeats. */
 const MAX_SHOWN_VERSION = 64;
@@ -56,6 +60,7 @@ export function checkStatelessHeaders(headers: IncomingHttpHeaders, messages: Cl
     throw mismatch('MCP-Protocol-Version', 'the body names another version');
   refuseUnknown(version.trim());
   if (request) checkMethodAndName(headers, request);
+  else if ((single(headers['mcp-method']) ?? messages.firstMethod) !== messages.firstMethod) throw otherMethod();
 }
 
 /**
@@ -77,7 +82,7 @@ function refuseUnknown(version: string, supported = STATELESS_VERSIONS): void {
 function checkMethodAndName(headers: IncomingHttpHeaders, request: ClientRequest): void {
   const method = single(headers['mcp-method']);
   if (method === undefined) throw mismatch('Mcp-Method', 'it is missing');
-  if (method !== request.method) throw mismatch('Mcp-Method', 'the body names another method');
+  if (method !== request.method) throw otherMethod();
   const name = single(headers['mcp-name']);
   if (name === undefined) {
     if (NAMED_METHODS.has(request.method) && request.subject !== undefined) throw mismatch('Mcp-Name', 'it is missing');
@@ -85,6 +90,8 @@ function checkMethodAndName(headers: IncomingHttpHeaders, request: ClientRequest
     throw mismatch('Mcp-Name', 'the body names another one');
   }
 }
+
+const otherMethod = () => mismatch('Mcp-Method', 'the body names another method');
 
 /**
  * Refuses a request that does not declare its client's capabilities. A server without sessions refuses it itself over
@@ -96,6 +103,12 @@ export function checkStatelessRequest(messages: ClientMessages): void {
     if (!isObject(metaOf(params)[META_CAPABILITIES]))
       throw new GatewayError('meta_missing', { key: META_CAPABILITIES });
   }
+}
+
+/** Refuses what no request over HTTP can say in its headers. @throws GatewayError `request_invalid` */
+export function checkHeaderMethod({ era, firstMethod }: ClientMessages): void {
+  if (era.repeatsInHeaders && !IN_HEADERS.test(firstMethod))
+    throw invalid(`${era.version} repeats the method in a header, which cannot hold a character of this one`);
 }
 
 /** The headers of a request to an upstream. MCP's own are made from the body, so that they match it. */

@@ -26,7 +26,7 @@ import type { RelayDeps } from './deps.js';
 import { type Exchange, noteMessages } from './exchange.js';
 import { tellError } from './exchange-log.js';
 import { calledTools, countedCalls, measureAgain, noteTooLong, withinLimits } from './limited-calls.js';
-import { judgedForward, letServerJudgeReader } from './local/accepted.js';
+import { judgedForward, letServerJudge, letServerJudgeReader } from './local/accepted.js';
 import { answerRefusedFile, isAboutFile } from './local/offers.js';
 import { readLazy } from './local/read-link.js';
 import { OpenPosts } from './open-posts.js';
@@ -190,12 +190,19 @@ export class Server {
     const { exchange } = known;
     const { audit } = this.#deps;
     if (audit.isOn) await recordRequests(audit, exchange, { server: this.name, requests: known.messages.requests });
-    if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known))) return;
+    if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known, (asked) => this.#judge(known, asked))))
+      return;
     const { isBatch, era } = known.messages;
     // MCP has no batches where it has no sessions
     if (isBatch && era.hasSessions && this.#own.mayAnswer(known))
       return this.#own.answersBatch(known, (rest) => this.#go(rest, course));
     return this.#go(known, course);
+  }
+
+  /** Without a token, a caller is the one that was asked, or a stranger who has its session. @throws GatewayError */
+  #judge(known: Asked, asked: string): Promise<void> {
+    const judge = known.exchange.principal === asked ? letServerJudgeReader : letServerJudge;
+    return judge(known, this.#deps, this.#transports.overHttp);
   }
 
   /** A POST in which nothing but what stands alone is Wharf's own. */
@@ -287,6 +294,9 @@ export class Server {
     const session = await this.#session(exchange);
     if (!session) throw new GatewayError('session_required');
     const caller = this.#caller({ exchange, session });
+    // a server that has given it no id hears nothing of its end
+    if (session.upstreamSession === undefined && session.principal !== exchange.principal)
+      await letServerJudge(caller, this.#deps, this.#transports.overHttp);
     return this.#transports.remove(caller, session);
   }
 

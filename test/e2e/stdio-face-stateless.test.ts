@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
+import { RecordingUpstream } from '../helpers/recording-upstream.js';
 import { FaceProcess } from './stdio-face-process.js';
 
 /** Answers each call after the next one has come, and writes a line of its log with each call that comes. */
@@ -31,4 +32,16 @@ it('passes on what a server says on its own account, also while a stateless clie
   for (const number of [1, 2, 3]) expect((await face.answer(number)).error).toBeUndefined();
   const said = face.messages.filter(({ method }) => method === 'notifications/message');
   expect(said.map(({ params }) => params?.data)).toEqual(['call 1', 'call 2', 'call 3']);
+});
+
+it('answers a request whose method no header to its server can hold', async () => {
+  const upstream = await RecordingUpstream.start({});
+  try {
+    face = await FaceProcess.start('--upstream', upstream.url);
+    face.request(1, 'x/\u{1f600}', { _meta });
+    expect((await face.answer(1)).error).toMatchObject({ code: -32600 });
+    expect(upstream.with('x/\u{1f600}')).toEqual([]);
+  } finally {
+    await upstream.stop();
+  }
 });

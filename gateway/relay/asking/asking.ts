@@ -49,10 +49,12 @@ export class Asking {
 
   /**
    * Takes what a client says of Wharf's own questions.
+   * @param judge lets the server judge a caller that says something of what `asked` was asked @throws GatewayError where
+   * it does not take it
    * @returns whether that was all, so that the server hears nothing of it
    */
-  takes(asked: Asked): Promise<boolean> {
-    return this.#byRequest.takes(asked);
+  takes(asked: Asked, judge: (asked: string) => Promise<void>): Promise<boolean> {
+    return this.#byRequest.takes(asked, judge);
   }
 
   /** Brings a session's GET stream on its way: its server may ask on it, or repeat what it has asked before. */

@@ -27,8 +27,8 @@ export class AskingByRequest {
   readonly #deps: AskingDeps;
   readonly #open: OpenQuestions;
   readonly #calls: SessionCalls;
-  /** Ends a wait, by the caller and the id of the call. */
-  readonly #waits = new Map<string, AbortController>();
+  /** Whose call waits, and what ends the wait, by the session, or the caller, and the id of the call. */
+  readonly #waits = new Map<string, { principal: string; ended: AbortController }>();
 
   constructor(deps: AskingDeps, open: OpenQuestions, calls: SessionCalls) {
     this.#deps = deps;
@@ -38,18 +38,23 @@ export class AskingByRequest {
 
   /**
    * Takes what a client says of Wharf's own questions.
+   * @param judge lets the server judge a caller that says something of what `asked` was asked @throws GatewayError where
+   * it does not take it
    * @returns whether that was all, so that the server hears nothing of it
    */
-  async takes({ exchange, messages, session }: Asked): Promise<boolean> {
+  async takes({ exchange, messages, session }: Asked, judge: (asked: string) => Promise<void>): Promise<boolean> {
     const { principal } = exchange;
     const { questions, server } = this.#deps;
     const asker = { principal, server, session: session?.id };
-    for (const id of messages.cancelled) await this.#cancel(nameOfCall(asker, session?.id, id));
+    for (const id of messages.cancelled) await this.#cancel(nameOfCall(asker, session?.id, id), judge);
     if (messages.isBatch) return false;
     const [told] = messages.progress;
     if (told) {
       const { token, progress, total } = told;
-      if (!(await questions.hears(token, { done: progress, total }, asker))) return false;
+      const of = await questions.askedWith(token, asker);
+      if (of === undefined) return false;
+      await judge(of);
+      questions.hears(token, { done: progress, total });
       exchange.reply.all({ status: 202, body: 'other' });
       return true;
     }
@@ -60,22 +65,35 @@ export class AskingByRequest {
     const isServers =
       !question && this.#open.has({ principal, session: session?.id }, parseJson(response.id) as JsonValue);
     if (!question && !isServers) return false;
+    if (question) await judge(question.askedOf);
     if (question && !question.isAnswered) await this.#hear(question, response.result, exchange.signal);
     exchange.reply.all({ status: 202, body: 'other' });
     return true;
   }
 
   /** The client has cancelled a call, which may wait at another replica: that one looks at the link. */
-  async #cancel(call: string): Promise<void> {
+  async #cancel(call: string, judge: (asked: string) => Promise<void>): Promise<void> {
     const { questions, uploadLinks, log } = this.#deps;
     const waiting = this.#waits.get(call);
-    if (waiting) return waiting.abort();
-    try {
+    if (waiting) {
+      await judge(waiting.principal);
+      return waiting.ended.abort();
+    }
+    const failed = (err: unknown) => {
+      log.warn({ err }, 'a call that may wait at another replica could not be cancelled');
+    };
+    const find = async () => {
+      const ticket = await questions.linkOf(call);
+      return ticket === undefined ? undefined : uploadLinks.link(ticket);
+    };
+    const link = await find().catch(failed);
+    if (!link) return;
+    await judge(link.intent.principal);
+    const end = async () => {
       const ticket = await questions.endCall(call);
       if (ticket !== undefined) await uploadLinks.revoke(ticket);
-    } catch (err) {
-      log.warn({ err }, 'a call that may wait at another replica could not be cancelled');
-    }
+    };
+    await end().catch(failed);
   }
 
   async #hear(question: Question, result: JsonObject | undefined, signal: AbortSignal): Promise<void> {
@@ -109,7 +127,8 @@ export class AskingByRequest {
     const reply = new AskedReply(exchange.reply, request.id, this.#deps.server);
     const ended = new AbortController();
     const key = nameOfCall({ principal, server: this.#deps.server }, session?.id, request.id);
-    this.#waits.set(key, ended);
+    const waits = { principal, ended };
+    this.#waits.set(key, waits);
     const call: OpenCall = {
       asked: { ...asked, exchange: { ...exchange, reply } },
       request,
@@ -130,7 +149,7 @@ export class AskingByRequest {
       reply.fail(error);
     } finally {
       isOver();
-      if (this.#waits.get(key) === ended) this.#waits.delete(key);
+      if (this.#waits.get(key) === waits) this.#waits.delete(key);
     }
   }
 

@@ -79,7 +79,10 @@ interface QuestionRecord {
 
 /** A question, found by the id of an answer. */
 export interface Question {
+  /** Of the one that answers. */
   principal: string;
+  /** Of the one that was asked. */
+  askedOf: string;
   asked: AskedFor;
   isAnswered: boolean;
   key: string;
@@ -130,20 +133,25 @@ export class Questions {
   }
 
   /**
+   * Who was asked a question that this client may tell of; undefined where there is no such question.
+   * @param token its id, if it is one of Wharf's
+   */
+  async askedWith(token: JsonValue, asker: Asker): Promise<string | undefined> {
+    if (typeof token !== 'string') return undefined;
+    const awaited = this.#awaited.get(token);
+    if (awaited) return isSame(awaited, asker) ? awaited.principal : undefined;
+    return (await this.answeredBy(JSON.stringify(token), asker))?.askedOf;
+  }
+
+  /**
    * Takes what a client reports about an upload. It is of use only where the question is awaited; elsewhere it is taken as
    * well, since no server knows the token.
    * @param token the id of the question
-   * @returns whether it is about a question of Wharf's
    */
-  async hears(token: JsonValue, upload: ToldUpload, asker: Asker): Promise<boolean> {
-    if (typeof token !== 'string') return false;
-    const awaited = this.#awaited.get(token);
-    if (!awaited) return (await this.answeredBy(JSON.stringify(token), asker)) !== undefined;
-    if (!isSame(awaited, asker)) return false;
-    const { done, total } = upload;
+  hears(token: JsonValue, { done, total }: ToldUpload): void {
+    const awaited = typeof token === 'string' ? this.#awaited.get(token) : undefined;
     // a client may send its notifications on several connections, where one overtakes another
-    if (done > 0 && done >= (awaited.told?.done ?? 0)) awaited.told = { done, total };
-    return true;
+    if (awaited && done > 0 && done >= (awaited.told?.done ?? 0)) awaited.told = { done, total };
   }
 
   /** Whether the state store has a question that is waited for. It has each for longer than any wait, unless it loses it. */
@@ -170,7 +178,8 @@ export class Questions {
     const { principal } = asker;
     const asked = this.#keys.seal.open(key, record.asked);
     if (asked === undefined) return undefined;
-    return { principal, asked: parseJson(asked) as AskedFor, isAnswered: record.said !== undefined, key, written };
+    const isAnswered = record.said !== undefined;
+    return { principal, askedOf: record.principal, asked: parseJson(asked) as AskedFor, isAnswered, key, written };
   }
 
   /** The person has answered. Of several answers the first counts. */
@@ -189,6 +198,15 @@ export class Questions {
     // left behind by a replica that was killed
     await this.#state.remove(key);
     await this.#state.create(key, sealed, waitMs, asker);
+  }
+
+  /** The ticket of the upload for which a call waits, if it does. */
+  async linkOf(call: string): Promise<string | undefined> {
+    for (const key of this.#keys.all('call', call)) {
+      const sealed = await this.#state.read(key);
+      if (sealed !== undefined) return this.#keys.seal.open(key, sealed);
+    }
+    return undefined;
   }
 
   /** The ticket of the upload for which a call waits; afterwards it is known to wait no longer. */

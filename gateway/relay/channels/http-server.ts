@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { beginStep } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import { absentCaller } from '../../identity/identities.js';
-import { single, toUpstreamHeaders } from '../../mcp/headers.js';
+import { checkHeaderMethod, single, toUpstreamHeaders } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import { paramHeadersFor } from '../../mcp/param-headers.js';
 import { parseMessages } from '../../mcp/request.js';
@@ -62,6 +62,7 @@ export class HttpServer {
   async post(asked: Asked, takesOver?: TakesOver): Promise<void> {
     const { exchange, messages, session, client, inquire } = asked;
     const { principal, identity, signal } = exchange;
+    checkHeaderMethod(messages);
     const hasParamHeaders = messages.era.repeatsInHeaders;
     const context = {
       deps: this.#deps,

@@ -244,6 +244,21 @@ describe('2026-07-28', () => {
     expect(fake.requests.length).toBe(before);
   });
 
+  it.each([
+    ['whose header names another method', 'notifications/roots/list_changed', { 'mcp-method': 'tools/list' }, -32020],
+    ['whose method no header can hold', 'notifications/\u{1f600}', {}, -32600],
+  ])('a notification %s is refused: 400', async (_what, method, sent, code) => {
+    const before = fake.requests.length;
+    const notification = { jsonrpc: '2.0', method, params: { _meta: meta } };
+    const answer = await RawClient.stateless(wharf.mcp, version).post(notification, {
+      'mcp-protocol-version': version,
+      ...sent,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.messages[0]).toMatchObject({ error: { code } });
+    expect(fake.requests.length).toBe(before);
+  });
+
   it('a client that closes its stream has cancelled: the upstream’s is closed (BIN-25)', async () => {
     fake.queue.push({ never: true });
     const gone = new AbortController();

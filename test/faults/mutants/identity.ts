@@ -121,6 +121,14 @@ export const IDENTITY: readonly Mutant[] = [
     suites: ['e2e/identity/passthrough'],
   },
   {
+    name: 'made-up-token-cancels',
+    fault: 'With passthrough, a token that the server refuses cancels a call of the session that it names.',
+    file: 'gateway/relay/asking/by-request.ts',
+    find: '      await judge(waiting.principal);\n',
+    replace: '',
+    suites: ['e2e/identity/renewed-token'],
+  },
+  {
     name: 'foreign-metadata-rewritten',
     fault: 'Metadata that is about another server is given to clients as if it were about Wharf.',
     file: 'gateway/upstream-auth/passed-login.ts',
