@@ -24,7 +24,8 @@ export function problemsText(problems: readonly ConfigProblem[]): string {
   return problems.map(({ path, ...found }) => `${path}: ${withValue(found)}\n`).join('');
 }
 
-function withValue({ message, value }: Pick<ConfigProblem, 'message' | 'value'>): string {
+/** The message of a problem, and the value it is about. */
+export function withValue({ message, value }: Pick<ConfigProblem, 'message' | 'value'>): string {
   return value === undefined ? message : `${message} (it is ${value})`;
 }
 

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../config/problems.js';
 import { countText } from '../policy/amounts.js';
+import { withValue } from '../report.js';
 import type { Found } from './check.js';
 
 const SIGNS = { ok: '✓', warning: '!', failed: '✗', skipped: '–' } as const;
@@ -31,8 +32,8 @@ export function doctorJson(found: readonly Found[]): string {
 
 /** What is found of a config that cannot be read. */
 export function unread(problems: readonly ConfigProblem[]): Found[] {
-  return problems.map(({ path, message }) => {
+  return problems.map(({ path, ...found }) => {
     const todo = 'Correct it; "wharf check" shows what is allowed.';
-    return { group: 'config', title: path, state: 'failed', text: message, todo, ms: 0 };
+    return { group: 'config', title: path, state: 'failed', text: withValue(found), todo, ms: 0 };
   });
 }

@@ -16,6 +16,10 @@ const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-F
 /** The first check of a store says why, and what to do about it: the advice of a later one would lead elsewhere. */
 const UNREAD: Finding = { state: 'skipped', text: 'not tried, because the store does not answer' };
 
+const IF_REDIS_IS_LATE =
+  'Look whether Redis runs, at its load and its slow log (SLOWLOG GET), and at what stands between it and Wharf; timeouts.state is ' +
+  'how long Wharf waits for each step.';
+
 /** Opens a part when its first check needs it. */
 export type Open<Part> = () => Promise<Part>;
 
@@ -53,6 +57,7 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
     {
       group: 'state',
       title: 'create, read, expire and remove',
+      ifLate: IF_REDIS_IS_LATE,
       todo:
         'Check state.url: rediss:// for a Redis with TLS, redis:// for one without, and one Redis that has all keys, which a ' +
         'part of a Redis Cluster has not. The Redis user needs the rights that STORAGE.md lists.',
@@ -76,6 +81,7 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
     {
       group: 'state',
       title: 'what callers have used',
+      ifLate: IF_REDIS_IS_LATE,
       todo: 'Check state.url, and the rights of the Redis user.',
       run: async () => {
         if (!countsCallers) return { state: 'skipped', text: 'nothing of callers is limited over time' };

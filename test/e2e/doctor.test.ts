@@ -81,6 +81,17 @@ describe('wharf doctor', () => {
     expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/^the command after --: is not found/)]);
   });
 
+  it('tries every other part where the command of one server is missing', async () => {
+    const servers = { good: { url: fake.url }, bad: { command: ['definitely-not-there'] } };
+    const { code, of } = await doctor({ servers }, '--json');
+    expect([code, of('servers', 'good')?.state, of('servers', 'bad')?.state]).toEqual([1, 'ok', 'failed']);
+    expect(of('config', 'servers.bad.command[0]')).toMatchObject({
+      state: 'failed',
+      text: 'is not found in PATH (it is "definitely-not-there")',
+    });
+    expect(of('state')?.state).toBe('ok');
+  });
+
   it('tries a real S3 and a real Redis: presigned links, forged and expired ones too', async () => {
     const secret = 'the tests of this repository share this secret';
     const { code, report, of, out } = await doctor(
