@@ -1,6 +1,5 @@
-import type { ConfigProblem } from '../config/problems.js';
+import { type ConfigProblem, withValue } from '../config/problems.js';
 import { countText } from '../policy/amounts.js';
-import { withValue } from '../report.js';
 import type { Found } from './check.js';
 
 const SIGNS = { ok: '✓', warning: '!', failed: '✗', skipped: '–' } as const;
