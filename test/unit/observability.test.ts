@@ -107,6 +107,12 @@ describe('the alerts', () => {
     for (const { expr } of shared) expect(expr).toMatch(/ and on \(namespace, job, instance\) wharf_build_info$/);
   });
 
+  it('see a server that takes connections and answers nothing, which its clients leave before it fails', () => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'WharfServerSilent') ?? {};
+    expect(usesIn(expr).map(({ name }) => name)).toEqual(['wharf_exchanges_total', 'wharf_exchanges_total']);
+    expect(expr).toContain('outcome="client_gone"');
+  });
+
   it('see that the last replica has gone, which counts nothing any longer', () => {
     const { expr = '' } = rules.find(({ alert }) => alert === 'WharfGone') ?? {};
     expect(expr).toMatch(/present_over_time\(wharf_build_info\[\w+\]\)\) unless .*\(wharf_build_info\)$/);
