@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.js';
 import { sizeText, timeText } from '../policy/amounts.js';
 import type { Antivirus, Scanner, Verdict } from '../ports/antivirus.js';
 import type { AboutStore, StateStore } from '../ports/state-store.js';
+import type { Telemetry } from '../ports/telemetry.js';
 import type { Check, Finding } from './check.js';
 
 /** The time of an answer is part of what differs. */
@@ -152,6 +153,26 @@ function settingsOf({ version, evicts, maxMemory, isLasting, now }: AboutStore):
     };
   }
   return { state: 'ok', text: `${version}, noeviction, appendonly, ${memory}` };
+}
+
+/** Whether the collector of traces and metrics takes them: while it does not, no call fails, and nothing is recorded. */
+export function telemetryChecks(open: Open<Telemetry>): Check[] {
+  return [
+    {
+      group: 'telemetry',
+      title: 'collector',
+      todo:
+        'Check telemetry.endpoint, or OTEL_EXPORTER_OTLP_ENDPOINT: the port for OTLP over HTTP (4318, not 4317 for gRPC), without ' +
+        '/v1/traces; and telemetry.headers.',
+      isMinor: true,
+      run: async () => {
+        const { check, name } = await open();
+        if (!check) return { state: 'skipped', text: `${name}: nothing is sent` };
+        await check();
+        return { state: 'ok', text: `${name}: it takes what it is sent` };
+      },
+    },
+  ];
 }
 
 /** Whether the antivirus finds a test file, and finds nothing in a harmless one. */
