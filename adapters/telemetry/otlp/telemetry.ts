@@ -68,6 +68,10 @@ export function openTelemetry(settings: OtlpSettings, { log, clock }: { log: Log
       }),
     ];
   };
+  const tries = [
+    ...(isOff('traces') ? [] : [() => taken(toTraces(), [])]),
+    ...(isOff('metrics') ? [] : [() => taken(toMetrics(), { resource, scopeMetrics: [] })]),
+  ];
   const traces = new BasicTracerProvider({
     resource,
     sampler: samplerOf(settings.sample),
@@ -79,12 +83,7 @@ export function openTelemetry(settings: OtlpSettings, { log, clock }: { log: Log
   return {
     name: 'otlp',
     tracer,
-    check: async () => {
-      await Promise.all([
-        isOff('traces') ? undefined : taken(toTraces(), []),
-        isOff('metrics') ? undefined : taken(toMetrics(), { resource, scopeMetrics: [] }),
-      ]);
-    },
+    ...(tries.length > 0 && { check: async () => void (await Promise.all(tries.map((attempt) => attempt()))) }),
     close: async () => {
       const ended = Promise.allSettled([traces.shutdown(), metrics.shutdown()]);
       await within(settings.drainSeconds * MS, ended);
