@@ -1,6 +1,6 @@
 import type { AdapterList } from './config/adapter-list.js';
 import type { Choice, Config } from './config/config.js';
-import type { ConfigProblem } from './config/problems.js';
+import { type ConfigProblem, withValue } from './config/problems.js';
 import { formatAddress } from './config/schema/fields.js';
 import { TRANSPORTS } from './config/transports.js';
 import { warningsOf } from './config/warnings.js';
@@ -22,10 +22,6 @@ const PROBED = 'HTTP; which transport is found out when it is first used';
 /** One line per problem: `path: message (it is "value")`. */
 export function problemsText(problems: readonly ConfigProblem[]): string {
   return problems.map(({ path, ...found }) => `${path}: ${withValue(found)}\n`).join('');
-}
-
-function withValue({ message, value }: Pick<ConfigProblem, 'message' | 'value'>): string {
-  return value === undefined ? message : `${message} (it is ${value})`;
 }
 
 /** The output of `wharf check` for a config without problems. */

@@ -67,7 +67,7 @@ export class ChainFile implements Sink {
   static async open(written: ChainFileOptions): Promise<ChainFile> {
     const options = { ...written, path: resolve(written.path) };
     const { path } = options;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(path));
     // before anything is read: a line that another process is writing looks like one that broke off
     const lock = await lockFile(path);
     if (!lock) throw new Error(`audit.path, ${written.path}, is written by another process: name another file.`);
@@ -279,4 +279,23 @@ async function writeWhole(file: FileHandle, bytes: Buffer): Promise<void> {
 
 function lastOf(lines: Buffer): string {
   return lines.toString('utf8', lines.lastIndexOf(10, lines.length - 2) + 1, lines.length - 1);
+}
+
+/**
+ * Makes a folder, and those above it that are missing. Node's `recursive` tries for ever where the system says of each try that the
+ * folder above is missing, as /proc does, and a disk that is mounted on demand and is away.
+ */
+async function makeFolder(folder: string): Promise<void> {
+  const exists = (path: string) =>
+    stat(path).then(
+      () => true,
+      () => false,
+    );
+  const missing: string[] = [];
+  for (let at = folder; dirname(at) !== at && !(await exists(at)); at = dirname(at)) missing.unshift(at);
+  for (const each of missing)
+    await mkdir(each, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      // another process may have made it meanwhile
+      if (error.code !== 'EEXIST') throw error;
+    });
 }

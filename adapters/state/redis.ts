@@ -111,13 +111,14 @@ export async function create(
   const patience = new Patience(deps.timeouts.state);
   const late = () => {
     answers.look();
-    return new Error(`Redis did not answer within ${deps.timeouts.state} ms.`);
+    const message = `Redis did not answer within ${deps.timeouts.state} ms.`;
+    return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
   };
   /** While the first connection is being made, which takes longer to fail. */
   const unopened = () => {
-    const { message } = late();
-    const hint = adviceOnTls(config.url, message);
-    return new Error(hint === '' ? message : `${message.slice(0, -1)}${hint}`);
+    const error = late();
+    const hint = adviceOnTls(config.url, error.message);
+    return hint === '' ? error : new Error(`${error.message.slice(0, -1)}${hint}`);
   };
 
   const run = async <T>(step: () => Promise<T>, isAnswer: (answer: unknown) => boolean): Promise<T> => {

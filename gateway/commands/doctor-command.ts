@@ -32,7 +32,7 @@ export function addDoctorCommand(
   const doctor = program
     .command('doctor')
     .description(
-      'really try every part of a config: stores, antivirus, publicUrl, logins, servers; exit 1 if any fails',
+      'really try every part of a config: stores, antivirus, telemetry, publicUrl, logins, servers; exit 1 if any fails',
     )
     .usage('[options] (--config FILE | --upstream URL | -- COMMAND…)');
   addSources(doctor, 'try')

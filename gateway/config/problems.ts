@@ -13,6 +13,11 @@ export interface ConfigProblem {
   value?: string;
 }
 
+/** The message of a problem, and the value that it is about. */
+export function withValue({ message, value }: Pick<ConfigProblem, 'message' | 'value'>): string {
+  return value === undefined ? message : `${message} (it is ${value})`;
+}
+
 /** Keys of the config, and indexes of its lists, that lead to a value. */
 export type Path = readonly (string | number)[];
 

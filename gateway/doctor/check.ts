@@ -23,6 +23,8 @@ export interface Check {
   run(signal: AbortSignal): Promise<Finding>;
   /** What to do when it throws, but for a certificate that was refused. */
   todo: string;
+  /** What to do when nothing answers in time, if that is another thing: what is silent has refused nothing. */
+  ifLate?: string;
   /** What it finds wrong is a warning: the config leads few clients there, or none. */
   isMinor?: boolean;
   /** Milliseconds that the check pauses on purpose. They do not count as waiting for an answer. */
@@ -45,20 +47,20 @@ export function runAll(checks: readonly Check[], signal: AbortSignal): Promise<F
 }
 
 async function runOne(check: Check, signal: AbortSignal): Promise<Found> {
-  const { group, title, todo, waitsMs = 0 } = check;
+  const { group, title, waitsMs = 0 } = check;
   const startedAt = performance.now();
   const most = LONGEST_MS + waitsMs;
   const late = AbortSignal.timeout(most);
   const both = AbortSignal.any([signal, late]);
   const ended = new Promise<never>((_, reject) => {
-    const end = () => reject(late.aborted ? new Error(`no answer within ${timeText(most)}`) : new Error('interrupted'));
+    const end = () => reject(late.aborted ? lateAfter(most) : new Error('interrupted'));
     if (both.aborted) end();
     else both.addEventListener('abort', end, { once: true });
   });
   // it may also end after everything else
   ended.catch(() => {});
   const found = await Promise.race([(async () => check.run(both))(), ended]).catch(
-    (error: unknown): Finding => failed(error, todo),
+    (error: unknown): Finding => failed(error, check),
   );
   const text = redactText(found.text);
   const state = found.state === 'failed' && check.isMinor ? 'warning' : found.state;
@@ -77,11 +79,19 @@ const SAY_MORE: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** What is advised about a certificate stands in the error too, for the log, which has no other place for it. */
-function failed(error: unknown, usual: string): Finding {
+function failed(error: unknown, { todo: usual, ifLate = usual }: Pick<Check, 'todo' | 'ifLate'>): Finding {
   const causes = causesOf(error);
-  const todo = adviceIn(causes) ?? adviceOnCode(causes) ?? usual;
+  const isLate = causes.some((cause) => Object(cause).code === LATE);
+  const todo = adviceIn(causes) ?? adviceOnCode(causes) ?? (isLate ? ifLate : usual);
   const text = linesOf(causes).join(' Because: ') || 'it failed';
   return { state: 'failed', text: text.replaceAll(` ${todo}`, ''), todo };
+}
+
+/** Node's code for what has not answered in time. */
+const LATE = 'ETIMEDOUT';
+
+function lateAfter(ms: number): Error {
+  return Object.assign(new Error(`no answer within ${timeText(ms)}`), { code: LATE });
 }
 
 function adviceOnCode(causes: readonly unknown[]): string | undefined {

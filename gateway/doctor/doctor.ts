@@ -11,7 +11,7 @@ import { takePlace } from './place.js';
 import { portChecks } from './ports.js';
 import { reachChecks } from './reach.js';
 import { serverChecks } from './servers.js';
-import { antivirusChecks, type Open, stateChecks } from './stores.js';
+import { antivirusChecks, type Open, stateChecks, telemetryChecks } from './stores.js';
 
 interface DoctorOptions {
   config: Config;
@@ -30,7 +30,7 @@ interface DoctorOptions {
 /** The names that `--only` knows. */
 export const GROUPS = [
   ...['config', 'machine', 'objects', 'state', 'antivirus'],
-  ...['publicUrl', 'auth', 'servers'],
+  ...['telemetry', 'publicUrl', 'auth', 'servers'],
 ] as readonly string[];
 
 /** The groups that ask nothing but this machine. */
@@ -75,6 +75,7 @@ export async function doctor(options: DoctorOptions): Promise<Found[]> {
     }),
     ...stateChecks(part(adapters.state, config.state), countsCallers(config)),
     ...antivirusChecks(part(adapters.antivirus, config.antivirus)),
+    ...telemetryChecks(part(adapters.telemetry, config.telemetry)),
     ...reachChecks(config, place),
     ...issuerChecks(config, oauth),
     ...serverChecks(config, { adapters, deps, oauth }),

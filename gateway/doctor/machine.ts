@@ -8,6 +8,9 @@ import type { Check, Finding } from './check.js';
 /** Largest files that a disk should still have room for. */
 const FILES_TO_HOLD = 10;
 
+/** A disk with less room than that takes neither a file nor a line. */
+const LEAST_ROOM = 1024 * 1024;
+
 /** What the system's limit of open files leaves room for. */
 export interface FitsOpenFiles {
   /** Client connections. */
@@ -90,6 +93,7 @@ async function roomIn(folder: string, wanted: number, todo: string): Promise<Fin
   const free = bavail * bsize;
   const text = `${folder}: ${sizeText(free)} free`;
   if (free >= wanted) return { state: 'ok', text };
+  if (free < LEAST_ROOM) return { state: 'failed', text: `${text}: it is full`, todo };
   return { state: 'warning', text: `${text}, less than ${FILES_TO_HOLD} times limits.file`, todo };
 }
 

@@ -15,6 +15,9 @@ const EXPIRY_MS = 2500;
 
 const AS_TEXT = { contentType: 'text/plain', contentDisposition: 'attachment' };
 
+const IF_LATE =
+  'Look whether the store runs, at its load, and at what stands between it and Wharf: a firewall that drops packets is silent.';
+
 const CHECK_OBJECTS =
   'Check objects: endpoint, credentials (s3:PutObject, s3:GetObject, s3:DeleteObject) and bucket, or the folder and its rights.';
 
@@ -57,12 +60,14 @@ export function objectChecks(
   return [
     {
       group: 'objects',
+      ifLate: IF_LATE,
       title: 'store, read and remove',
       todo: CHECK_OBJECTS,
       run: basics,
     },
     {
       group: 'objects',
+      ifLate: IF_LATE,
       title: 'list and clear up',
       todo:
         'Let Wharf list the bucket and its unfinished uploads, and abort them (s3:ListBucket, ' +
@@ -72,6 +77,7 @@ export function objectChecks(
     },
     {
       group: 'objects',
+      ifLate: IF_LATE,
       title: 'uploads that go on',
       todo:
         'Let Wharf list the parts of an upload (s3:ListMultipartUploadParts). Otherwise uploads that come in several requests, ' +
@@ -80,6 +86,7 @@ export function objectChecks(
     },
     {
       group: 'objects',
+      ifLate: IF_LATE,
       title: 'presigned links',
       todo: 'Check objects.publicEndpoint: clients fetch from it. links.style: gateway needs no such links.',
       isMinor,
@@ -87,6 +94,7 @@ export function objectChecks(
     },
     {
       group: 'objects',
+      ifLate: IF_LATE,
       title: 'links in web pages',
       todo: "Let the bucket's CORS rules allow GET and HEAD for allowedOrigins, or set links.style: gateway.",
       isMinor,

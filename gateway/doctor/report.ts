@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '../config/problems.js';
+import { type ConfigProblem, withValue } from '../config/problems.js';
 import { countText } from '../policy/amounts.js';
 import type { Found } from './check.js';
 
@@ -31,8 +31,8 @@ export function doctorJson(found: readonly Found[]): string {
 
 /** What is found of a config that cannot be read. */
 export function unread(problems: readonly ConfigProblem[]): Found[] {
-  return problems.map(({ path, message }) => {
+  return problems.map(({ path, ...found }) => {
     const todo = 'Correct it; "wharf check" shows what is allowed.';
-    return { group: 'config', title: path, state: 'failed', text: message, todo, ms: 0 };
+    return { group: 'config', title: path, state: 'failed', text: withValue(found), todo, ms: 0 };
   });
 }

@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.js';
 import { sizeText, timeText } from '../policy/amounts.js';
 import type { Antivirus, Scanner, Verdict } from '../ports/antivirus.js';
 import type { AboutStore, StateStore } from '../ports/state-store.js';
+import type { Telemetry } from '../ports/telemetry.js';
 import type { Check, Finding } from './check.js';
 
 /** The time of an answer is part of what differs. */
@@ -15,6 +16,10 @@ const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-F
 
 /** The first check of a store says why, and what to do about it: the advice of a later one would lead elsewhere. */
 const UNREAD: Finding = { state: 'skipped', text: 'not tried, because the store does not answer' };
+
+const IF_REDIS_IS_LATE =
+  'Look whether Redis runs, at its load and its slow log (SLOWLOG GET), and at what stands between it and Wharf; timeouts.state is ' +
+  'how long Wharf waits for each step.';
 
 /** Opens a part when its first check needs it. */
 export type Open<Part> = () => Promise<Part>;
@@ -53,6 +58,7 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
     {
       group: 'state',
       title: 'create, read, expire and remove',
+      ifLate: IF_REDIS_IS_LATE,
       todo:
         'Check state.url: rediss:// for a Redis with TLS, redis:// for one without, and one Redis that has all keys, which a ' +
         'part of a Redis Cluster has not. The Redis user needs the rights that STORAGE.md lists.',
@@ -76,6 +82,7 @@ export function stateChecks(open: Open<StateStore>, countsCallers: boolean): Che
     {
       group: 'state',
       title: 'what callers have used',
+      ifLate: IF_REDIS_IS_LATE,
       todo: 'Check state.url, and the rights of the Redis user.',
       run: async () => {
         if (!countsCallers) return { state: 'skipped', text: 'nothing of callers is limited over time' };
@@ -146,6 +153,26 @@ function settingsOf({ version, evicts, maxMemory, isLasting, now }: AboutStore):
     };
   }
   return { state: 'ok', text: `${version}, noeviction, appendonly, ${memory}` };
+}
+
+/** Whether the collector of traces and metrics takes them: while it does not, no call fails, and nothing is recorded. */
+export function telemetryChecks(open: Open<Telemetry>): Check[] {
+  return [
+    {
+      group: 'telemetry',
+      title: 'collector',
+      todo:
+        'Check telemetry.endpoint, or OTEL_EXPORTER_OTLP_ENDPOINT: the port for OTLP over HTTP (4318, not 4317 for gRPC), without ' +
+        '/v1/traces; and telemetry.headers.',
+      isMinor: true,
+      run: async () => {
+        const { check, name } = await open();
+        if (!check) return { state: 'skipped', text: `${name}: nothing is sent` };
+        await check();
+        return { state: 'ok', text: `${name}: it takes what it is sent` };
+      },
+    },
+  ];
 }
 
 /** Whether the antivirus finds a test file, and finds nothing in a harmless one. */

@@ -14,6 +14,14 @@ const CODE = /^[A-Za-z][A-Za-z\d_]{2,63}$/;
 /** Names that say nothing of a cause: those of classes, and what the SDK of S3 calls an answer without a code. */
 const NO_CODE = /Error$|^(?:Unknown|ERR)$/;
 
+/** What to do about a connection that ends on its way, by Node's code for it. */
+const ON_THE_WAY: ReadonlyMap<string | undefined, string> = new Map(
+  ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'].map((code) => [
+    code,
+    'Look at what answers there, its load and its log, and at proxies and firewalls on the way.',
+  ]),
+);
+
 /** An error and its causes, the outermost first. */
 export function causesOf(error: unknown): unknown[] {
   const causes: unknown[] = [];
@@ -66,15 +74,16 @@ export function adviceIn(causes: readonly unknown[]): string | undefined {
 /**
  * Why a part of this process fails, for the operator who asks the admin port: the code of the cause and what to do about it.
  * Addresses, and what a peer has written, appear only in the log.
+ * @param otherwise what to do where no cause says it
  */
-export function failureText(error: GatewayError): string {
+export function failureText(error: GatewayError, otherwise?: string): string {
   const causes = causesOf(error);
   const code = causes
     .slice(1)
     .map((cause) => ownNameOf(cause) ?? codeOf(cause))
     .findLast((one) => one !== undefined);
   const said = error.message.replaceAll(FOR_CLIENTS, '').replace(/\.$/, '');
-  const todo = adviceIn(causes);
+  const todo = adviceIn(causes) ?? ON_THE_WAY.get(code) ?? otherwise;
   return `${said}${code === undefined ? '' : ` (${code})`}.${todo === undefined ? '' : ` ${todo}`}`;
 }
 

@@ -70,6 +70,7 @@ const ON_CONNECTION: ReadonlyMap<unknown, string> = new Map([
   ['ENOTFOUND', 'This machine does not know the host: correct its name, or the DNS of this machine.'],
   ['EAI_AGAIN', 'This machine cannot ask for the address of the host now: check its DNS.'],
   ['EHOSTUNREACH', 'No way leads there from this machine: check the host, and the network.'],
+  ['ENETUNREACH', 'No way leads there from this machine: check the host, and the network.'],
 ]);
 
 /** What to do about a connection that the system could not open, by its errno; undefined for any other error. */

@@ -1,5 +1,5 @@
 import { failureText } from '../errors/causes.js';
-import { GatewayError } from '../errors.js';
+import { type ErrorCode, GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';
 import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -18,6 +18,15 @@ export const WELL = 'ok';
 const OF_PARTS = { fails: 'not ready: a part of this process fails', works: 'ready again' };
 const OF_ROOM = { fails: 'a part of this process is full', works: 'there is room again' };
 const OF_SERVERS = { fails: 'a server cannot be reached', works: 'a server can be reached again' };
+
+/** What to do about a part that fails where no cause of it says so. */
+const OTHERWISE: Partial<Record<ErrorCode, string>> = {
+  store_full: 'Make room on the disk of objects.path, or in the quota of the bucket.',
+  store_timeout: 'Look at the load of the store, and at what stands between it and Wharf.',
+  store_unavailable: '`wharf doctor --only objects` tries each step, and names the right that is missing.',
+  state_full: 'Raise `maxmemory` of Redis, or `state.maxKeys`.',
+  state_unavailable: '`wharf doctor --only state` tries each step, and names the right that is missing.',
+};
 
 /** The state before a part's first answer. */
 export const UNKNOWN = 'not known yet';
@@ -202,7 +211,7 @@ function toldBy(
 function causeOf(thrown: unknown): string {
   const error = firstOf(thrown);
   if (error instanceof GatewayError)
-    return typeof error.facts.reason === 'string' ? error.facts.reason : failureText(error);
+    return typeof error.facts.reason === 'string' ? error.facts.reason : failureText(error, OTHERWISE[error.code]);
   return error instanceof Error && error.message !== '' ? error.message : 'failed';
 }
 

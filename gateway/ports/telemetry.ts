@@ -58,6 +58,8 @@ export interface Telemetry {
   readonly name: string;
   /** Absent where nothing is recorded. */
   readonly tracer?: Tracer;
+  /** Sends a message without content. @throws why it does not arrive. Absent where nothing is sent. */
+  check?(): Promise<void>;
   /** Sends what is left, for a bounded time. */
   close(): Promise<void>;
 }

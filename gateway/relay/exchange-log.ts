@@ -36,27 +36,33 @@ interface Tellers {
 /** What the lines of an exchange say of it. */
 type Told = Pick<Exchange, 'facts' | 'principal' | 'address'>;
 
+interface Line {
+  /** Whose error it is, where one exchange can be named. */
+  exchange?: Told;
+  /** For a server's own error, which is not a fault of Wharf. */
+  level?: 'warn' | undefined;
+}
+
 /** Logs an error that a client gets. */
 export function logError(
   { log, fewLines, server }: Omit<Tellers, 'metrics'>,
   { code, facts, cause }: GatewayError,
   what: string,
-  level?: 'warn',
+  { exchange, level }: Line = {},
 ): void {
   const leftOut = fewLines.take(kindOf(what, code, server));
-  if (leftOut) log[level ?? (code === 'internal' ? 'error' : 'warn')]({ code, facts, err: cause, ...leftOut }, what);
+  if (!leftOut) return;
+  const fields = { ...(exchange && whose(exchange)), code, facts, err: cause, ...leftOut };
+  log[level ?? (code === 'internal' ? 'error' : 'warn')](fields, what);
 }
 
 function kindOf(what: string, code: string, server = ''): string {
   return JSON.stringify([what, code, server]);
 }
 
-/**
- * Logs and counts an error that a client gets in a message, after a head with a success status.
- * @param level for a server's own error, which is not a fault of Wharf
- */
-export function reportError(tellers: Tellers, error: GatewayError, what: string, level?: 'warn'): void {
-  logError(tellers, error, what, level);
+/** Logs and counts an error that a client gets in a message, after a head with a success status. */
+export function reportError(tellers: Tellers, error: GatewayError, what: string, line?: Line): void {
+  logError(tellers, error, what, line);
   tellers.metrics.count('wharf_errors_total', { code: error.code });
 }
 
@@ -121,7 +127,7 @@ export function noteOutcome(error: GatewayError, { facts, signal }: Pick<Exchang
 export function noteRefused(
   { log, metrics, fewLines, server }: Tellers,
   thrown: unknown,
-  exchange: Pick<Exchange, 'facts' | 'signal'>,
+  exchange: Told & Pick<Exchange, 'signal'>,
   method: string,
 ): void {
   const error = asGatewayError(thrown);
@@ -129,7 +135,7 @@ export function noteRefused(
   metrics.count('wharf_errors_total', { code: error.code });
   const what = 'a request was refused';
   const leftOut = fewLines.take(kindOf(what, error.code, server));
-  if (leftOut) log.warn({ code: error.code, method, err: thrown, ...leftOut }, what);
+  if (leftOut) log.warn({ ...whose(exchange), code: error.code, method, err: thrown, ...leftOut }, what);
 }
 
 /** Links the lines of one session. The id itself is a credential, but a hash does not reveal its 122 random bits. */
@@ -143,9 +149,9 @@ export function sessionTag(id: string): string {
 }
 
 /** What the lines of one exchange have in common, by which they are found. */
-function whose({ facts, principal, address }: Told, server: string | undefined) {
+function whose({ facts, principal, address }: Told, server?: string) {
   return {
-    server,
+    ...(server !== undefined && { server }),
     principal: principal || undefined,
     session: facts.session && sessionTag(facts.session),
     client: facts.client?.slice(0, MAX_CLIENT),

@@ -10,6 +10,7 @@ import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.j
 import { startRefusingS3 } from '../helpers/fault-s3.js';
 import { freePorts } from '../helpers/gateway-process-ports.js';
 import { close, listen } from '../helpers/loopback.js';
+import { OtlpCollector } from '../helpers/otlp-collector.js';
 import { OwnClamd } from '../helpers/own-clamd.js';
 import { OwnRedis } from '../helpers/own-redis.js';
 import { freshName, redisUrl, s3Config } from '../helpers/services.js';
@@ -79,6 +80,38 @@ describe('wharf doctor', () => {
     ]);
     const missing = await wharf('doctor', '--', 'definitely-not-there');
     expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/^the command after --: is not found/)]);
+  });
+
+  it('tries every other part where the command of one server is missing', async () => {
+    const servers = { good: { url: fake.url }, bad: { command: ['definitely-not-there'] } };
+    const { code, of } = await doctor({ servers }, '--json');
+    expect([code, of('servers', 'good')?.state, of('servers', 'bad')?.state]).toEqual([1, 'ok', 'failed']);
+    expect(of('config', 'servers.bad.command[0]')).toMatchObject({
+      state: 'failed',
+      text: 'is not found in PATH (it is "definitely-not-there")',
+    });
+    expect(of('state')?.state).toBe('ok');
+  });
+
+  it('sends the collector of telemetry a message without content, and warns where it is not taken', async () => {
+    const collector = await OtlpCollector.start();
+    const at = async (endpoint: string) => {
+      const telemetry = { use: 'otlp', endpoint };
+      const { code, of } = await doctor({ telemetry }, '--json', '--only', 'telemetry');
+      return { code, ...of('telemetry') };
+    };
+    const taken = await at(collector.url);
+    await collector.stop();
+    expect(taken).toMatchObject({ code: 0, state: 'ok' });
+    const other = createServer((_, response) => response.writeHead(404).end());
+    const refused = await at(`http://127.0.0.1:${await listen(other)}`);
+    await close(other);
+    expect(refused).toMatchObject({
+      code: 0,
+      state: 'warning',
+      text: expect.stringMatching(/answers with HTTP 4\d\d/),
+    });
+    expect(refused.todo).toMatch(/telemetry\.endpoint.*4318/);
   });
 
   it('tries a real S3 and a real Redis: presigned links, forged and expired ones too', async () => {

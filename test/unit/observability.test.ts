@@ -101,6 +101,23 @@ describe('the alerts', () => {
     expect(watched).toEqual(['remove|abort|list']);
   });
 
+  it('do not take another program for Wharf where they ask for what every process counts', () => {
+    const shared = rules.filter(({ expr }) => /\b(?:process|nodejs)_/.test(expr));
+    expect(shared.map(({ alert }) => alert).toSorted()).toEqual(['WharfDescriptorsRunOut', 'WharfEventLoopSlow']);
+    for (const { expr } of shared) expect(expr).toMatch(/ and on \(namespace, job, instance\) wharf_build_info$/);
+  });
+
+  it('see a server that takes connections and answers nothing, which its clients leave before it fails', () => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'WharfServerSilent') ?? {};
+    expect(usesIn(expr).map(({ name }) => name)).toEqual(['wharf_exchanges_total', 'wharf_exchanges_total']);
+    expect(expr).toContain('outcome="client_gone"');
+  });
+
+  it('see that the last replica has gone, which counts nothing any longer', () => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'WharfGone') ?? {};
+    expect(expr).toMatch(/present_over_time\(wharf_build_info\[\w+\]\)\) unless .*\(wharf_build_info\)$/);
+  });
+
   it('say how bad it is, what it is, and what it means', () => {
     for (const { labels, annotations } of rules) {
       expect(['critical', 'warning', 'info']).toContain(labels.severity);

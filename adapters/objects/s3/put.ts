@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { AdvisedError } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { drain } from '../../http/drain.js';
 import type { Connection } from './connection.js';
 import { asMark, look } from './read.js';
+import { NOT_S3 } from './refusals.js';
 
 /** Bytes on their way to the store. */
 interface PutBytes {
@@ -79,7 +81,8 @@ async function send(s3: Connection, put: PutBytes, abortSignal: AbortSignal): Pr
 
 /** A success that may be the answer of something else, such as a proxy's page. Ceph 16 completes an upload with an empty ETag. */
 export function unmarked(request: string): GatewayError {
-  return new GatewayError('store_unavailable', {}, new Error(`The store has answered ${request} without an ETag.`));
+  const why = `The store has answered ${request} without an ETag.`;
+  return new GatewayError('store_unavailable', {}, new AdvisedError(why, NOT_S3, { message: why }));
 }
 
 function hexDigest({ bytes, sha256 }: PutBytes): string {

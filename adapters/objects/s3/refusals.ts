@@ -18,7 +18,8 @@ const TOO_LONG =
 
 const FAILS = 'The store, or something before it, answers with an error of its own: look there.';
 
-const NOT_S3 =
+/** What to do about a success that no S3 gives. */
+export const NOT_S3 =
   'What answers at objects.endpoint is not S3: name the port of its API. The console of MinIO, for example, has another one.';
 
 const LACKS_A_REQUEST =

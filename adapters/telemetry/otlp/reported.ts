@@ -48,6 +48,16 @@ export class Reported<Batch> implements Exporter<Batch> {
   }
 }
 
+/** Sends one batch. @throws why the collector does not take it */
+export async function taken<Batch>(exporter: Exporter<Batch>, batch: Batch): Promise<void> {
+  try {
+    const { code, error } = await new Promise<ExportResult>((resolve) => exporter.export(batch, resolve));
+    if (code !== ExportResultCode.SUCCESS) throw withoutWords(error) ?? new Error('the collector does not take it');
+  } finally {
+    await exporter.shutdown();
+  }
+}
+
 /** A refusal's words are the collector's, or a proxy's, and may repeat a key that it was sent. */
 function withoutWords(error: Error | undefined): Error | undefined {
   const { code } = (error ?? {}) as { code?: unknown };

@@ -12,7 +12,7 @@ import type { Telemetry } from '../../../gateway/ports/telemetry.js';
 import { bounded } from './agent.js';
 import { isOff, protocolOf, type Signal, samplerOf, scheduleOf } from './environment.js';
 import { logLosses } from './losses.js';
-import { Reported } from './reported.js';
+import { Reported, taken } from './reported.js';
 import type { OtlpSettings } from './settings.js';
 import { OtlpTracer } from './tracer.js';
 
@@ -42,9 +42,12 @@ export function openTelemetry(settings: OtlpSettings, { log, clock }: { log: Log
     return bounded({ ...url, headers: settings.headers, ...timeout }, signal);
   };
   const writes = (signal: Signal) => settings.protocol ?? protocolOf(signal);
+  const toTraces = () =>
+    writes('traces') === 'http/json' ? new JsonTraces(reach('traces')) : new ProtoTraces(reach('traces'));
+  const toMetrics = () =>
+    writes('metrics') === 'http/json' ? new JsonMetrics(reach('metrics')) : new ProtoMetrics(reach('metrics'));
   const spanProcessors = () => {
-    const exporter =
-      writes('traces') === 'http/json' ? new JsonTraces(reach('traces')) : new ProtoTraces(reach('traces'));
+    const exporter = toTraces();
     const options = {
       maxQueueSize: settings.queue,
       maxExportBatchSize: Math.min(BATCH, settings.queue),
@@ -54,8 +57,7 @@ export function openTelemetry(settings: OtlpSettings, { log, clock }: { log: Log
     return [new BatchSpanProcessor(new Reported(exporter, 'traces', log), options)];
   };
   const readers = () => {
-    const exporter =
-      writes('metrics') === 'http/json' ? new JsonMetrics(reach('metrics')) : new ProtoMetrics(reach('metrics'));
+    const exporter = toMetrics();
     const exportIntervalMillis = scheduleOf('metrics');
     return [
       new PeriodicExportingMetricReader({
@@ -66,6 +68,10 @@ export function openTelemetry(settings: OtlpSettings, { log, clock }: { log: Log
       }),
     ];
   };
+  const tries = [
+    ...(isOff('traces') ? [] : [() => taken(toTraces(), [])]),
+    ...(isOff('metrics') ? [] : [() => taken(toMetrics(), { resource, scopeMetrics: [] })]),
+  ];
   const traces = new BasicTracerProvider({
     resource,
     sampler: samplerOf(settings.sample),
@@ -77,6 +83,7 @@ export function openTelemetry(settings: OtlpSettings, { log, clock }: { log: Log
   return {
     name: 'otlp',
     tracer,
+    ...(tries.length > 0 && { check: async () => void (await Promise.all(tries.map((attempt) => attempt()))) }),
     close: async () => {
       const ended = Promise.allSettled([traces.shutdown(), metrics.shutdown()]);
       await within(settings.drainSeconds * MS, ended);

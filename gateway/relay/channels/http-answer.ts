@@ -350,11 +350,11 @@ export class AnswerRelay {
     const error = asGatewayError(withSource(thrown, deps.limits));
     if (!this.#reply.begun) {
       // the status line can report it, and its writer counts it, and logs it but for one that reads as a client's mistake
-      if (error.httpStatus < 500) logError(deps, error, 'an answer broke off');
+      if (error.httpStatus < 500) logError(deps, error, 'an answer broke off', { exchange });
       throw error;
     }
     noteError(exchange.facts, error);
-    reportError(deps, error, 'an answer broke off');
+    reportError(deps, error, 'an answer broke off', { exchange });
     const isResumable = error.code === 'upstream_closed' && this.#hasEventIds;
     if (isResumable || this.#pending.size === 0) return this.#reply.abort();
     await this.#answerPending(error);

@@ -185,7 +185,7 @@ export async function dismiss(cuts: MessageCuts): Promise<void> {
 function failed({ message, answers, deps, to }: Work, thrown: unknown): Outgoing | undefined {
   const error = asGatewayError(withSource(thrown, deps.limits));
   // the caller has gone: not a fault, so do not log it
-  if (!to.signal.aborted) reportError(deps, error, 'a message could not be delivered');
+  if (!to.signal.aborted) reportError(deps, error, 'a message could not be delivered', { exchange: to });
   // of a batch that is too long, each request gets one answer
   const due = isLongBatch(message, deps)
     ? new Map(answers.flatMap((answer) => (answer.request ? [[answer.request.id, answer] as const] : []))).values()

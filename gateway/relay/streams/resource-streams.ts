@@ -116,7 +116,7 @@ export class ResourceStreams {
 
   #refusalOf(thrown: unknown, streaming: ResourceStreaming, { exchange, client }: Asked): LocalAnswer {
     const error = asGatewayError(thrown);
-    if (noteOutcome(error, exchange)) reportError(this.#deps, error, 'a resource could not be streamed');
+    if (noteOutcome(error, exchange)) reportError(this.#deps, error, 'a resource could not be streamed', { exchange });
     return { error: rpcErrorOf(thrown, streaming, client) };
   }
 
@@ -156,7 +156,7 @@ export class ResourceStreams {
       if (OF_THE_EXCHANGE.has(error.code)) throw thrown;
       const isTold = noteOutcome(error, exchange);
       const level = thrown instanceof ServerError ? 'warn' : undefined;
-      if (isTold) reportError(this.#deps, error, 'a resource could not be streamed', level);
+      if (isTold) reportError(this.#deps, error, 'a resource could not be streamed', { exchange, level });
       if (exchange.reply.begun) exchange.reply.abort();
       else if (isTold) answerLocally(exchange, messages, { error: rpcErrorOf(thrown, streaming, client) });
     }

@@ -299,4 +299,16 @@ describe('a path that is a folder', () => {
     const { message } = (await open().catch((error: unknown) => error)) as Error;
     expect(message).toMatch(/^audit\.path, .*audit\.jsonl, cannot be opened \(E(?:EXIST|NOTDIR)\)\. /);
   });
+
+  it('fails at once where the system has no such folder and takes none, as below /proc', async () => {
+    for (path of ['/proc/wharf/audit.jsonl', '/proc/wharf/log/audit.jsonl'])
+      await expect(open()).rejects.toThrow(/^audit\.path, .*audit\.jsonl, cannot be opened \(E[A-Z]+\)\. /);
+  });
+
+  it('is made with the folders above it, which only its owner can enter', async () => {
+    path = join(folder, 'a', 'b', 'audit.jsonl');
+    await (await open()).close();
+    const modes = [join(folder, 'a'), join(folder, 'a', 'b')].map(async (one) => (await stat(one)).mode & 0o777);
+    expect(await Promise.all(modes)).toEqual([0o700, 0o700]);
+  });
 });

@@ -56,6 +56,21 @@ it('of a store that is full the advice is to make room', async () => {
   expect(todo).toMatch(/^Make room on the disk of objects\.path/);
 });
 
+it('of what has not answered in time the advice is about that, and not about rights', async () => {
+  const late = Object.assign(new Error('Redis did not answer within 500 ms.'), { code: 'ETIMEDOUT' });
+  const checks = [
+    {
+      title: 'late',
+      ifLate: 'Look at its load.',
+      run: () => Promise.reject(new GatewayError('state_unavailable', {}, late)),
+    },
+    { title: 'refused', ifLate: 'Look at its load.', run: () => Promise.reject(new GatewayError('state_unavailable')) },
+    { title: 'late, of a server', run: () => Promise.reject(late) },
+  ].map((check) => ({ group: 'state', todo: 'Give it rights.', ...check }));
+  const found = await runAll(checks, new AbortController().signal);
+  expect(found.map(({ todo }) => todo)).toEqual(['Look at its load.', 'Give it rights.', 'Give it rights.']);
+});
+
 it('of a server that wants credentials the advice is about them, and not about its URL', async () => {
   const facts = { server: 'docs', status: 401, setting: 'servers.docs.headers', sent: '' };
   expect((await said(new GatewayError('upstream_unauthorized', facts))).todo).toMatch(

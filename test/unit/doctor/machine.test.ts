@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Config } from '../../../gateway/config/config.js';
+import { runAll } from '../../../gateway/doctor/check.js';
 import { machineChecks } from '../../../gateway/doctor/machine.js';
 import { startFailureText } from '../../../gateway/report.js';
 
@@ -13,6 +14,14 @@ describe('what a person is told to do', () => {
       ['disk of files', expect.stringMatching(/^Make it writable .* set objects\.path/)],
       ['disk of the audit log', expect.stringMatching(/^Make it writable .* set audit\.path/)],
     ]);
+  });
+
+  it('about a disk without room is a failure, since nothing can be written there', async () => {
+    const audit = { settings: { path: '/proc/none/log.jsonl' } };
+    const config = { objects: { settings: {} }, audit, limits: { file: 1 } } as unknown as Config;
+    const checks = machineChecks(config, { sockets: 1, processes: 1 });
+    const found = await runAll(checks, new AbortController().signal);
+    expect(found.find(({ title }) => title === 'disk of the audit log')?.state).toBe('failed');
   });
 
   it.each([

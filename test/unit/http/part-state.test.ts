@@ -50,6 +50,26 @@ describe('the state of a part', () => {
     expect(await stateNow(() => Promise.reject(many))).toBe('connection refused');
   });
 
+  it.each<[string, GatewayError, RegExp]>([
+    [
+      'refused without a reason',
+      new GatewayError(
+        'store_unavailable',
+        { refused: true },
+        Object.assign(new Error('No.'), { name: 'AccessDenied' }),
+      ),
+      /refuses Wharf \(AccessDenied\)\. `wharf doctor --only objects` tries each step, and names the right/,
+    ],
+    ['full', new GatewayError('store_full'), /^The object store is full\. Make room on the disk of objects\.path/],
+    [
+      'silent',
+      new GatewayError('state_unavailable', {}, Object.assign(new Error('late'), { code: 'ETIMEDOUT' })),
+      /^The state store is not available \(ETIMEDOUT\)\. Look at what answers there, its load/,
+    ],
+  ])('says what to do of one that is %s', async (_, error, text) => {
+    expect(await stateNow(() => Promise.reject(error))).toMatch(text);
+  });
+
   it('is not an answer when none comes', async () => {
     expect(await stateNow(() => new Promise(() => {}))).toBe('no answer within 2 s');
   });

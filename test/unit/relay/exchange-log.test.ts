@@ -5,7 +5,7 @@ import { create } from '../../../adapters/audit/none.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { FewLines } from '../../../gateway/few-lines.js';
 import { type Exchange, noFacts } from '../../../gateway/relay/exchange.js';
-import { logExchange, noteFailure, noteRefused, tellError } from '../../../gateway/relay/exchange-log.js';
+import { logExchange, noteFailure, noteRefused, reportError, tellError } from '../../../gateway/relay/exchange-log.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { ROOT } from '../../helpers/tree-copy.js';
 
@@ -22,13 +22,13 @@ describe('a request that Wharf itself could not answer', () => {
     const metrics = { count: (...given: unknown[]) => void counted.push(given), gauge() {}, observe() {} };
     const facts = noFacts();
     const gone = new GatewayError('internal', {}, 'the client has gone');
-    noteRefused({ log, metrics, fewLines: noFewer() }, gone, { facts, signal }, 'resources/read');
+    noteRefused({ log, metrics, fewLines: noFewer() }, gone, { facts, signal, principal: 'ann' }, 'resources/read');
     return { lines, counted, error: facts.error };
   };
 
   it('is told to the operator', () => {
     expect(refusal(new AbortController().signal)).toEqual({
-      lines: [expect.objectContaining({ code: 'internal', method: 'resources/read' })],
+      lines: [expect.objectContaining({ code: 'internal', method: 'resources/read', principal: 'ann' })],
       counted: [['wharf_errors_total', { code: 'internal' }]],
       error: 'internal',
     });
@@ -59,6 +59,19 @@ it('names in the line of a failure’s cause the server, the caller and the requ
   );
   const whose = { server: 'docs', principal: 'ann', address: '192.0.2.1', id: '7', method: 'tools/call', name: 'read' };
   expect(lines).toEqual([{ ...whose, code: 'state_unavailable', err: cause }]);
+});
+
+it('names them also where the message of an answer failed after its head', () => {
+  const lines: unknown[] = [];
+  const log = { ...silentLog, warn: (fields: unknown) => void lines.push(fields) };
+  const metrics = { count() {}, gauge() {}, observe() {} };
+  const facts = { ...noFacts(), method: 'tools/call', name: 'read', requests: [{ id: '7', base: [] }] };
+  const exchange = { facts, principal: 'ann', address: '192.0.2.1' };
+  const full = new GatewayError('store_full');
+  reportError({ log, metrics, fewLines: noFewer() }, full, 'a message could not be delivered', { exchange });
+  expect(lines).toEqual([
+    expect.objectContaining({ principal: 'ann', address: '192.0.2.1', id: '7', name: 'read', code: 'store_full' }),
+  ]);
 });
 
 it('warns of a failure without a cause too, such as a time-out, and not of what a client has done', () => {
