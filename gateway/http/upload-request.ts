@@ -61,6 +61,8 @@ function planOf(request: IncomingMessage, { intent, largest }: Pick<Admission, '
     if (length !== undefined && length > most * largest.allowed + mostOverhead(most)) throw tooLarge(largest, length);
     return { boundary };
   }
+  // SEP-1306: an upload of the client's own is a form
+  if (intent.isCallers) throw new GatewayError('unsupported_media_type', { expected: 'multipart/form-data' });
   if (contentType !== undefined && /^\s*multipart\//i.test(contentType))
     throw new GatewayError('unsupported_media_type', { expected: 'multipart/form-data or the type of the file' });
   if (length !== undefined && length > largest.allowed) throw tooLarge(largest, length);

@@ -1,4 +1,5 @@
 import { RANGE } from '../../mcp/ranges.js';
+import { CANCELLED } from '../../mcp/request.js';
 import { answersIn, elementOf } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { KeptTrees } from '../cut/kept-trees.js';
@@ -6,6 +7,8 @@ import { toClientTree } from '../cut/places.js';
 
 /** Name of the capture that distinguishes JSON-RPC from other JSON. */
 const MARK = 'jsonrpc';
+
+const CANCELLED_TEXT = JSON.stringify(CANCELLED);
 
 /** The places that matter in a message on a channel where a server may write anything. */
 export const CHANNEL_TREES = new KeptTrees((places, fileMin) =>
@@ -38,6 +41,15 @@ export function isRpc(message: HeldMessage): boolean {
 /** True when it needs an answer; false for a batch. */
 export function isRequest(message: HeldMessage): boolean {
   return message.captured(RANGE.id) !== undefined && message.captured('method') !== undefined;
+}
+
+/**
+ * The id, as JSON text, of the request that a server itself ends, without an answer: on stdio it ends a subscription so. No
+ * other request may be ended by it.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+ */
+export function endedBy(message: HeldMessage): string | undefined {
+  return message.captured('method') === CANCELLED_TEXT ? message.captured(RANGE.requestId) : undefined;
 }
 
 /** The id of a `ping` as JSON text; undefined for any other message. */

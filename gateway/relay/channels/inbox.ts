@@ -20,7 +20,7 @@ import { pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
 import { BeforeSession, STREAM_WAIT_MS } from './before-session.js';
 import type { CallTasks } from './calls/call-tasks.js';
-import { CHANNEL_TREES, isNoMessage, isRequest, isRpc } from './channel-message.js';
+import { CHANNEL_TREES, endedBy, isNoMessage, isRequest, isRpc } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import type { GetStream } from './get-stream.js';
 import { MissedChanges } from './missed-changes.js';
@@ -194,7 +194,7 @@ export class ChannelInbox {
   #passes(message: HeldMessage, cuts: MessageCuts): boolean {
     if (this.#early || this.#tail || message.malformed) return false;
     const target = this.#parts.streams.targetOf(message);
-    if (!(target instanceof PostStream) || target.gone) return false;
+    if (!(target instanceof PostStream) || target.gone || this.#endedOn(target, message) !== undefined) return false;
     const pieces = untouched(message, cuts, this.#options.deps, this.#addressee(target));
     if (!pieces) return false;
     this.#parts.tasks.heard(message, this.#options.principal);
@@ -266,10 +266,13 @@ export class ChannelInbox {
   async #forward(message: HeldMessage, cuts: MessageCuts, target: Target): Promise<void> {
     const outgoing = await toClient(message, cuts, this.#options.deps, this.#addressee(target));
     if (!outgoing) return;
-    const answered = outgoing.answered.map((id) => this.#parts.streams.idOf(id));
+    const ended = this.#endedOn(target, message);
+    const answered = ended === undefined ? outgoing.answered.map((id) => this.#parts.streams.idOf(id)) : [ended];
     try {
-      if (target instanceof PostStream) await target.send(outgoing.pieces, answered, elicitationIn(message));
-      else {
+      if (target instanceof PostStream) {
+        if (ended === undefined) await target.send(outgoing.pieces, answered, elicitationIn(message));
+        else await target.over(outgoing.pieces, ended);
+      } else {
         this.lastHeard = this.#options.deps.clock.ticks();
         await target.send(outgoing.pieces, elicitationIn(message));
       }
@@ -277,6 +280,14 @@ export class ChannelInbox {
       await outgoing.sent();
       await this.#settleAll(answered);
     }
+  }
+
+  /** The request of a stream whose answer has begun, and which the server ends with this message. */
+  #endedOn(target: Target, message: HeldMessage): string | undefined {
+    if (!this.#options.isShared || !(target instanceof PostStream) || !target.begun) return undefined;
+    const id = endedBy(message);
+    const known = id === undefined ? undefined : this.#parts.streams.idOf(id);
+    return known !== undefined && target.pending.has(known) ? known : undefined;
   }
 
   /** Opens the session for the result of an `initialize`, and sends its id with it; earlier messages follow. */

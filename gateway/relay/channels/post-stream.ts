@@ -155,6 +155,17 @@ export class PostStream {
     return released ? released.then(() => this.#send(pieces, answers, asks)) : this.#send(pieces, answers, asks);
   }
 
+  /**
+   * The server ends a request whose answer has begun. Over HTTP the end of the stream says so, and on standard output the
+   * server's own message.
+   */
+  over(pieces: readonly Piece[], id: string): Promise<void> | undefined {
+    if (this.output !== undefined) return this.send(pieces, [id]);
+    this.#take(id);
+    this.#sent();
+    return undefined;
+  }
+
   #send(pieces: readonly Piece[], answers: readonly string[], asks: string | undefined): Promise<void> | undefined {
     const status = answers.length > 0 && !this.begun ? statusOf(pieces, this.#statusOfError) : 200;
     const isDropped = this.#head.body !== 'events' && answers.length === 0;

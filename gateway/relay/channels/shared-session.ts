@@ -275,7 +275,12 @@ export class SharedSession {
       owner: { principal, server: deps.server },
       limits: deps.limits,
     });
-    checkParamHeaders(tool.paramHeaders, args ?? {}, exchange.headers);
+    const files = new Set(tool.slots.map(({ path }) => path.join('.')));
+    // clients are not shown that a file is repeated in a header, so they may leave it out
+    const due = tool.paramHeaders.filter(
+      ({ header, path }) => header in exchange.headers || !files.has(path.join('.')),
+    );
+    checkParamHeaders(due, args ?? {}, exchange.headers);
   }
 
   /** The client's GET stream, until either side ends it. */

@@ -7,6 +7,7 @@ import type { HeldMessage } from '../../wire/json/reader.js';
 import type { PendingRequest } from '../pending-request.js';
 import { callThatMayBecomeTask, type TaskCall } from '../results/tool/tool-of-task.js';
 import { AbandonedCalls, type AbandonedOptions, type LostCall } from './calls/abandoned-calls.js';
+import { endedBy } from './channel-message.js';
 import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';
 
@@ -149,7 +150,9 @@ export class ChannelStreams {
       if (this.#isShared || this.#abandoned.hasToken(token)) return undefined;
     }
     const subscription = message.captured(RANGE.subscriptionId);
-    if (this.#isShared && subscription !== undefined) return this.#byId.get(this.idOf(subscription));
+    // where clients share a channel, a server has no requests of its own that it could mean
+    const subject = this.#isShared ? (subscription ?? endedBy(message)) : undefined;
+    if (subject !== undefined) return this.#byId.get(this.idOf(subject));
     return this.#get ?? this.#onlyPost();
   }
 

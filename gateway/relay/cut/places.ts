@@ -85,7 +85,7 @@ function resultNode(places: readonly SlotPlace[], fileMin: number | undefined): 
   const node: WatchNode = {
     watch: RANGE.result,
     keys: {
-      structuredContent: { deep: STRUCTURED_SLOT, watch: RANGE.structuredContent },
+      structuredContent: { slot: STRUCTURED_SLOT, deep: STRUCTURED_SLOT, watch: RANGE.structuredContent },
       _meta: {
         watch: RANGE.meta,
         keys: {

@@ -262,6 +262,19 @@ describe('a client that uploads what its user has chosen', () => {
     await call.result();
   });
 
+  it.each(['POST', 'PUT'])('uploads it in a form, and not as a raw body by %s (1306-22)', async (method) => {
+    const { call, answer, question } = await ask(BINARY);
+    const { id, params } = await question();
+    const endpoint = endpointOf(params);
+    const headers = { 'content-type': 'application/octet-stream' };
+    const raw = await fetch(endpoint.url, { method, headers, body: PNG });
+    const message = 'Content-Type must be multipart/form-data.';
+    expect([raw.status, await raw.json()]).toMatchObject([415, { error: { reason: 'unsupportedMediaType', message } }]);
+    expect((await send(endpoint)).status).toBe(201);
+    await answer(id, { action: 'accept', content: { file: { uploadId: endpoint.uploadId } } });
+    expect(JSON.parse(textOf(await call.result()))).toEqual({ file: BASE64 });
+  });
+
   it('cannot upload more than it has declared, and is asked for no more (1306-03, 1306-10, 1306-37)', async () => {
     const most = PNG.length - 1;
     const { call, answer, question } = await ask({ elicitation: { binary: { maxFileSize: most } } });

@@ -218,3 +218,54 @@ describe('base64 in structuredContent, for clients that hold it against the outp
     await fresh.stop();
   });
 });
+
+describe('structuredContent that is no object, as it may be since 2026-07-28', () => {
+  const WHOLE: Record<string, { schema: Json; content?: Json[] }> = {
+    declared: { schema: BASE64 },
+    copied: { schema: TEXT, content: [PICTURE] },
+    'any text': { schema: TEXT },
+  };
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.start({
+      methods: {
+        'tools/list': () => ({
+          ...FRESH,
+          tools: Object.entries(WHOLE).map(([name, { schema: outputSchema }]) => ({
+            name,
+            inputSchema: { type: 'object' },
+            outputSchema,
+          })),
+        }),
+        'tools/call': ({ name }) => ({
+          resultType: 'complete',
+          content: WHOLE[String(name)]?.content ?? [],
+          structuredContent: DATA,
+        }),
+      },
+    });
+    wharf = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
+    client = RawClient.stateless(wharf.mcp, MODERN, {});
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await upstream.stop();
+  });
+
+  it.each(['declared', 'copied'])('is the link to its file, where it is %s', async (name) => {
+    const { result } = await client.call(name);
+    const { 'dev.wharf/files': files = [] } = (result?._meta ?? {}) as { 'dev.wharf/files'?: Json[] };
+    expect(files.at(-1)).toMatchObject({ url: result?.structuredContent, pointer: '', size: PNG.length });
+    const bytes = Buffer.from(await (await fetch(String(result?.structuredContent))).arrayBuffer());
+    expect(sha256(bytes)).toBe(sha256(PNG));
+  });
+
+  it('stays as it came where it may be any text', async () => {
+    const { result } = await client.call('any text');
+    expect(result).toEqual({ resultType: 'complete', content: [], structuredContent: DATA });
+  });
+});

@@ -31,20 +31,21 @@ async function take(headers: Record<string, string>): Promise<RawAnswer> {
 const delivered = () => wharf.lines.filter(({ text }) => text === 'a file was handed over').length;
 
 describe('a stdio server whose file argument is repeated in a header', () => {
-  it('gets a file of any size for the handle, which the header repeats as the client has written it', async () => {
-    const { status, messages } = await take({ 'mcp-param-doc': handle });
+  it.each<[string, () => Record<string, string>]>([
+    ['repeats as the client has written it', () => ({ 'mcp-param-doc': handle })],
+    ['does not repeat, since the list shows the client no such header', () => ({})],
+  ])('gets a file of any size for the handle, which the header %s', async (_how, headers) => {
+    const before = delivered();
+    const { status, messages } = await take(headers());
     expect([status, messages[0]?.error]).toEqual([200, undefined]);
     const [{ text = '' } = {}] = (messages[0]?.result?.content ?? []) as { text?: string }[];
     expect(JSON.parse(text)).toEqual({ value: BYTES.toString('base64') });
-    expect(delivered()).toBe(1);
+    expect(delivered()).toBe(before + 1);
   });
 
-  it.each<[string, Record<string, string>]>([
-    ['names another file', { 'mcp-param-doc': 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' }],
-    ['is missing', {}],
-  ])('is not asked where the header %s', async (_what, headers) => {
+  it('is not asked where the header names another file', async () => {
     const before = delivered();
-    const { status, messages } = await take(headers);
+    const { status, messages } = await take({ 'mcp-param-doc': 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' });
     expect([status, messages[0]?.error?.code]).toEqual([400, -32020]);
     expect(delivered()).toBe(before);
   });

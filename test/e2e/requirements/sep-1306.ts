@@ -24,7 +24,7 @@ export const SEP_1306: Rows = together(
     '1306-18': 'Wharf uploads to exactly the address that the server gave.',
     '1306-19': "Wharf sends its credentials for a server to an endpoint on that server's own origin.",
     '1306-20': "Wharf takes an upload at an endpoint only with its caller's credentials.",
-    '1306-22': 'Wharf uploads files as multipart/form-data.',
+    '1306-22': 'Wharf uploads files as multipart/form-data, and takes them so from a client that uploads.',
     '1306-23': 'Wharf calls the part with the file "file", and takes no part of another name.',
     '1306-24': 'Wharf carries the original file name in the part.',
     '1306-25': "Wharf carries the file's type in the part.",
