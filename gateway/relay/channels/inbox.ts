@@ -37,6 +37,9 @@ import type { ChannelStreams, Target } from './streams.js';
  */
 const MOST_QUEUED = 2000;
 
+/** The only request that a server may end without an answer: the client of any other waits for one. */
+const LISTEN = 'subscriptions/listen';
+
 /** Takes the result of an `initialize`; returns the session it opens, undefined for an error. */
 export type OpenShared = (result: HeldMessage) => Promise<Session | undefined>;
 
@@ -282,12 +285,12 @@ export class ChannelInbox {
     }
   }
 
-  /** The request of a stream whose answer has begun, and which the server ends with this message. */
+  /** The subscription whose stream has begun, and which the server ends with this message. */
   #endedOn(target: Target, message: HeldMessage): string | undefined {
     if (!this.#options.isShared || !(target instanceof PostStream) || !target.begun) return undefined;
     const id = endedBy(message);
     const known = id === undefined ? undefined : this.#parts.streams.idOf(id);
-    return known !== undefined && target.pending.has(known) ? known : undefined;
+    return known !== undefined && target.pending.get(known)?.method === LISTEN ? known : undefined;
   }
 
   /** Opens the session for the result of an `initialize`, and sends its id with it; earlier messages follow. */

@@ -270,7 +270,7 @@ export class SharedSession {
     const { deps, principal } = this.#options;
     const view = viewOf(messages.statelessVersion ?? '', principal);
     const tool = await deps.catalog.tool(view, request.subject, inquire);
-    if (!tool) return;
+    if (!tool || tool.paramHeaders.length === 0) return;
     const args = await argumentsOf(request, tool.slots, tool.paramHeaders, {
       owner: { principal, server: deps.server },
       limits: deps.limits,

@@ -4,7 +4,7 @@ import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { FaceProcess } from '../stdio-face-process.js';
 
-/** Ends the subscription to a resource when its tool is called with it. */
+/** Ends the subscription to a resource when its tool `end` is called with it; against MCP, `self` calls itself cancelled. */
 const SERVER = `
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
 const listening = new Map();
@@ -17,6 +17,11 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
     return say({ method: 'notifications/subscriptions/acknowledged', params: { notifications: params.notifications, _meta } });
   }
   if (method !== 'tools/call') return;
+  if (params.name === 'self') {
+    say({ method: 'notifications/progress', params: { progressToken: params._meta.progressToken, progress: 1 } });
+    say({ method: 'notifications/cancelled', params: { requestId: id } });
+    return say({ id, result: { resultType: 'complete', content: [] } });
+  }
   say({ method: 'notifications/cancelled', params: { requestId: listening.get(params.arguments.uri), reason: 'bye' } });
   say({ id, result: { resultType: 'complete', content: [] } });
 });`;
@@ -51,6 +56,16 @@ describe('a subscription that a stdio server ends', () => {
     expect(isOver).toBe(false);
     stop.abort();
     await left;
+  });
+
+  it('is the only request that it ends so: a call that it calls cancelled still has its answer', async () => {
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28', {});
+    const { answer } = await client.request('tools/call', { name: 'self', _meta: { progressToken: 'p' } });
+    expect(answer.messages.map(({ method, result }) => method ?? result)).toEqual([
+      'notifications/progress',
+      'notifications/cancelled',
+      { resultType: 'complete', content: [] },
+    ]);
   });
 });
 
