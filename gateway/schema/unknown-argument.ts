@@ -28,10 +28,16 @@ const OPENINGS = ['$dynamicRef', '$recursiveRef', 'dependentSchemas', 'else', 'p
  * argument that its schema leaves open is not reported.
  */
 export function unknownArguments(tool: JsonObject, files: readonly FileArgument[]): UnknownArgument[] {
-  return files.flatMap(({ path }) => {
+  return files.flatMap((file) => {
+    const { path } = file;
     const found = knownInstead(tool, segmentsOf(path));
-    return found ? [{ path, ...found }] : [];
+    return found && !(found.isList && isWrittenAsList(file)) ? [{ path, ...found }] : [];
   });
+}
+
+/** True where one file is itself a list. */
+function isWrittenAsList({ encoding, template }: FileArgument): boolean {
+  return encoding === 'bytes' || Array.isArray(template);
 }
 
 function knownInstead(

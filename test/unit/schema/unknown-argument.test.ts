@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { FileArgument } from '../../../gateway/ports/file-slot.js';
 import type { JsonObject } from '../../../gateway/ports/json.js';
 import { unknownArguments } from '../../../gateway/schema/unknown-argument.js';
 
@@ -40,6 +41,13 @@ describe('a list that is configured as one file', () => {
 
   it.each(['names[]', 'oneOrMany', 'listOrAny', 'any'])('%s is none', (path) => {
     expect(knownInstead(path, all)).toBeUndefined();
+  });
+
+  it.each<[string, Omit<FileArgument, 'path'>]>([
+    ['a list of its bytes', { encoding: 'bytes' }],
+    ['a list from its template', { encoding: 'object', template: [{ data: '$base64' }] }],
+  ])('is none where the file is written as %s', (_how, file) => {
+    expect(unknownArguments({ name: 't', inputSchema: all }, [{ path: 'list', ...file }])).toEqual([]);
   });
 });
 
