@@ -39,7 +39,7 @@ export function addDoctorCommand(
     .option('--json', 'for programs')
     .option(
       '--only <group>',
-      'only these checks: config, machine, objects, state, antivirus, publicUrl, auth, servers; may be repeated',
+      'only these checks: config, machine, objects, state, antivirus, telemetry, publicUrl, auth, servers; may be repeated',
       append,
     )
     .option('--offline', 'look at the config and this machine alone')

@@ -1,9 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { Command } from 'commander';
 import { create, settings } from '../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import { addDoctorCommand } from '../../../gateway/commands/doctor-command.js';
 import type { Config } from '../../../gateway/config/config.js';
 import type { Check } from '../../../gateway/doctor/check.js';
+import { GROUPS } from '../../../gateway/doctor/doctor.js';
 import { issuerChecks } from '../../../gateway/doctor/issuers.js';
 import { machineChecks } from '../../../gateway/doctor/machine.js';
 import { portChecks } from '../../../gateway/doctor/ports.js';
@@ -159,4 +162,11 @@ describe('the doctor, of publicUrl,', () => {
     const short: RequestListener = (request, response) => request.resume().on('end', () => response.end('1'));
     await expect(found('large requests', true, short)).rejects.toThrow('gets HTTP 200');
   });
+});
+
+it('the help of the doctor names every group that --only takes', () => {
+  const program = new Command();
+  addDoctorCommand(program, [], () => undefined);
+  const help = program.commands[0]?.helpInformation().replaceAll(/\s+/g, ' ');
+  expect(help).toContain(`only these checks: ${GROUPS.join(', ')}; may be repeated`);
 });
