@@ -15,6 +15,15 @@ const DOTS = [{ ...SMALL, annotations: { audience: ['user'] } }, SMALL];
 const RESULTS: Record<string, Json> = {
   large: { content: [{ type: 'text', text: 'a chart' }, image(600)] },
   small: { content: [{ type: 'text', text: 'a dot' }, ...DOTS] },
+  renamed: {
+    content: [
+      { ...SMALL, mimeType: 'image/jpeg' },
+      { ...SMALL, data: `data:image/png;base64,${SMALL.data}` },
+    ],
+  },
+  'many renamed': {
+    content: Array.from({ length: 30 }, (_, index) => ({ ...image(index + 8), mimeType: 'image/jpeg' })),
+  },
   many: { content: Array.from({ length: 30 }, (_, index) => image(index + 8)) },
 };
 const UNSEEN = 'If no image follows, you are not shown it: the user can open the link.';
@@ -68,9 +77,22 @@ describe('a host that may leave images out', () => {
     expect(files.map(({ contentIndex }) => contentIndex)).toEqual([2, 4]);
   });
 
-  it('gets so many texts as a result may have files, and every image', async () => {
-    const blocks = await content('many');
-    expect(blocks.filter(({ type }) => type === 'image')).toEqual(RESULTS.many?.content);
-    expect(blocks.filter(({ type }) => type === 'text')).toHaveLength(20);
+  it('gets it also before an image that its server has written in another way than MCP has it', async () => {
+    const { result } = await client.call('renamed', {});
+    const blocks = result?.content as Json[];
+    expect(blocks.map(({ type }) => type)).toEqual(['text', 'image', 'text', 'image']);
+    expect([blocks[1], blocks[3]]).toEqual([SMALL, SMALL]);
+    const { 'dev.wharf/files': files = [] } = (result?._meta ?? {}) as { 'dev.wharf/files'?: Json[] };
+    expect(files.map(({ contentIndex }) => contentIndex)).toEqual([0, 2]);
+    for (const at of [0, 2]) expect(String(blocks[at]?.text).trim().split('\n').at(-1)).toBe(UNSEEN);
   });
+
+  it.each(['many', 'many renamed'])(
+    'gets so many texts as a result may have files, and every image (%s)',
+    async (tool) => {
+      const blocks = await content(tool);
+      expect(blocks.filter(({ type }) => type === 'image')).toEqual(RESULTS.many?.content);
+      expect(blocks.filter(({ type }) => type === 'text')).toHaveLength(20);
+    },
+  );
 });

@@ -192,7 +192,11 @@ interface FoundBlock {
 function withinFiles(found: readonly FoundBlock[], { files }: Pick<Limits, 'files'>): FoundBlock[] {
   const isShown = ({ what }: FoundBlock) => what.kind === 'bytes' && what.isShown === true;
   let left = files - found.filter((one) => !WITHOUT_FILE.has(one.what.kind) && !isShown(one)).length;
-  return found.filter((one) => !isShown(one) || left-- > 0);
+  return found.flatMap((one): FoundBlock[] => {
+    if (!isShown(one) || left-- > 0) return [one];
+    const image = one.what.kind === 'bytes' ? one.what.image : undefined;
+    return image ? [{ ...one, what: { kind: 'image', ...image } }] : [];
+  });
 }
 
 /** True for a link of the server's of which nothing stays. It is never the first block of its list. */
@@ -302,7 +306,10 @@ async function replaced(
     deps.cut.library.discardStored(Promise.resolve(stored), deps.owner.principal);
   const result = resultOf(path);
   if (what.kind === 'bytes') {
-    if (what.isShown) return besideImage(file, path, context.write, context.shown.clientIn(result));
+    if (what.isShown) {
+      const about = besideImage(file, path, context.write, context.shown.clientIn(result));
+      return what.image ? { blocks: [...about.blocks, { ...block, ...what.image }], file } : about;
+    }
     const seen = await context.shown.in(result, file, 'content');
     return { blocks: context.write(BLOCK, seen.file, block, seen.client), file, resource: what.claims.uri };
   }

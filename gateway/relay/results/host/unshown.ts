@@ -12,16 +12,25 @@ import type { TextRoom } from './text-room.js';
 
 /** What a block holds that a host would not show. */
 export type Unshown =
-  /** Bytes: they become a file. `isShown`: the block stays behind the text about it, because it may be left out. */
-  | { kind: 'bytes'; bytes: Buffer; claims: FileClaims; isShown?: true }
+  /**
+   * Bytes: they become a file. `isShown`: the block stays behind the text about it, because it may be left out; as `image`, if
+   * that is there.
+   */
+  | { kind: 'bytes'; bytes: Buffer; claims: FileClaims; isShown?: true; image?: ImageData }
   /** An image that its block says in another way than MCP has it, or with another type: model services refuse both. */
-  | { kind: 'image'; mimeType: string; data: string }
+  | ({ kind: 'image' } & ImageData)
   /** An embedded text, or bytes that are one. `isAlone`: nothing but texts is shown. */
   | { kind: 'text-resource'; text: string; isAlone: boolean }
   /** A link of the server's, and what is said of it: nothing where that is said already. */
   | { kind: 'link'; text: string; telling: 'before' | 'instead' }
   /** A text longer than the host shows. */
   | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
+
+/** An image as MCP has it. */
+interface ImageData {
+  mimeType: string;
+  data: string;
+}
 
 /** The last chunk of a PNG, and as many characters of base64 as have it, unless others follow: a multiple of four. */
 const PNG_END = 'IEND';
@@ -68,10 +77,11 @@ export function unshownBytes(
     const fits = (longestEdge(head) ?? 0) <= imageEdge;
     if (images === 'drop' || !isShown || !fits || isText || isBeyond)
       return bytesOf(typeof data === 'string' ? text : data, claims);
-    if (imageTypes !== undefined && type !== undefined && (type !== mimeType || text !== data))
-      return { kind: 'image', mimeType: type, data: text };
-    const bytes = images === 'with-text' ? bytesOf(data, claims) : undefined;
-    return bytes && { ...bytes, isShown: true };
+    const isOther = imageTypes !== undefined && type !== undefined && (type !== mimeType || text !== data);
+    const image = isOther ? { mimeType: type, data: text } : undefined;
+    const bytes = images === 'with-text' ? bytesOf(image?.data ?? data, claims) : undefined;
+    if (bytes) return { ...bytes, isShown: true, ...(image && { image }) };
+    return image && { kind: 'image', ...image };
   }
   if (!isText && (host?.blobs !== 'drop' || isPage)) return undefined;
   if (type === 'audio') return bytesOf(data, claims);
