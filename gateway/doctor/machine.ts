@@ -1,3 +1,4 @@
+import type { StatsFs } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -89,7 +90,16 @@ function enoughFiles({ limits, servers }: Pick<Config, 'limits' | 'servers'>, fi
 async function roomIn(folder: string, wanted: number, todo: string): Promise<Finding> {
   const there = await existing(folder);
   await access(there, constants.W_OK);
-  const { bavail, bsize } = await statfs(there);
+  return roomOn(await statfs(there), { folder, wanted, todo });
+}
+
+/** What a disk's room means for a folder that needs `wanted` bytes. */
+export function roomOn(
+  { blocks, bavail, bsize }: Pick<StatsFs, 'blocks' | 'bavail' | 'bsize'>,
+  { folder, wanted, todo }: { folder: string; wanted: number; todo: string },
+): Finding {
+  // some file systems of a network or a program count nothing
+  if (blocks === 0) return { state: 'warning', text: `${folder}: its file system does not say how much is free`, todo };
   const free = bavail * bsize;
   const text = `${folder}: ${sizeText(free)} free`;
   if (free >= wanted) return { state: 'ok', text };

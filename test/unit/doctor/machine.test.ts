@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Config } from '../../../gateway/config/config.js';
-import { runAll } from '../../../gateway/doctor/check.js';
-import { machineChecks } from '../../../gateway/doctor/machine.js';
+import { machineChecks, roomOn } from '../../../gateway/doctor/machine.js';
 import { startFailureText } from '../../../gateway/report.js';
 
 describe('what a person is told to do', () => {
@@ -16,12 +15,17 @@ describe('what a person is told to do', () => {
     ]);
   });
 
-  it('about a disk without room is a failure, since nothing can be written there', async () => {
-    const audit = { settings: { path: '/proc/none/log.jsonl' } };
-    const config = { objects: { settings: {} }, audit, limits: { file: 1 } } as unknown as Config;
-    const checks = machineChecks(config, { sockets: 1, processes: 1 });
-    const found = await runAll(checks, new AbortController().signal);
-    expect(found.find(({ title }) => title === 'disk of the audit log')?.state).toBe('failed');
+  it.each([
+    ['that is full is to make room, since nothing can be written there', { blocks: 9, bavail: 0 }, 'failed'],
+    ['with room for a few files is to make more', { blocks: 9000, bavail: 4096 }, 'warning'],
+    ['that tells no numbers is to look', { blocks: 0, bavail: 0 }, 'warning'],
+    ['with room for all is nothing', { blocks: 90_000, bavail: 65_536 }, 'ok'],
+  ])('about a disk %s', (_what, numbers, state) => {
+    const todo = 'Make room.';
+    const wanted = 64 * 1024 * 1024;
+    const found = roomOn({ bsize: 1024, ...numbers }, { folder: '/data', wanted, todo });
+    expect(found).toMatchObject(state === 'ok' ? { state } : { state, todo });
+    expect(found.text).toContain(numbers.blocks === 0 ? 'does not say' : ' free');
   });
 
   it.each([
