@@ -334,11 +334,12 @@ describe('the profile of', () => {
     expect(new Hosts(hosts, []).find({ name: 'mcp', version: '0.1.0' }, undefined).profile).toBeUndefined();
     const named = { match: { name: 'my server' }, dialects: [], like: 'mastra', host: {} };
     expect(new Hosts(hosts, [named]).find({ name: 'my server', version: '1.0.0' }, undefined).host).toEqual({
-      structured: 'with-blocks',
+      structured: 'drop',
       images: 'drop',
       errorImages: 'drop',
       resourceLinks: 'drop',
       blobs: 'drop',
+      meta: 'drop',
     });
   });
 
