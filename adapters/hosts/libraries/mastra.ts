@@ -21,6 +21,10 @@ export const profiles: readonly HostProfile[] = [
       blobs: { is: 'json', source: `${SOURCE}: the block as JSON, with its base64` },
       errors: { is: 'text', source: `${SOURCE}: the texts are thrown` },
       meta: { is: 'results', source: `${SOURCE}: the whole result as JSON, where it has no image and no sound` },
+      keywords: {
+        is: 'refused',
+        source: '@mastra/core 1.71.0 sends `format` to Gemini, which answers 400: google-gemini/gemini-cli #2237',
+      },
       user: { is: 'answer', source: 'it is a library for agents' },
     },
   },

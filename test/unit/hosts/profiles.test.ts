@@ -164,13 +164,21 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       resourceLinks: 'as-text',
       embeddedTexts: 'as-text',
       blobs: 'drop',
+      fileArguments: 'plain',
     },
   ],
   [
     'ai-sdk-mcp-client',
     '1.0.0',
     'ai-sdk',
-    { imageTypes: USUAL, imageEdge: 8000, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+    {
+      imageTypes: USUAL,
+      imageEdge: 8000,
+      errorImages: 'keep',
+      resourceLinks: 'drop',
+      blobs: 'drop',
+      fileArguments: 'plain',
+    },
   ],
   ...(['stdio: npx', 'stdio: /usr/local/bin/wharf', 'streamable-http: http://127.0.0.1:8080/mcp'] as const).map(
     (name) =>
@@ -340,6 +348,7 @@ describe('the profile of', () => {
       resourceLinks: 'drop',
       blobs: 'drop',
       meta: 'drop',
+      fileArguments: 'plain',
     });
   });
 
