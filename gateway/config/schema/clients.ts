@@ -95,8 +95,8 @@ function hostSchema() {
       .enum(['keep', 'plain'])
       .optional()
       .describe(
-        '`plain`: file arguments are shown as strings without `format: uri` and `x-mcp-file`, for hosts whose models’ ' +
-          'service refuses such keywords in the schemas of tools, as Gemini’s does. What to pass is in the description.',
+        '`plain`: file arguments are shown as strings without `format` and the keywords that mark files, for hosts whose ' +
+          'models’ service refuses such in the schemas of tools, as Gemini’s does. What to pass is in the description.',
       ),
     text: shownText().describe('Longer text is stored, and shown by a link, its beginning and its end. `keep`: never.'),
     errorText: shownText().describe('The same for results with `isError`; as `text` by default.'),
