@@ -109,8 +109,9 @@ export const ERROR_TABLE = {
         face === 'stdio' ? '' : ' Over HTTP the Mcp-Session-Id header of its answer goes with every later request.'
       }`,
   },
-  // the official server's own code, by which clients that do not go by the status alone know that they must begin anew
-  session_unknown: { http: 404, jsonRpc: -32001, text: () => 'Session not found; initialize again.' },
+  // the official server's own code, and the status in words: clients that do not go by the status alone know by these that they
+  // must begin anew, as Mastra does
+  session_unknown: { http: 404, jsonRpc: -32001, text: () => 'Session not found (HTTP 404); initialize again.' },
   stream_taken: { http: 409, jsonRpc: -32600, text: () => 'This session already has a GET stream.' },
   // links and files
   link_unknown: { http: 404, jsonRpc: -32602, text: () => 'There is no such link.' },

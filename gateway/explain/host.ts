@@ -11,6 +11,7 @@ const ABOUT: Readonly<Record<keyof HostBehaviour, string>> = {
   blobs: 'embedded bytes',
   errors: 'errors',
   meta: 'where _meta is shown',
+  keywords: 'keywords of schemas',
   joined: 'texts with nothing between them',
   text: 'long text',
   errorText: 'long errors',

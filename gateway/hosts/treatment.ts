@@ -23,6 +23,7 @@ export function decisionsFor(behaviour: HostBehaviour): Decision[] {
     ...embeddedTexts(behaviour),
     ...blobs(behaviour),
     ...meta(behaviour),
+    ...fileArguments(behaviour),
     ...text('text', behaviour.text),
     ...text('errorText', behaviour.errorText),
     ...textsApart(behaviour),
@@ -140,6 +141,10 @@ function meta({ meta: fact }: HostBehaviour): Decision[] {
   if (fact.is === 'errors')
     return [decision('meta', 'no-errors', 'an error reaches its model whole, `_meta` too', fact)];
   return [decision('meta', 'drop', 'a result reaches its model whole, `_meta` too', fact)];
+}
+
+function fileArguments({ keywords: fact }: HostBehaviour): Decision[] {
+  return fact ? [decision('fileArguments', 'plain', 'a service of its models refuses keywords in schemas', fact)] : [];
 }
 
 function text(key: 'text' | 'errorText', fact: Known<HostTextLimit> | undefined): Decision[] {

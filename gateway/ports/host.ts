@@ -48,6 +48,11 @@ export interface HostBehaviour {
    * `isError`. Absent: nowhere.
    */
   readonly meta?: Known<'results' | 'errors'>;
+  /**
+   * `refused`: it hands the schemas of tools on as they are, and a service of its models refuses every request with a keyword
+   * that it does not know. Absent: such keywords do no harm.
+   */
+  readonly keywords?: Known<'refused'>;
   /** What its user sees of a result without asking for more: every block, the text, or only the model's answer. */
   readonly user: Known<'blocks' | 'text' | 'answer'>;
   /**
@@ -155,6 +160,8 @@ export interface Host {
    * text says it.
    */
   readonly meta?: 'keep' | 'no-errors' | 'drop';
+  /** `plain`: the schema of a file argument has neither `format: uri` nor `x-mcp-file`; its description says what to pass. */
+  readonly fileArguments?: 'keep' | 'plain';
   /** Longest text; longer text is stored, and shown by a link, its beginning and its end. */
   readonly text?: ShownText | 'keep';
   /** Longest text of a result with `isError`, where that differs. */

@@ -247,10 +247,11 @@ const mcpUse: Replay = ({ content, structuredContent, isError }) => {
   ]);
 };
 
-/** What @mastra/mcp 2.0.0 sends to chat completions. */
-const mastra: Replay = ({ content, structuredContent, isError }) => {
-  const texts = content.filter(({ type }) => type === 'text').map(textOf);
-  return isError || structuredContent ? joined(texts) : said(JSON.stringify(content));
+/** What @mastra/mcp 2.0.0 sends to chat completions of a tool without outputSchema. */
+const mastra: Replay = (result) => {
+  const { content, structuredContent, isError } = result;
+  if (isError) return joined(content.filter(({ type }) => type === 'text').map(textOf));
+  return said(JSON.stringify(structuredContent ?? result));
 };
 
 /** What cline 3.0.65 sends: the whole result, of which more than 8000 characters lose their middle. */

@@ -13,11 +13,11 @@ const MAX_MALFORMED = 100;
 const MAX_DEPTH = 64;
 
 /**
- * Shows every file argument to every client as a URI with the keyword, which other clients ignore. Removes keywords
- * that are malformed or in a place where none is allowed.
+ * Shows every file argument to every client as a URI with the keyword, which other clients ignore, except hosts that fail
+ * because of it. Removes keywords that are malformed or in a place where none is allowed.
  */
 export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
-  const shown = slots.map((slot) => ({ slot, patches: showSlot(tool, slot) }));
+  const shown = slots.map((slot) => ({ slot, patches: showSlot(tool, slot, client) }));
   const typed = shown.map(({ slot, patches }) => ({
     ...slot,
     schema: { ...slot.schema, ...typeIn(patches, slot.at) },
@@ -25,7 +25,11 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: 
   return [...withoutMalformed(tool), ...shown.flatMap(({ patches }) => patches), ...showSidecar(tool, typed, client)];
 }
 
-function showSlot(tool: JsonObject, { slot, at, schema, maxSize, maxInline, ...shown }: ShownSlot): JsonPatch[] {
+function showSlot(
+  tool: JsonObject,
+  { slot, at, schema, maxSize, maxInline, ...shown }: ShownSlot,
+  { host }: ClientFacts,
+): JsonPatch[] {
   const patches: JsonPatch[] = [];
   const set = (path: JsonPath, key: string, value: JsonValue | undefined) => {
     const before = valueAt(tool, [...path, key]);
@@ -33,13 +37,14 @@ function showSlot(tool: JsonObject, { slot, at, schema, maxSize, maxInline, ...s
   };
   const places = schemasOn(at);
   if (!mustTakeNull(tool, at, schema)) set(at, 'type', 'string');
-  set(at, 'format', 'uri');
+  const isPlain = host?.fileArguments === 'plain';
+  set(at, 'format', isPlain ? undefined : 'uri');
   const before = schema[KEYWORD];
   const hadModes = isObject(before) && before.transferModes !== undefined;
   // Wharf cannot upload to a server that names its own modes, unless a dialect says how
   const modes = slot.transferModes ?? (hadModes ? ['inline'] : undefined);
   const descriptor = descriptorOf(slot.accept, takesInline(slot) ? maxInline : maxSize);
-  set(at, KEYWORD, { ...descriptor, ...(modes && { transferModes: [...modes] }) });
+  set(at, KEYWORD, isPlain ? undefined : { ...descriptor, ...(modes && { transferModes: [...modes] }) });
   set(at, OLD_KEYWORD, undefined);
   const property = places.findLastIndex(({ by }) => by === 'properties');
   for (const { path } of places.slice(property, -1)) for (const name of KEYWORDS) set(path, name, undefined);

@@ -10,7 +10,9 @@ import { EVERY_MODE, SIDECAR_META } from './declared.js';
  * the modes for inside a call: it reads the keyword as SEP-2356 defines it.
  */
 export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
+  const isPlain = client.host?.fileArguments === 'plain';
   const patches = slots.flatMap(({ slot, at, schema, maxSize, maxInline }): JsonPatch[] => {
+    if (isPlain) return [];
     const there = isObject(schema['x-mcp-file']) ? schema['x-mcp-file'] : {};
     const { filenameProperty: _, ...kept } = there;
     const modes = slot.transferModes ?? EVERY_MODE;

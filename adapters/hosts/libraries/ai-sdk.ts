@@ -16,6 +16,11 @@ export const profiles: readonly HostProfile[] = [
       links: { is: 'json', source: SOURCE },
       blobs: { is: 'json', source: `${SOURCE}: the block as JSON, with its base64` },
       errors: { is: 'content', source: `${SOURCE}: isError is not looked at` },
+      keywords: {
+        is: 'refused',
+        source:
+          '@ai-sdk/google 3.0.141 sends `format`, and Gemini answers 400: google-gemini/gemini-cli #2237; 4.0 sends JSON Schema',
+      },
       user: { is: 'answer', source: 'it is a library for agents' },
     },
   },

@@ -26,6 +26,11 @@ export const profiles: readonly HostProfile[] = [
       embeddedTexts: { is: 'dropped', source: `${SOURCE}: they go into the artifact, which no model gets` },
       blobs: { is: 'dropped', source: `${SOURCE}: they go into the artifact; ${PYTHON}: a file of any type` },
       errors: { is: 'text', source: SOURCE },
+      keywords: {
+        is: 'refused',
+        source:
+          '@langchain/google-genai 2.3.2 sends each keyword in `parameters`, and Gemini answers 400: google-gemini/gemini-cli #2237',
+      },
       user: { is: 'answer', source: 'it is a library for agents' },
     },
   },

@@ -9,7 +9,10 @@ export const profiles: readonly HostProfile[] = [
     // it sends the name that its user gives the server: an operator says where it is (`like: mastra`)
     match: { names: [] },
     behaviour: {
-      structured: { is: 'content', source: `${SOURCE}: of such a result, only the texts` },
+      structured: {
+        is: 'without-content',
+        source: `${SOURCE}: the JSON alone, or the texts alone where the tool has an outputSchema`,
+      },
       images: {
         is: { reach: 'json' },
         source: `${SOURCE}: base64 as text to chat completions, nothing of it to responses`,
@@ -17,6 +20,11 @@ export const profiles: readonly HostProfile[] = [
       links: { is: 'json', source: SOURCE },
       blobs: { is: 'json', source: `${SOURCE}: the block as JSON, with its base64` },
       errors: { is: 'text', source: `${SOURCE}: the texts are thrown` },
+      meta: { is: 'results', source: `${SOURCE}: the whole result as JSON, where it has no image and no sound` },
+      keywords: {
+        is: 'refused',
+        source: '@mastra/core 1.71.0 sends `format` to Gemini, which answers 400: google-gemini/gemini-cli #2237',
+      },
       user: { is: 'answer', source: 'it is a library for agents' },
     },
   },

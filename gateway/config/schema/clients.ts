@@ -91,6 +91,13 @@ function hostSchema() {
         'What Wharf adds to `_meta` for programs. `no-errors`: nothing in results with `isError`, for hosts that show ' +
           'their model the whole of these. `drop`: nothing, for hosts that show it the whole of every result.',
       ),
+    fileArguments: z
+      .enum(['keep', 'plain'])
+      .optional()
+      .describe(
+        '`plain`: file arguments are shown as strings without `format` and the keywords that mark files, for hosts whose ' +
+          'models’ service refuses such in the schemas of tools, as Gemini’s does. What to pass is in the description.',
+      ),
     text: shownText().describe('Longer text is stored, and shown by a link, its beginning and its end. `keep`: never.'),
     errorText: shownText().describe('The same for results with `isError`; as `text` by default.'),
     opensPages: z

@@ -155,5 +155,5 @@ async function expectedFile(
   if (!cut.stored) return undefined;
   refuseDuplicates(message);
   const told = (type: NamedType) => context.names.nameAt(cut.value.path, type);
-  return files.publish(cut.stored, {}, context.subject(cut.value.path), told);
+  return files.publish(cut.stored, context.names.besideAt(cut.value.path), context.subject(cut.value.path), told);
 }

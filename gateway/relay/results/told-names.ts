@@ -1,11 +1,13 @@
 import { endsAs, hasEnding, type NamedType, nameAs, numbered } from '../../files/names/told-name.js';
 import { isObject, valueAt } from '../../json/value.js';
 import type { Limits } from '../../policy/limits.js';
+import type { FileClaims } from '../../ports/file.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { FileNames, PendingRequest, TracedRequest } from '../pending-request.js';
+import { markedAs, namedAs } from './nested-marks.js';
 
 /**
  * Arguments that may name a call's file, most certain first: outputs, then inputs. Compared without case, dots, dashes
@@ -40,6 +42,9 @@ const MAX_LABEL = 500;
 /** Labels are searched only in messages up to this size. */
 const MAX_MESSAGE = 1024 * 1024;
 
+/** An object with more members is a table, not a file and what is said of it. */
+const MOST_MEMBERS = 64;
+
 /** A name in a text: quoted, possibly with blanks, or one word. Slashes end a name. */
 const IN_TEXT =
   /["'`“]([^"'`“”\n/\\]{1,120}\.[A-Za-z0-9]{1,8})["'`”]|([^\s"'`“”<>|*?:\\/()[\]]{1,120}\.[A-Za-z0-9]{1,8})(?![\w-])/g;
@@ -49,7 +54,7 @@ interface Told {
   rank: number;
 }
 
-/** The names that a call and the texts of its result give to files without names of their own. */
+/** The names that a call, the texts of its result and the members beside a string give to files that have none in their block. */
 export class ToldNames {
   readonly #message: HeldMessage;
   /** True when the message's texts are searched. */
@@ -61,6 +66,8 @@ export class ToldNames {
   readonly #given = new Map<string, number>();
   /** Results with a file that has been named. */
   readonly #begun = new Set<string>();
+  /** Whether an object is small enough to be read, however many of its strings are files. */
+  readonly #small = new Map<JsonObject, boolean>();
 
   /** @param requestAt the request answered by the part of the message at this path */
   constructor(
@@ -94,6 +101,26 @@ export class ToldNames {
     return numbered(name, count);
   }
 
+  /** The name and the type that the members beside a string give it. @param path of the string */
+  besideAt(path: JsonPath): FileClaims {
+    const key = path.at(-1);
+    if (key === undefined || !this.#isRead) return {};
+    const holder = valueAt(this.#read(), path.slice(0, -1));
+    if (!isObject(holder) || !this.#isSmall(holder)) return {};
+    return markedAs({ holder, key }) ?? namedAs({ holder, key });
+  }
+
+  #isSmall(holder: JsonObject): boolean {
+    const isSmall = this.#small.get(holder) ?? Object.keys(holder).length <= MOST_MEMBERS;
+    this.#small.set(holder, isSmall);
+    return isSmall;
+  }
+
+  #read(): JsonValue {
+    this.#body ??= parseJson(this.#message.skeleton().toString('utf8')) as JsonValue;
+    return this.#body;
+  }
+
   #ofCall(request: TracedRequest): FileNames | undefined {
     if (!this.#ofCalls.has(request)) {
       const { arguments: args } = request.params;
@@ -106,8 +133,7 @@ export class ToldNames {
   #labelOf(path: JsonPath, type: NamedType): string | undefined {
     const index = path.at(-1);
     if (typeof index !== 'number' || index === 0 || !this.#isRead) return undefined;
-    this.#body ??= parseJson(this.#message.skeleton().toString('utf8')) as JsonValue;
-    const block = valueAt(this.#body, [...path.slice(0, -1), index - 1]);
+    const block = valueAt(this.#read(), [...path.slice(0, -1), index - 1]);
     if (!isObject(block) || block.type !== 'text' || typeof block.text !== 'string') return undefined;
     const found = [...block.text.slice(-MAX_LABEL).matchAll(IN_TEXT)].map(([, quoted, word]) => quoted ?? word ?? '');
     const names = new Set(found.filter((name) => endsAs(name, type)));

@@ -38,7 +38,11 @@ function newReader(client: ClientFacts, dialects: readonly Dialect[]): Reader {
     lifts: dialects.some((dialect) => dialect.liftsArguments?.(client) ?? false),
     hidesOutput: hidesOutput(client),
     passes: new Set(dialects.filter((dialect) => dialect.passes?.(client)).map(({ name }) => name)),
-    isPlain: Object.keys(client.capabilities).length === 0 && !client.dialects?.length && !hidesOutput(client),
+    isPlain:
+      Object.keys(client.capabilities).length === 0 &&
+      !client.dialects?.length &&
+      !hidesOutput(client) &&
+      client.host?.fileArguments !== 'plain',
   };
 }
 

@@ -269,3 +269,48 @@ describe('structuredContent that is no object, as it may be since 2026-07-28', (
     expect(result).toEqual({ resultType: 'complete', content: [], structuredContent: DATA });
   });
 });
+
+describe('a file in structuredContent', () => {
+  const REST = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`n${index}`, 1]));
+  const TYPED = { mimeType: 'image/png', data: DATA };
+  const CASES: [title: string, holder: Json, name: string][] = [
+    ['has the name and the type beside it', { name: 'Chart.png', ...TYPED }, 'Chart.png'],
+    ['has the name of a file beside it', { fileName: 'q3.png', ...TYPED }, 'q3.png'],
+    ['is named after its tool without a name beside it', { title: 'Chart', ...TYPED }, 'draw-1.png'],
+    ['is named after its tool in an object of many members', { name: 'Chart.png', ...REST, ...TYPED }, 'draw-1.bin'],
+  ];
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+
+  beforeAll(async () => {
+    const outputSchema = { type: 'object', properties: { of: { type: 'object', properties: { data: BASE64 } } } };
+    upstream = await RecordingUpstream.start({
+      methods: {
+        'tools/list': () => ({ tools: [{ name: 'draw', inputSchema: { type: 'object' }, outputSchema }] }),
+        'tools/call': ({ arguments: args }) => ({
+          content: [],
+          structuredContent: { of: CASES[(args as { one: number }).one]?.[1] },
+        }),
+      },
+    });
+    wharf = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await upstream.stop();
+  });
+
+  it.each(CASES.map(([title, , name], one) => [title, name, one] as const))('%s', async (_title, name, one) => {
+    const client = await RawClient.connect(wharf.mcp);
+    const { result } = await client.call('draw', { one });
+    const { 'dev.wharf/files': files = [] } = (result?._meta ?? {}) as { 'dev.wharf/files'?: Json[] };
+    expect(files).toEqual([
+      expect.objectContaining({
+        name,
+        mimeType: name.endsWith('.png') ? 'image/png' : 'application/octet-stream',
+        pointer: '/of/data',
+      }),
+    ]);
+  });
+});

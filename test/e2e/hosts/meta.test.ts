@@ -38,7 +38,12 @@ describe('a host that shows its model a whole result', () => {
     });
     wharf = await startWharf({
       servers: { s: { url: upstream.url, transport: 'streamable-http' } },
-      config: { clients: [{ match: { name: 'keeper' }, like: 'llamaindex', host: { meta: 'keep' } }] },
+      config: {
+        clients: [
+          { match: { name: 'keeper' }, like: 'llamaindex', host: { meta: 'keep' } },
+          { match: { name: 'my server' }, like: 'mastra' },
+        ],
+      },
     });
   });
 
@@ -61,6 +66,7 @@ describe('a host that shows its model a whole result', () => {
 
   it.each([
     ['mcp-client-cli', [], []],
+    ['my server', [], []],
     ['gemini-cli-mcp-client-files', [FILES], []],
     ['qwen-cli-mcp-client-files', [FILES], []],
     ['@langchain/mcp-adapters', [FILES], [FILES]],

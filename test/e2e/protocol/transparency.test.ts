@@ -122,9 +122,9 @@ describe('sessions', () => {
     const before = fake.requests.length;
     const answer = await client.post(LIST, { 'mcp-session-id': 'no-such-session' });
     expect(answer.status).toBe(404);
-    // some clients look for the code that official servers give
+    // some clients look for the code that official servers give, or for the status in the words
     expect(answer.messages[0]).toMatchObject({ id: 7, error: { code: -32001, data: { code: 'session_unknown' } } });
-    expect(answer.messages[0]?.error?.message).toMatch(/^Session not found/);
+    expect(answer.messages[0]?.error?.message).toMatch(/^Session not found \(HTTP 404\)/);
     expect(fake.requests.length).toBe(before);
   });
 

@@ -164,13 +164,21 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       resourceLinks: 'as-text',
       embeddedTexts: 'as-text',
       blobs: 'drop',
+      fileArguments: 'plain',
     },
   ],
   [
     'ai-sdk-mcp-client',
     '1.0.0',
     'ai-sdk',
-    { imageTypes: USUAL, imageEdge: 8000, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+    {
+      imageTypes: USUAL,
+      imageEdge: 8000,
+      errorImages: 'keep',
+      resourceLinks: 'drop',
+      blobs: 'drop',
+      fileArguments: 'plain',
+    },
   ],
   ...(['stdio: npx', 'stdio: /usr/local/bin/wharf', 'streamable-http: http://127.0.0.1:8080/mcp'] as const).map(
     (name) =>
@@ -334,11 +342,13 @@ describe('the profile of', () => {
     expect(new Hosts(hosts, []).find({ name: 'mcp', version: '0.1.0' }, undefined).profile).toBeUndefined();
     const named = { match: { name: 'my server' }, dialects: [], like: 'mastra', host: {} };
     expect(new Hosts(hosts, [named]).find({ name: 'my server', version: '1.0.0' }, undefined).host).toEqual({
-      structured: 'with-blocks',
+      structured: 'drop',
       images: 'drop',
       errorImages: 'drop',
       resourceLinks: 'drop',
       blobs: 'drop',
+      meta: 'drop',
+      fileArguments: 'plain',
     });
   });
 
