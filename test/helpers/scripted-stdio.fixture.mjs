@@ -1,9 +1,9 @@
-// A raw MCP server on stdio that answers by one of these scripts: node scripted-stdio.fixture.mjs SCRIPT [ARGUMENT]
+// A raw MCP server on stdio that answers by one of these scripts: node scripted-stdio.fixture.mjs SCRIPT [ARGUMENT] [SAYS]
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const [, , name, argument] = process.argv;
+const [, , name, argument, says] = process.argv;
 const serverInfo = { name, version: '1' };
 const opening = (capabilities) => (params) => ({ protocolVersion: params.protocolVersion, capabilities, serverInfo });
 const listed = (tool, properties = {}, more = {}) => ({
@@ -55,6 +55,18 @@ const scripts = {
     'tools/call': () => {
       calls += 1;
       return { content: [{ type: 'text', text: String(calls) }] };
+    },
+  },
+  /** Its tool logs SAYS if there is any, makes the file `asked` in the folder ARGUMENT, and ends once `go` is there. */
+  ending: {
+    initialize: opening({ tools: {}, logging: {} }),
+    'tools/list': () => listed('end'),
+    'tools/call': async () => {
+      const message = { method: 'notifications/message', params: { level: 'info', data: says } };
+      if (says) process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+      writeFileSync(join(argument, 'asked'), '');
+      while (!existsSync(join(argument, 'go'))) await new Promise((resolve) => setTimeout(resolve, 10));
+      process.exit();
     },
   },
   /** Of SEP-2356's early days: it refuses every file. */

@@ -21,6 +21,7 @@ import { BodyBounds } from '../upstream/body-bounds.js';
 import { pump } from '../upstream/pump.js';
 import { tellingOfFault } from '../upstream/server-faults.js';
 import { AnswerQueue } from './answer-queue.js';
+import type { Cancellations } from './calls/preparing.js';
 import { pingIn } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import { EarlyMessages } from './early-messages.js';
@@ -32,6 +33,8 @@ type OpenSession = (result: HeldMessage) => Promise<OpenedSession | undefined>;
 interface AnswerContext {
   deps: ChannelDeps;
   caller: Caller;
+  /** What the client cancels of a POST's requests: of these none needs an answer. */
+  cancelled?: Cancellations | undefined;
   /** Present on `initialize`: the head then waits for the result, because it carries the session's id. */
   openSession?: OpenSession;
   /** Answers a server's `ping` before that: the client cannot, because it has no session yet. */
@@ -333,8 +336,14 @@ export class AnswerRelay {
     return new GatewayError('upstream_closed', { server: this.#context.deps.server });
   }
 
+  /** The open requests that the client has not cancelled. */
+  get #awaited(): string[] {
+    const { cancelled } = this.#context;
+    return [...this.#pending.keys()].filter((id) => !cancelled?.has(id));
+  }
+
   get #owes(): boolean {
-    if (this.#answer.status >= 300 || this.#pending.size === 0) return false;
+    if (this.#answer.status >= 300 || this.#awaited.length === 0) return false;
     return this.#answer.kind === 'sse' ? !this.#hasEventIds : this.#forwarded === 0;
   }
 
@@ -362,7 +371,7 @@ export class AnswerRelay {
   }
 
   async #answerPending(error: GatewayError): Promise<void> {
-    const ids = [...this.#pending.keys()];
+    const ids = this.#awaited;
     for (const _ of ids) noteError(this.#exchange.facts, error);
     // a JSON body is one text: to a batch, a list
     if (this.#isOne && this.#forwarded === 0 && this.#context.caller.messages?.isBatch)

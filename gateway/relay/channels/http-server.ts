@@ -22,7 +22,7 @@ import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } fro
 import { onceBegun, pump } from '../upstream/pump.js';
 import { askedBy, mayBeFault, noteFault } from '../upstream/server-faults.js';
 import { viewOf } from '../upstream/view.js';
-import { noteCancelled, unlessCancelled } from './calls/preparing.js';
+import { Cancellations, noteCancelled } from './calls/preparing.js';
 import type { ChannelDeps } from './deps.js';
 import { AnswerRelay } from './http-answer.js';
 import { openSession } from './open-session.js';
@@ -34,6 +34,12 @@ const FAREWELL_MS = 10_000;
 
 /** Sees the answer to a POST first; true when it took the exchange over. */
 export type TakesOver = (answer: UpstreamAnswer) => Promise<boolean>;
+
+interface Posted {
+  /** Set where the answer to it may open a session. */
+  initialize?: PendingRequest | undefined;
+  cancelled?: Cancellations;
+}
 
 /** One server behind Streamable HTTP: every exchange has its own channel. */
 export class HttpServer {
@@ -60,6 +66,16 @@ export class HttpServer {
    * @param takesOver sees the answer first
    */
   async post(asked: Asked, takesOver?: TakesOver): Promise<void> {
+    noteCancelled(asked);
+    const cancelled = new Cancellations(asked);
+    try {
+      await this.#post(asked, cancelled, takesOver);
+    } finally {
+      cancelled.end();
+    }
+  }
+
+  async #post(asked: Asked, cancelled: Cancellations, takesOver?: TakesOver): Promise<void> {
     const { exchange, messages, session, client, inquire } = asked;
     const { principal, identity, signal } = exchange;
     checkHeaderMethod(messages);
@@ -75,9 +91,8 @@ export class HttpServer {
       hasParamHeaders,
       takesBatches: true,
     };
-    noteCancelled(asked);
     const prepared = toUpstream(messages, context);
-    const outgoing = prepared instanceof Promise ? await unlessCancelled(prepared, asked) : prepared;
+    const outgoing = prepared instanceof Promise ? await cancelled.unlessAll(prepared) : prepared;
     // as a server answers that has stopped: with nothing
     if (!outgoing) return exchange.reply.all({ status: 202, body: 'other' });
     let answer: UpstreamAnswer | undefined;
@@ -95,7 +110,7 @@ export class HttpServer {
       const hasGrown = outgoing.messages[0].length > messages.bytes.length;
       if (hasGrown && answer.status === 413 && answer.kind === 'bytes') throw this.#refused(answer);
       const { initialize } = messages;
-      await this.#relay(sent, answer, initialize && answer.status === 200 ? initialize : undefined);
+      await this.#relay(sent, answer, { cancelled, initialize: answer.status === 200 ? initialize : undefined });
     } catch (error) {
       // what its client does not get is not read to its end, and would keep its connection
       answer?.body.destroy();
@@ -177,8 +192,7 @@ export class HttpServer {
     return this.#upstream.open({ method, headers, principal, identity }, signal);
   }
 
-  /** @param initialize set where the answer to it may open a session */
-  async #relay(caller: Caller, answer: UpstreamAnswer, initialize?: PendingRequest): Promise<void> {
+  async #relay(caller: Caller, answer: UpstreamAnswer, { initialize, cancelled }: Posted = {}): Promise<void> {
     const { exchange, messages, session } = caller;
     // The upstream has forgotten its session: so does Wharf, and the client initializes again. A GET shows no such thing:
     // a server without that stream often has no route for it, and its next POST tells.
@@ -206,6 +220,7 @@ export class HttpServer {
     const context = {
       deps: this.#deps,
       caller,
+      cancelled,
       ...(initialize && {
         openSession: (message: HeldMessage) => {
           const upstreamSession = single(answer.headers['mcp-session-id']);

@@ -212,9 +212,10 @@ export class PostStream {
     return this.files?.over([id]);
   }
 
-  /** Gives every open request this error, as the answer's status if that is still possible. */
+  /** Gives every open request that is not cancelled this error, as the answer's status if that is still possible. */
   async fail(error: GatewayError, originalId: (id: string) => string): Promise<void> {
     const { facts } = this.exchange;
+    if (this.isCancelled) return this.#endUnanswered();
     if (!this.begun && !this.gone) {
       clearTimeout(this.#headTimer);
       // the awaiter logs and counts it
@@ -224,7 +225,8 @@ export class PostStream {
     }
     if (this.gone) noteError(facts, error);
     else tellError(this.#deps, error, this.exchange);
-    for (const id of [...this.pending.keys()]) await this.send([errorAnswer(error, originalId(id))], [id]);
+    for (const id of this.awaited) await this.send([errorAnswer(error, originalId(id))], [id]);
+    if (this.isCancelled) this.#endUnanswered();
   }
 
   /** What the client calls a request that is answered now; the channel may call it otherwise. */
@@ -251,11 +253,14 @@ export class PostStream {
     if (!this.isCancelled || this.#cancelTimer) return;
     this.#cancelTimer = setTimeout(() => {
       // an answer that arrived meanwhile is sent completely, however slow its client is
-      if (!this.isCancelled) return;
-      // a plain JSON answer would have to contain one; unwanted requests get none
-      if (!this.#reply.begun && !this.gone) this.#reply.all({ status: 202, body: 'other' });
-      this.#end();
+      if (this.isCancelled) this.#endUnanswered();
     }, CANCELLED_WAIT_MS).unref();
+  }
+
+  /** A plain JSON answer would have to contain one; unwanted requests get none. */
+  #endUnanswered(): void {
+    if (!this.#reply.begun && !this.gone) this.#reply.all({ status: 202, body: 'other' });
+    this.#end();
   }
 
   #end(): void {

@@ -63,3 +63,46 @@ describe('a call that is cancelled before its server has been sent it', () => {
     expect(messages.at(-1)).toMatchObject({ id: 8, result: { content: [{ text: '1' }] } });
   });
 });
+
+describe('a call that is cancelled while its server works on it', () => {
+  const calls = ({ body }: { body: Buffer }) => body.includes('"tools/call"');
+
+  it.each([
+    ['ends', {}],
+    ['breaks off', { cut: 'rst' }],
+  ] as const)('gets no error when its stream %s without an answer', async (_, end) => {
+    fake = await startFakeUpstream({ transport: 'sse', session: true });
+    const server = fake;
+    const cancelled = gate();
+    const stream = { contentType: 'text/event-stream', framing: 'chunked', body: ': working\n\n', ...end } as const;
+    server.respond = (request) => (calls(request) ? { after: cancelled.opened, ...stream } : undefined);
+    wharf = await startWharf({ servers: { fake: { url: server.url, transport: 'streamable-http' } } });
+    const client = await RawClient.connect(wharf.mcp);
+    const called = client.post(call(7, 'echo'));
+    await until(() => server.requests.some(calls));
+    await client.post(cancel(7));
+    cancelled.open();
+    expect((await called).messages).toEqual([]);
+    // its id is free, and a call that is not cancelled is told of the same end
+    expect((await client.post(call(7, 'echo'))).messages).toMatchObject([
+      { id: 7, error: { data: { code: 'upstream_closed' } } },
+    ]);
+  });
+
+  it.each([
+    ['not begun', ''],
+    ['begun', 'working'],
+  ])('gets no error when its stdio server ends while its answer has %s', async (_, says) => {
+    folder = await mkdtemp(join(tmpdir(), 'wharf-cancelled-'));
+    const [asked, go] = [join(folder, 'asked'), join(folder, 'go')];
+    const command = [process.execPath, SCRIPT, 'ending', folder, says];
+    wharf = await startWharf({ servers: { ending: { command } } });
+    const client = await RawClient.connect(wharf.mcp);
+    const called = client.post(call(7, 'end'));
+    await until(() => existsSync(asked));
+    await client.post(cancel(7));
+    await writeFile(go, '');
+    const { messages } = await called;
+    expect(messages.filter((message) => 'id' in message)).toEqual([]);
+  });
+});

@@ -2,36 +2,70 @@ import type { ToUpstream } from '../../arguments/to-upstream.js';
 import type { Asked } from '../../caller.js';
 import type { Session } from '../../session.js';
 
-/** Requests of a session that are not sent yet, by their ids, each with whether its client has cancelled it. */
-const PREPARED = new WeakMap<Session, Map<string, { isCancelled: boolean }>>();
+interface Mark {
+  isCancelled: boolean;
+}
 
-/**
- * Waits for what is prepared for a server, such as the declaration of the called tool. A cancellation that comes meanwhile
- * would overtake its request, which the server would then work on although its client has given it up.
- * @returns undefined when the client has cancelled all of it: it is not to be sent
- */
-export async function unlessCancelled(
-  prepared: Promise<ToUpstream>,
-  { session, messages }: Asked,
-): Promise<ToUpstream | undefined> {
-  if (!session) return prepared;
-  const open = PREPARED.get(session) ?? new Map<string, { isCancelled: boolean }>();
-  PREPARED.set(session, open);
-  const mine = messages.requests.map(({ id }) => ({ id, mark: { isCancelled: false } }));
-  for (const { id, mark } of mine) open.set(id, mark);
-  try {
+/** Requests of a session that are under way, by their ids, each with whether its client has cancelled it. */
+const UNDER_WAY = new WeakMap<Session, Map<string, Mark>>();
+
+/** What a client cancels of the requests of one POST, from its making to its `end()`. */
+export class Cancellations {
+  readonly #open: Map<string, Mark> | undefined;
+  readonly #marks = new Map<string, Mark>();
+
+  constructor({ session, messages }: Asked) {
+    if (!session) return;
+    const open = UNDER_WAY.get(session) ?? new Map<string, Mark>();
+    UNDER_WAY.set(session, open);
+    this.#open = open;
+    for (const { id } of messages.requests) {
+      const mark = { isCancelled: false };
+      this.#marks.set(id, mark);
+      open.set(id, mark);
+    }
+  }
+
+  has(id: string): boolean {
+    return this.#marks.get(id)?.isCancelled === true;
+  }
+
+  /**
+   * Waits for what is prepared for a server, such as the declaration of the called tool. A cancellation that comes meanwhile
+   * would overtake its request, which the server would then work on although its client has given it up.
+   * @returns undefined when the client has cancelled all of it: it is not to be sent
+   */
+  async unlessAll(prepared: Promise<ToUpstream>): Promise<ToUpstream | undefined> {
     const outgoing = await prepared;
-    if (mine.length === 0 || mine.some(({ mark }) => !mark.isCancelled)) return outgoing;
+    if (!this.#areAll) return outgoing;
     await outgoing.done?.();
     return undefined;
+  }
+
+  end(): void {
+    for (const [id, mark] of this.#marks) if (this.#open?.get(id) === mark) this.#open.delete(id);
+  }
+
+  get #areAll(): boolean {
+    if (this.#marks.size === 0) return false;
+    for (const { isCancelled } of this.#marks.values()) if (!isCancelled) return false;
+    return true;
+  }
+}
+
+/** Waits as `unlessAll` for a POST whose cancellations its channel knows once it is sent. */
+export async function unlessCancelled(prepared: Promise<ToUpstream>, asked: Asked): Promise<ToUpstream | undefined> {
+  const cancelled = new Cancellations(asked);
+  try {
+    return await cancelled.unlessAll(prepared);
   } finally {
-    for (const { id, mark } of mine) if (open.get(id) === mark) open.delete(id);
+    cancelled.end();
   }
 }
 
 /** The client no longer wants these, by their ids. */
 export function noteCancelled({ session, messages: { cancelled } }: Asked): void {
-  const open = session && PREPARED.get(session);
+  const open = cancelled.length > 0 && session && UNDER_WAY.get(session);
   if (!open) return;
   for (const id of cancelled) {
     const mark = open.get(id);
