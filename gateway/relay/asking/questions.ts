@@ -133,7 +133,7 @@ export class Questions {
   }
 
   /**
-   * Who was asked a question that this client may tell of; undefined where there is no such question.
+   * The principal who was asked, if this client may report on the question; undefined for any other token.
    * @param token its id, if it is one of Wharf's
    */
   async askedWith(token: JsonValue, asker: Asker): Promise<string | undefined> {

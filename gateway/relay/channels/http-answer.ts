@@ -21,7 +21,7 @@ import { BodyBounds } from '../upstream/body-bounds.js';
 import { pump } from '../upstream/pump.js';
 import { tellingOfFault } from '../upstream/server-faults.js';
 import { AnswerQueue } from './answer-queue.js';
-import type { Cancellations } from './calls/preparing.js';
+import type { Cancellations } from './calls/cancellations.js';
 import { pingIn } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import { EarlyMessages } from './early-messages.js';

@@ -22,7 +22,7 @@ import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } fro
 import { onceBegun, pump } from '../upstream/pump.js';
 import { askedBy, mayBeFault, noteFault } from '../upstream/server-faults.js';
 import { viewOf } from '../upstream/view.js';
-import { Cancellations, noteCancelled } from './calls/preparing.js';
+import { Cancellations, noteCancelled } from './calls/cancellations.js';
 import type { ChannelDeps } from './deps.js';
 import { AnswerRelay } from './http-answer.js';
 import { openSession } from './open-session.js';

@@ -14,7 +14,7 @@ import { declaredBy } from '../upstream/declared.js';
 import { OwnRequests } from '../upstream/own-channel.js';
 import { viewOf } from '../upstream/view.js';
 import { CallTasks } from './calls/call-tasks.js';
-import { noteCancelled, unlessCancelled } from './calls/preparing.js';
+import { noteCancelled, unlessCancelled } from './calls/cancellations.js';
 import type { ChannelDeps } from './deps.js';
 import { GetStream } from './get-stream.js';
 import { ChannelInbox, type InboxOptions, type OpenShared } from './inbox.js';

@@ -49,6 +49,28 @@ describe('a call that is cancelled before its server has been sent it', () => {
     expect((await client.post(call(7, 'echo'))).messages[0]).toMatchObject({ id: 7 });
   });
 
+  it('is made all the same where another token of the session says so (passthrough)', async () => {
+    fake = await startFakeUpstream({ transport: 'json', session: true });
+    const server = fake;
+    const list = '{"jsonrpc":"2.0","id":"wharf-1","result":{"tools":[]}}';
+    const listed = gate();
+    server.respond = ({ body, headers }) => {
+      if (headers.authorization === 'Bearer made-up') return { status: 401, contentType: 'text/plain', body: 'no' };
+      if (!body.includes('"tools/list"')) return undefined;
+      return { after: listed.opened, contentType: 'application/json', body: list };
+    };
+    const servers = { fake: { url: server.url, transport: 'streamable-http' } };
+    wharf = await startWharf({ servers, config: { auth: { use: 'passthrough' } } });
+    const version = '2025-06-18';
+    const client = await RawClient.connect(wharf.mcp, version, { headers: { authorization: 'Bearer first' } });
+    const called = client.post(call(7, 'echo'));
+    await until(() => server.requests.some(({ body }) => body.includes('"tools/list"')));
+    const stranger = { authorization: 'Bearer made-up', 'mcp-session-id': String(client.session) };
+    expect((await RawClient.of(wharf.mcp, version, stranger).post(cancel(7))).status).toBe(401);
+    listed.open();
+    expect((await called).messages[0]).toMatchObject({ id: 7 });
+  });
+
   it('is not made over stdio', async () => {
     folder = await mkdtemp(join(tmpdir(), 'wharf-cancelled-'));
     const [asked, go] = [join(folder, 'asked'), join(folder, 'go')];

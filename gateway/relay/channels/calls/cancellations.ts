@@ -3,6 +3,7 @@ import type { Asked } from '../../caller.js';
 import type { Session } from '../../session.js';
 
 interface Mark {
+  readonly principal: string;
   isCancelled: boolean;
 }
 
@@ -14,13 +15,13 @@ export class Cancellations {
   readonly #open: Map<string, Mark> | undefined;
   readonly #marks = new Map<string, Mark>();
 
-  constructor({ session, messages }: Asked) {
+  constructor({ session, messages, exchange: { principal } }: Asked) {
     if (!session) return;
     const open = UNDER_WAY.get(session) ?? new Map<string, Mark>();
     UNDER_WAY.set(session, open);
     this.#open = open;
     for (const { id } of messages.requests) {
-      const mark = { isCancelled: false };
+      const mark = { principal, isCancelled: false };
       this.#marks.set(id, mark);
       open.set(id, mark);
     }
@@ -63,12 +64,15 @@ export async function unlessCancelled(prepared: Promise<ToUpstream>, asked: Aske
   }
 }
 
-/** The client no longer wants these, by their ids. */
-export function noteCancelled({ session, messages: { cancelled } }: Asked): void {
+/**
+ * The client no longer wants these, by their ids. Another token of the session changes nothing here: with one that is made up, a
+ * stranger would stop calls that the server has not been asked about.
+ */
+export function noteCancelled({ session, messages: { cancelled }, exchange: { principal } }: Asked): void {
   const open = cancelled.length > 0 && session && UNDER_WAY.get(session);
   if (!open) return;
   for (const id of cancelled) {
     const mark = open.get(id);
-    if (mark) mark.isCancelled = true;
+    if (mark?.principal === principal) mark.isCancelled = true;
   }
 }
