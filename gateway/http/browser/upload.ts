@@ -215,7 +215,7 @@ function draw(entry: Listed): void {
   // once, not with every byte
   if (document.title !== before) {
     if (one.phase === 'paused') say(TEXTS.said.paused);
-    if (one.phase === 'waiting') say(TEXTS.said.waiting);
+    if (one.phase === 'waiting') say(TEXTS.said.waiting(one.problem ?? TEXTS.lost));
   }
   if (one.phase === 'failed') {
     complain(several ? `${shownName(one.file.name)}: ${one.problem ?? TEXTS.refused}` : (one.problem ?? TEXTS.refused));
