@@ -90,7 +90,9 @@ function FileRow({ file, change }: { file: FileRecord; change: string | undefine
         <br />
         <code>{id}</code>
       </td>
-      <td>{principal}</td>
+      <td>
+        <Told text={principal} />
+      </td>
       <td>
         {server ?? 'an upload'}
         {server !== undefined && tool !== undefined && (

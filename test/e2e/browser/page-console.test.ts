@@ -70,8 +70,8 @@ async function post(server: string, message: object, session?: string): Promise<
 }
 
 /** Opens a session as a host would. */
-async function session(server: string): Promise<string> {
-  const clientInfo = { name: 'claude-code', version: '2.1' };
+async function session(server: string, name = 'claude-code'): Promise<string> {
+  const clientInfo = { name, version: '2.1' };
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
   const answer = await post(server, { method: 'initialize', params });
   await answer.text();
@@ -207,6 +207,19 @@ describe('the console', () => {
       ...{ what: 'control', allowed: true, actor: 'ann', subject: 'end session' },
       ...{ principal: 'ci', server: 'quiet' },
     });
+  });
+
+  it('keeps what an operator presses in sight beside a client whose name has no end', async () => {
+    await session('quiet', 'x'.repeat(300));
+    const { page } = await logIn(OPERATOR);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto(`${wharf.adminUrl}/sessions`);
+    const row = page.getByRole('row').filter({ hasText: 'xxxx' });
+    const [line, end] = await Promise.all([row.boundingBox(), row.getByRole('button').boundingBox()]);
+    expect(line?.height).toBeLessThan(130);
+    expect((end?.x ?? 0) + (end?.width ?? 0)).toBeLessThan(1280);
+    // a date is not broken after its hyphens
+    expect((await row.getByText('2025-06-18').boundingBox())?.height).toBeLessThan(30);
   });
 
   it('lets an operator revoke a file, which is gone for its link, and a viewer see it', async () => {
