@@ -13,15 +13,7 @@ import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
 import { takesAnything } from '../origin/browser-request.js';
 import { requestText } from '../short-body.js';
-import {
-  ConsoleAccess,
-  type ConsoleContext,
-  type ConsoleEnv,
-  isVisit,
-  keyPage,
-  placeAfter,
-  problemPage,
-} from './console-access.js';
+import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, keyPage, placeAfter } from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
 import { type TryDeps, tryRoutes } from './console-try.js';
 
@@ -112,14 +104,10 @@ function changes(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEn
   const app = new Hono<ConsoleEnv>();
   type Work = (form: URLSearchParams, user: ConsoleUser, c: ConsoleContext) => Promise<string>;
   const form = (path: string, work: Work) =>
-    app.post(path, async (c) => {
-      const user = access.operatorOf(c);
-      try {
-        return moved(await work(await formOf(c), user, c));
-      } catch (error) {
-        return problemPage(error, user, c);
-      }
-    });
+    app.post(
+      path,
+      access.done(async (user, c) => moved(await work(await formOf(c), user, c))),
+    );
   form('/stored/change', async (given, { name }, { req }) => {
     const [id, action] = [given.get('id') ?? '', given.get('action') ?? ''];
     if (!isFileId(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });

@@ -6,7 +6,7 @@ import { keyHash } from '../../helpers/bytes.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { recorder } from '../audit/recorder.js';
 import { openBrowser } from './chromium.js';
-import { close, open as openPage, type Watched } from './lab.js';
+import { close, faults, open as openPage, type Watched } from './lab.js';
 import { look } from './looks.js';
 
 const OPERATOR = 'the-key-of-an-operator';
@@ -220,6 +220,20 @@ describe('the console', () => {
     expect((end?.x ?? 0) + (end?.width ?? 0)).toBeLessThan(1280);
     // a date is not broken after its hyphens
     expect((await row.getByText('2025-06-18').boundingBox())?.height).toBeLessThan(30);
+  });
+
+  it('says to who presses a button after the login has ended that nothing was done, and leads back', async () => {
+    const open = await session('quiet');
+    const { page } = await logIn(OPERATOR);
+    await page.goto(`${wharf.adminUrl}/sessions`);
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'End session' }).first().click();
+    await page.getByRole('alert').getByText('Your login has ended, and nothing was done.').waitFor();
+    expect(await faults(watched)).toEqual([]);
+    expect((await post('quiet', { method: 'ping' }, open)).status).toBe(200);
+    await page.getByLabel('Your key').fill(OPERATOR);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
   });
 
   it('lets an operator revoke a file, which is gone for its link, and a viewer see it', async () => {
