@@ -172,6 +172,7 @@ export const TEXTS = {
   digest: 'SHA-256',
   notStored: 'The file was not stored',
   nothingStored: 'Nothing has been stored.',
+  notShown: 'The page cannot be shown now',
   tryAgain: 'Try again',
 } as const;
 
