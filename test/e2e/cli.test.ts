@@ -52,6 +52,22 @@ describe('wharf', () => {
     expect(out).toMatch(/Examples:[\s\S]*wharf -- npx[\s\S]*paste the URL/);
   });
 
+  it.each([
+    [],
+    ['check'],
+    ['doctor'],
+    ['inspect'],
+    ['explain'],
+    ['files'],
+    ['probe'],
+    ['schema'],
+    ['stdio'],
+    ['audit'],
+  ])('help of %j fits into 80 columns', async (...command) => {
+    const { out } = await wharf(...command, '--help');
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
   it.each(['check', 'inspect', 'schema', 'stdio'])('help %s is what %s --help is', async (command) => {
     const help = await wharf('help', command);
     expect(help).toEqual(await wharf(command, '--help'));
