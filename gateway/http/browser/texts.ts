@@ -115,7 +115,7 @@ export const TEXTS = {
     count === 1
       ? '1 file of the list is not uploaded, and is left out.'
       : `${count} files of the list are not uploaded, and are left out.`,
-  notFinished: 'The server could not be reached. Press Done again.',
+  notFinished: (why = 'The server could not be reached.') => `${why} Press Done again.`,
 
   // for readers who cannot see the progress bar
   said: {

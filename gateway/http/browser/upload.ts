@@ -16,7 +16,7 @@ import { percentOf, titleOf } from './title.js';
 import { type Shown, Transfer } from './transfer.js';
 import { askOffset, begunUrl, isSame, tusWire } from './tus-wire.js';
 import { watchTicket } from './watch.js';
-import { Refused, type Wire } from './wire.js';
+import { Later, Refused, type Wire } from './wire.js';
 
 /** Percent between two announcements to readers who cannot see the bar. */
 const SAID_EVERY = 25;
@@ -312,7 +312,12 @@ async function finishSeveral(): Promise<void> {
     isFinishing = false;
     drawPage();
     if (thrown instanceof Refused && thrown.closed !== undefined) close(thrown.closed);
-    else complain(thrown instanceof Refused ? thrown.message : TEXTS.notFinished);
+    else
+      complain(
+        thrown instanceof Refused
+          ? thrown.message
+          : TEXTS.notFinished(thrown instanceof Later ? thrown.message : undefined),
+      );
   }
 }
 

@@ -10,7 +10,7 @@ import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { until } from '../../helpers/wait.js';
 import { openBrowser } from './chromium.js';
-import { close, faults, open, SLOW, throttle, type Watched } from './lab.js';
+import { close, faults, open, SLOW, tab, throttle, type Watched } from './lab.js';
 
 let browser: Browser;
 let server: UploadServer;
@@ -71,6 +71,26 @@ describe('the upload page, in Chromium', () => {
     expect(await page.title()).toBe('Uploaded · Wharf');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Uploaded');
     expect(await faults(watched)).toEqual([]);
+  });
+
+  it('keeps what is picked while its script is on its way', async () => {
+    const { url, uri } = await server.authorize();
+    const page = await tab(browser);
+    let arrive = () => {};
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    await page.route('**/assets/**', async (route) => {
+      await arrived;
+      await route.continue();
+    });
+    await page.goto(url, { waitUntil: 'commit' });
+    await page.locator('#file').setInputFiles(BIG);
+    arrive();
+    await page.getByText('2 MB · Not sent yet').waitFor();
+    // the button has the focus
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Uploaded', exact: true }).waitFor();
+    expect(await server.digestOf(uri)).toBe(sha256Url(BIG.buffer));
+    await close(page);
   });
 
   it('takes what is dropped on it, with nothing but keys after that', async () => {
