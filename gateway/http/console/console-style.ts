@@ -37,7 +37,7 @@ thead th { border-top: 0; color: var(--soft); font-weight: 600; white-space: now
 td { min-width: 5rem; overflow-wrap: break-word }
 td code { display: inline-block; max-width: 32ch; overflow-wrap: break-word }
 td bdi { display: inline-block; max-width: 24ch; overflow-wrap: break-word }
-td .whole, td summary { white-space: nowrap }
+td .whole, td summary, td button { white-space: nowrap }
 time { white-space: nowrap }
 code { font: .875em ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace }
 button { min-height: 2rem; padding: .25rem .875rem; border: 1px solid var(--sea); border-radius: .5rem; background: var(--sea); color: var(--on); font: inherit; font-weight: 600; cursor: pointer }
