@@ -88,9 +88,12 @@ function pages(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv>
   page('/stored', async (user, { req }) => {
     const search = searchIn(req.query());
     const { filter } = search;
-    const found = await filesFor(sources, search);
+    const problem = filter.digest !== undefined && digestIn(filter.digest) === undefined ? NO_DIGEST : undefined;
+    const found = problem === undefined ? await filesFor(sources, search) : { files: [] };
     const next = found.next === undefined ? undefined : `/stored?${queryOf({ filter, after: found.next })}`;
-    return <FilesPage user={user} filter={filter} found={found} query={queryOf(search)} next={next} />;
+    return (
+      <FilesPage user={user} filter={filter} found={found} query={queryOf(search)} next={next} problem={problem} />
+    );
   });
   app.get('/audit.csv', async (c) => {
     access.userOf(c);
@@ -152,6 +155,10 @@ function asJson(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv
   facts('/config', () => sources.config());
   return app;
 }
+
+/** To who looks for what no file can have. */
+const NO_DIGEST =
+  'This is not a digest: it has 64 hexadecimal digits, as sha256sum prints it, or is the same in base64url.';
 
 /** Which files are looked for, and the id behind which they begin. */
 interface Search {

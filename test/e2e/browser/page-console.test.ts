@@ -267,6 +267,13 @@ describe('the console', () => {
     expect(audit.entries.at(-2)).toMatchObject({ what: 'control', actor: 'ann', subject: 'revoke', principal: 'ci' });
   });
 
+  it('says that no file can have what is no digest, and looks no further', async () => {
+    const { page } = await logIn(VIEWER);
+    await page.goto(`${wharf.adminUrl}/stored?digest=zzz`);
+    await page.getByText('This is not a digest: it has 64 hexadecimal digits').waitFor();
+    expect(await page.getByRole('link', { name: 'More' }).count()).toBe(0);
+  });
+
   it('records who logs in, and that others tried', async () => {
     audit.entries.length = 0;
     await logIn(VIEWER);
