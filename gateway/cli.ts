@@ -61,18 +61,20 @@ Examples:
   wharf -- npx -y @modelcontextprotocol/server-filesystem /data
       front one stdio server; everything after -- is its command
   wharf --env API_KEY -- npx -y some-mcp-server
-      with a variable that is set here; beside those the command gets ${INHERITED_WORDS} only
+      with a variable that is set here; beside those the command gets only
+      ${INHERITED_WORDS}
   wharf --config wharf.yaml
       front many; see "wharf schema" and CONFIG.md for every setting
   wharf --config claude_desktop_config.json
       the mcpServers file of a desktop host works as it is
 
   wharf stdio -- npx -y @modelcontextprotocol/server-filesystem /data
-      the same on standard input and output, for desktop hosts that start their servers
+      the same on standard input and output, for desktop hosts that start
+      their servers
 
-Then paste the URL that Wharf prints into your MCP client. Big files in tool results arrive as links.
-Without a config, files are kept for 24 hours in your state folder (~/.local/state/wharf) and Wharf
-listens on 127.0.0.1:8080.
+Then paste the URL that Wharf prints into your MCP client. Big files in tool
+results arrive as links. Without a config, files are kept for 24 hours in your
+state folder (~/.local/state/wharf) and Wharf listens on 127.0.0.1:8080.
 `;
 
 /** Refuses an option that is given twice, unless it gathers its values: the first one would be lost without a word. */

@@ -40,12 +40,13 @@ const EXPLAIN_HELP = `
 Examples:
   wharf explain upload_too_large
   wharf explain --client claude-code --version 2.1.280
-      which known host this is, what it shows of results, what Wharf does about it, and where each fact is from
+      which known host this is, what it shows of results, what Wharf does about
+      it, and where each fact is from
   wharf explain --client my-agent --config wharf.yaml
       the same with the clients: of a config
   wharf explain --config wharf.yaml --server hr --tool delete_user --key ci
-      whether this caller may use the server and the tool, which rule decides, and which limits apply; --client adds
-      those of its host
+      whether this caller may use the server and the tool, which rule decides,
+      and which limits apply; --client adds those of its host
 
 A client's name and version are in its initialize request, and in Wharf's log.`;
 

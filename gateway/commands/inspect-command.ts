@@ -25,12 +25,12 @@ export function addInspectCommand(
   const inspect = program
     .command('inspect')
     .description("list each server's tools and propose the config of those that take files; exit 1 if a server fails")
-    .usage('[options] (--config FILE [server] | --upstream URL | -- COMMAND…)')
+    .usage('[options] (-c FILE [server] | -u URL | -- COMMAND…)')
     .argument('[server]', 'only this server of the config');
   addSources(inspect, 'ask')
     .addHelpText(
       'after',
-      '\nEach answer of a server is waited for up to timeouts.queue (30s); then the next server is asked.',
+      '\nEach answer of a server is waited for up to timeouts.queue (30s); then the next\nserver is asked.',
     )
     .action((server: string | undefined, options: Sources, command: Command) => {
       if (server !== undefined && options.config === undefined)

@@ -51,7 +51,13 @@ async function aboutClient({ client, file, principal }: ExplainClient, adapters:
   const hosts = new Hosts(adapters.hosts, loaded?.config.clients ?? []);
   const found = hosts.find(clientOf(client), principal);
   const isKnown = found.profile !== undefined || found.entry !== undefined;
-  print(explainHost(client, (isKnown ? undefined : hostNamed(client, adapters.hosts)) ?? found, adapters.hosts));
+  const named = isKnown ? found : hostNamed(client, adapters.hosts);
+  const names = adapters.hosts.flatMap(({ name, match }) => [
+    name,
+    ...match.names.map((one) => one.replaceAll('*', '')),
+  ]);
+  const near = named === undefined ? nearest(clientOf(client).name, names) : undefined;
+  print(explainHost(client, named ?? found, adapters.hosts, near));
   return 0;
 }
 

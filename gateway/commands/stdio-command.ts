@@ -21,7 +21,7 @@ export function addStdioCommand(program: Command, words: readonly string[], take
   const command = program
     .command('stdio')
     .description('front one server on standard input and output, for desktop hosts: wharf stdio -- COMMAND…')
-    .usage('[options] (--config FILE [server] | --upstream URL | -- COMMAND…)')
+    .usage('[options] (-c FILE [server] | -u URL | -- COMMAND…)')
     .argument('[server]', 'which of the servers in the config file');
   addSources(command, 'front')
     .option('--listen <host:port>', 'where links are served (127.0.0.1, on a port that the system chooses)')

@@ -37,13 +37,18 @@ const HELP = `
 Examples:
   wharf files list --config wharf.yaml --principal ann --older-than 7d
   wharf files show --config wharf.yaml f_3q2…
-  wharf files revoke --config wharf.yaml f_3q2…    no link of Wharf's and no handle leads to it then, on any replica;
-                                                   a presigned link that was given out works until links.ttl
-  wharf files remove --config wharf.yaml f_3q2…    the bytes too, so that presigned links end as well
-  wharf files remove --config wharf.yaml --principal ann     everything of a person who leaves
-  wharf files hold --config wharf.yaml f_3q2…      it is neither swept nor removed until: wharf files release
+  wharf files revoke --config wharf.yaml f_3q2…
+      no link of Wharf's and no handle leads to it then, on any replica; a
+      presigned link that was given out works until links.ttl
+  wharf files remove --config wharf.yaml f_3q2…
+      the bytes too, so that presigned links end as well
+  wharf files remove --config wharf.yaml --principal ann
+      everything of a person who leaves
+  wharf files hold --config wharf.yaml f_3q2…
+      it is neither swept nor removed until: wharf files release
 
-The gateway must be running and have an admin port; files are managed only from its own machine or container.`;
+The gateway must be running and have an admin port; files are managed only from
+its own machine or container.`;
 
 function adviceOnVerb(what: string | undefined): string {
   if (what === undefined)

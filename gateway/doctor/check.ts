@@ -60,7 +60,8 @@ async function runOne(check: Check, signal: AbortSignal): Promise<Found> {
   // it may also end after everything else
   ended.catch(() => {});
   const found = await Promise.race([(async () => check.run(both))(), ended]).catch(
-    (error: unknown): Finding => failed(error, check),
+    // what to do about a check that was broken off is not what to do about its part
+    (error: unknown): Finding => (signal.aborted ? { state: 'failed', text: 'interrupted' } : failed(error, check)),
   );
   const text = redactText(found.text);
   const state = found.state === 'failed' && check.isMinor ? 'warning' : found.state;

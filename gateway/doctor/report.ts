@@ -4,10 +4,13 @@ import type { Found } from './check.js';
 
 const SIGNS = { ok: '✓', warning: '!', failed: '✗', skipped: '–' } as const;
 
+/** Characters of the column of titles: the name of a server may be longer, and then moves its own line alone. */
+const MOST_WIDTH = 34;
+
 /** One line per check, grouped, and below it what to do. */
 export function doctorText(found: readonly Found[]): string {
   const groups = [...new Set(found.map(({ group }) => group))];
-  const width = Math.max(...found.map(({ title }) => title.length));
+  const width = Math.max(...found.map(({ title }) => title.length).filter((length) => length <= MOST_WIDTH), 0);
   const lines = groups.flatMap((group) => [
     group,
     ...found

@@ -121,7 +121,7 @@ export const OF_REQUESTS = {
   },
   server_unknown: {
     why: 'The first part of the path is not the name of a server in the config. Only callers that may come in are told: where keys or tokens are asked for, others get the same 401 at each name, and cannot find out which servers there are.',
-    todo: 'Use one of the paths in the text, or add the server to `servers`.',
+    todo: 'Use the path of a server that there is, or add the server to `servers`.',
     facts: { server: 'docs', paths: ['/files/mcp', '/ocr/mcp'] },
   },
   session_required: {

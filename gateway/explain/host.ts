@@ -24,11 +24,17 @@ const ABOUT: Readonly<Record<keyof HostBehaviour, string>> = {
  * What a client would get, and why.
  * @param asked as on the command line
  * @param known all profiles
+ * @param near the name of a known host that may be meant, if this one is not known
  */
-export function explainHost(asked: string, { profile, entry, host }: FoundHost, known: readonly HostProfile[]): string {
+export function explainHost(
+  asked: string,
+  { profile, entry, host }: FoundHost,
+  known: readonly HostProfile[],
+  near?: string,
+): string {
   const head = profile
     ? `${asked} is ${profile.title} (profile "${profile.name}").`
-    : `${asked} is not a known host: it gets what every client gets, and no images in errors.`;
+    : `${asked} is not a known host: it gets what every client gets, and no images in errors.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`}`;
   const own = entry ? [`An entry of clients: matches it${entry.like ? `, like: ${entry.like}` : ''}.`] : [];
   const rows = Object.entries(host);
   const reasons = new Map(profile ? decisionsFor(profile.behaviour).map((one) => [one.key as string, one]) : []);

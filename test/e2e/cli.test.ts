@@ -52,6 +52,22 @@ describe('wharf', () => {
     expect(out).toMatch(/Examples:[\s\S]*wharf -- npx[\s\S]*paste the URL/);
   });
 
+  it.each([
+    [],
+    ['check'],
+    ['doctor'],
+    ['inspect'],
+    ['explain'],
+    ['files'],
+    ['probe'],
+    ['schema'],
+    ['stdio'],
+    ['audit'],
+  ])('help of %j fits into 80 columns', async (...command) => {
+    const { out } = await wharf(...command, '--help');
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
   it.each(['check', 'inspect', 'schema', 'stdio'])('help %s is what %s --help is', async (command) => {
     const help = await wharf('help', command);
     expect(help).toEqual(await wharf(command, '--help'));
@@ -330,7 +346,9 @@ describe('wharf explain', () => {
     const versioned = await wharf('explain', '--client', 'Visual Studio Code', '--version', '1.107.0');
     expect([versioned.code, versioned.out]).toEqual([0, out]);
     const other = await wharf('explain', '--client', 'netscape');
-    expect(other.out).toMatch(/^netscape is not a known host: /);
+    expect(other.out).toMatch(/^netscape is not a known host: .* no images in errors\.\n/);
+    const mistyped = await wharf('explain', '--client', 'claud-code@2.1');
+    expect(mistyped.out).toMatch(/^claud-code@2\.1 is not a known host: .* Did you mean "claude-code"\?\n/);
     expect(other.out).toMatch(/one of (?:[\w.-]+, )*claude-code, /);
   });
 

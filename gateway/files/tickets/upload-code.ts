@@ -114,12 +114,15 @@ export class UploadCodes {
   }
 }
 
-/** The characters of a code, however a person writes them: full-width ones, and any dash or blank between them. */
+/**
+ * The characters of a code, however a person writes them: full-width ones, and any dash, blank, quote or full stop that was
+ * copied with them.
+ */
 function signsOf(code: string): string {
   return code
     .normalize('NFKC')
     .toUpperCase()
-    .replace(/[\s\p{Pd}\p{Cf}\u2212]/gu, '');
+    .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 function tryOf(fileId: string, number: number): string {

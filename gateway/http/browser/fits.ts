@@ -46,10 +46,14 @@ interface Refusal {
   actual?: unknown;
   /** The types that are taken. */
   accept?: unknown;
+  /** What the antivirus has found. */
+  signature?: unknown;
 }
 
 /** Why the server has refused a file, for the person who chose it: types have the names that the page shows beside them. */
-export function refusalText({ code, message, actual, accept }: Refusal): string {
+export function refusalText({ code, message, actual, accept, signature }: Refusal): string {
+  // the words for programs say that the file is removed, which a person would take for the one on the desk
+  if (code === 'file_infected' && typeof signature === 'string') return TEXTS.infected(shown(signature));
   if (code !== 'upload_type_refused' || typeof actual !== 'string' || !Array.isArray(accept)) return message;
   const types = typesText(accept.map(String), shown);
   return actual === 'empty' ? TEXTS.empty(types) : otherType(actual, types);

@@ -12,12 +12,15 @@ interface Places {
 /** Takes files from any source, and explains when an item is not a file. */
 export function takeFiles({ inputs, target, onFiles, onProblem }: Places): void {
   for (const input of inputs) {
-    input.addEventListener('change', () => {
+    const take = () => {
       const files = [...(input.files ?? [])];
       // allows picking the same file again
       input.value = '';
       if (files.length > 0) onFiles(files);
-    });
+    };
+    input.addEventListener('change', take);
+    // what was picked while this script was on its way, once the page is as it will be
+    queueMicrotask(take);
   }
   const take = (transfer: DataTransfer | null) => {
     const items = [...(transfer?.items ?? [])];

@@ -142,7 +142,7 @@ export class Row {
         return `${sentText(sent, file.size)} · ${TEXTS.isPaused}`;
       case 'waiting':
         if (!navigator.onLine) return TEXTS.offline;
-        return TEXTS.again(Math.max(0, Math.ceil(((retryAt ?? 0) - Date.now()) / 1000)));
+        return `${problem} ${TEXTS.again(Math.max(0, Math.ceil(((retryAt ?? 0) - Date.now()) / 1000)))}`;
       case 'failed':
         // one alert has no room for what is wrong with each of several
         return this.#isOfSeveral && problem !== undefined ? problem : `${size} · ${TEXTS.isNotTaken}`;

@@ -9,7 +9,7 @@ export const TEXTS = {
   chosen: 'Ready to upload',
   sending: (percent: number) => `${percent} % · Uploading`,
   paused: 'Upload paused',
-  titleWaiting: 'Waiting for the network',
+  titleWaiting: 'Waiting to try again',
 
   // where the link takes one file, and where it takes several
   one: {
@@ -94,7 +94,9 @@ export const TEXTS = {
   isDone: 'Uploaded',
   isNotTaken: 'Not uploaded',
   offline: 'No connection. It goes on by itself when there is one.',
-  again: (seconds: number) => `The connection was lost. Trying again in ${seconds} s.`,
+  lost: 'The connection was lost.',
+  notNow: 'The server cannot take the file now.',
+  again: (seconds: number) => `Trying again in ${seconds} s.`,
 
   // all files of a list
   startAll: (count: number) => (count === 1 ? 'Upload 1 file' : `Upload ${count} files`),
@@ -102,7 +104,9 @@ export const TEXTS = {
   isQueued: 'Waits for the files before it',
   isPartly: (sent: string) => `${sent} · Choose the same file again, and the upload goes on from there`,
   missing: (come: number, least: number) =>
-    `${come} of at least ${least} ${least === 1 ? 'file' : 'files'} ${come === 1 ? 'has' : 'have'} arrived.`,
+    least === 1
+      ? 'No file has arrived yet.'
+      : `${come} of at least ${least} files ${come === 1 ? 'has' : 'have'} arrived.`,
   enough: (come: number) =>
     come === 1
       ? '1 file has arrived. Press Done if that is all.'
@@ -111,7 +115,7 @@ export const TEXTS = {
     count === 1
       ? '1 file of the list is not uploaded, and is left out.'
       : `${count} files of the list are not uploaded, and are left out.`,
-  notFinished: 'The server could not be reached. Press Done again.',
+  notFinished: (why = 'The server could not be reached.') => `${why} Press Done again.`,
 
   // for readers who cannot see the progress bar
   said: {
@@ -120,7 +124,7 @@ export const TEXTS = {
     chosen: (name: string, size: string) => `${name}, ${size}, is chosen and not sent yet.`,
     percent: (percent: number) => `${percent} % uploaded`,
     paused: 'Paused',
-    waiting: 'The connection was lost. It will be tried again.',
+    waiting: (problem: string) => `${problem} It will be tried again.`,
     closesSoon: (left: string) => `This link closes in ${left}.`,
   },
 
@@ -129,6 +133,8 @@ export const TEXTS = {
   otherSize: (actual: string, allowed: string) => `This file has ${actual}, and one of ${allowed} is expected.`,
   otherType: (actual: string, types: string) => `This file is ${actual}. Taken here: ${types}.`,
   unknownType: (types: string) => `What kind of file this is cannot be told. Taken here: ${types}.`,
+  infected: (signature: string) =>
+    `The antivirus has found ${signature} in this file, so it is not stored. Choose another one.`,
   empty: (types: string) => `This file is empty. Choose one with content. Taken here: ${types}.`,
   moreRefused: (count: number) => `${count} more of the files are not taken.`,
   tooMany: (count: number) => `This link takes one file, and you gave ${count}. Choose one of them.`,
@@ -166,6 +172,7 @@ export const TEXTS = {
   digest: 'SHA-256',
   notStored: 'The file was not stored',
   nothingStored: 'Nothing has been stored.',
+  notShown: 'The page cannot be shown now',
   tryAgain: 'Try again',
 } as const;
 

@@ -33,7 +33,7 @@ export interface Shown {
   /** False when this file has been refused for good. */
   readonly canRetry: boolean;
   readonly mayBeStored: boolean;
-  /** Why it failed. */
+  /** Why it failed, or why the next attempt is waited for. */
   readonly problem: string | undefined;
   /** When the next attempt begins. */
   readonly retryAt: number | undefined;
@@ -181,6 +181,7 @@ export class Transfer implements Shown {
     const ms = Math.max(wait, (thrown instanceof Later && thrown.afterMs) || 0);
     this.retryAt = Date.now() + ms;
     this.#timer = setTimeout(() => void this.#try(), ms);
+    this.problem = thrown instanceof Later ? thrown.message : TEXTS.lost;
     this.#become('waiting');
   }
 
@@ -199,7 +200,7 @@ export class Transfer implements Shown {
 
   #become(phase: Phase): void {
     this.phase = phase;
-    if (phase !== 'failed') this.problem = undefined;
+    if (phase !== 'failed' && phase !== 'waiting') this.problem = undefined;
     this.#told.onChange();
   }
 

@@ -16,7 +16,7 @@ import { percentOf, titleOf } from './title.js';
 import { type Shown, Transfer } from './transfer.js';
 import { askOffset, begunUrl, isSame, tusWire } from './tus-wire.js';
 import { watchTicket } from './watch.js';
-import { Refused, type Wire } from './wire.js';
+import { Later, Refused, type Wire } from './wire.js';
 
 /** Percent between two announcements to readers who cannot see the bar. */
 const SAID_EVERY = 25;
@@ -215,7 +215,7 @@ function draw(entry: Listed): void {
   // once, not with every byte
   if (document.title !== before) {
     if (one.phase === 'paused') say(TEXTS.said.paused);
-    if (one.phase === 'waiting') say(TEXTS.said.waiting);
+    if (one.phase === 'waiting') say(TEXTS.said.waiting(one.problem ?? TEXTS.lost));
   }
   if (one.phase === 'failed') {
     complain(several ? `${shownName(one.file.name)}: ${one.problem ?? TEXTS.refused}` : (one.problem ?? TEXTS.refused));
@@ -312,7 +312,12 @@ async function finishSeveral(): Promise<void> {
     isFinishing = false;
     drawPage();
     if (thrown instanceof Refused && thrown.closed !== undefined) close(thrown.closed);
-    else complain(thrown instanceof Refused ? thrown.message : TEXTS.notFinished);
+    else
+      complain(
+        thrown instanceof Refused
+          ? thrown.message
+          : TEXTS.notFinished(thrown instanceof Later ? thrown.message : undefined),
+      );
   }
 }
 

@@ -1,5 +1,5 @@
 import { needsAnotherFile, refusalText } from './fits.js';
-import type { Answer } from './request.js';
+import { type Answer, Lost } from './request.js';
 import type { Closed } from './texts.js';
 import { CLOSED, TEXTS } from './texts.js';
 
@@ -29,12 +29,12 @@ export class Refused extends Error {
   }
 }
 
-/** The server cannot accept it now, but may later. */
+/** The server cannot accept it now, but may later; the message says why, to the person who waits. */
 export class Later extends Error {
   readonly afterMs: number | undefined;
 
-  constructor(afterMs?: number) {
-    super('not now');
+  constructor({ why = TEXTS.notNow, afterMs }: { why?: string; afterMs?: number | undefined } = {}) {
+    super(why);
     this.afterMs = afterMs;
   }
 }
@@ -51,23 +51,35 @@ const CLOSING: Readonly<Record<string, Closed>> = {
 /** Statuses about the moment instead of the file. */
 const MOMENTARY = new Set([408, 423, 425, 429, 502, 503, 504]);
 
+/** Error codes of a body that did not come, or came too slowly. */
+const OF_LINE: ReadonlySet<string | undefined> = new Set(['body_too_slow', 'idle_timeout', 'upload_timeout']);
+
+/** A person waits for no longer than this before a page that counts down, and wants to know why instead. */
+const LONGEST_WAIT_S = 60;
+
+/** How the server tells programs what the page does by itself. */
+const TRY_AGAIN = / Try again(?: later)?\.$/;
+
 /** What an answer says of its error. */
 interface Said {
   code?: string;
   message?: string;
   actual: unknown;
   accept: unknown;
+  signature: unknown;
 }
 
 /** The meaning of an unsuccessful answer. */
-export function failure({ status, header, text }: Answer): Refused | Later {
+export function failure({ status, header, text }: Answer): Refused | Later | Lost {
   const said = errorIn(text);
   const closed = said?.code === undefined ? undefined : CLOSING[said.code];
   if (closed !== undefined) return new Refused(CLOSED[closed].text, { closed });
   if (said?.code === 'upload_code_needed') return new Refused(TEXTS.code.gone);
-  if (MOMENTARY.has(status)) {
-    const seconds = Number(header('retry-after'));
-    return new Later(seconds > 0 ? seconds * 1000 : undefined);
+  if (OF_LINE.has(said?.code)) return new Lost(said?.code);
+  const seconds = Number(header('retry-after'));
+  if (MOMENTARY.has(status) && !(seconds > LONGEST_WAIT_S)) {
+    const why = said?.message?.replace(TRY_AGAIN, '');
+    return new Later({ ...(why !== undefined && { why }), afterMs: seconds > 0 ? seconds * 1000 : undefined });
   }
   const why = said?.message === undefined ? TEXTS.refused : refusalText({ ...said, message: said.message });
   return new Refused(why, { isFinal: needsAnotherFile(said?.code) });
@@ -75,12 +87,15 @@ export function failure({ status, header, text }: Answer): Refused | Later {
 
 function errorIn(text: string): Said | undefined {
   try {
-    const { error } = JSON.parse(text) as { error?: Record<'code' | 'message' | 'actual' | 'accept', unknown> };
+    const { error } = JSON.parse(text) as {
+      error?: Record<'code' | 'message' | 'actual' | 'accept' | 'signature', unknown>;
+    };
     return {
       ...(typeof error?.code === 'string' && { code: error.code }),
       ...(typeof error?.message === 'string' && { message: error.message }),
       actual: error?.actual,
       accept: error?.accept,
+      signature: error?.signature,
     };
   } catch {
     return undefined;

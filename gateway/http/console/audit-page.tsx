@@ -118,7 +118,9 @@ function Row({ line }: { line: AuditLine }) {
       <td>{what}</td>
       <Decision line={line} />
       <Caller line={line} />
-      <td>{isMove ? `${from ?? principal ?? ''} → ${to ?? principal ?? ''}` : server}</td>
+      <td>
+        <Told text={isMove ? `${from ?? principal ?? ''} → ${to ?? principal ?? ''}` : server} />
+      </td>
       <Subject line={line} />
       <Files files={files} />
     </tr>

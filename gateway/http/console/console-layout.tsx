@@ -197,8 +197,8 @@ export function NoUsersPage() {
 const MOST_TOLD = 600;
 
 /** A text that a peer has chosen: what hides or turns around in it is seen, and what stands beside it stays as it is. */
-export function Told({ text }: { text: string | undefined }) {
-  return text === undefined ? null : <bdi>{shown(text, MOST_TOLD)}</bdi>;
+export function Told({ text, most = MOST_TOLD }: { text: string | undefined; most?: number }) {
+  return text === undefined ? null : <bdi>{shown(text, most)}</bdi>;
 }
 
 /** Several lines of a peer's, for an element that keeps them. */

@@ -15,7 +15,7 @@ nav a { padding: .375rem .75rem; border-radius: .5rem; color: var(--ink); text-d
 nav a:hover { background: var(--ground) }
 nav a[aria-current] { background: var(--ground); font-weight: 600 }
 header form { margin-inline-start: auto; display: flex; align-items: center; gap: .75rem; color: var(--soft) }
-main { max-width: 72rem; margin: 0 auto; padding: 1.5rem }
+main { max-width: 80rem; margin: 0 auto; padding: 1.5rem }
 h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25 }
 h2 { margin: 2rem 0 .5rem; font-size: 1.0625rem }
 p { margin: .5rem 0 }
@@ -37,7 +37,7 @@ thead th { border-top: 0; color: var(--soft); font-weight: 600; white-space: now
 td { min-width: 5rem; overflow-wrap: break-word }
 td code { display: inline-block; max-width: 32ch; overflow-wrap: break-word }
 td bdi { display: inline-block; max-width: 24ch; overflow-wrap: break-word }
-td .whole { white-space: nowrap }
+td .whole, td summary, td button { white-space: nowrap }
 time { white-space: nowrap }
 code { font: .875em ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace }
 button { min-height: 2rem; padding: .25rem .875rem; border: 1px solid var(--sea); border-radius: .5rem; background: var(--sea); color: var(--on); font: inherit; font-weight: 600; cursor: pointer }

@@ -22,6 +22,8 @@ interface Props {
   query: string;
   /** Address of the next page. */
   next: string | undefined;
+  /** Why nothing can be found by what was asked for. */
+  problem?: string | undefined;
 }
 
 /** What may be done with a file as it is now. */
@@ -38,7 +40,7 @@ function stateOf({ revokedAt, heldAt, scan }: FileRecord): string {
 }
 
 /** Stored files: searched by what is known of them; an operator may end their links, keep them, or remove them. */
-export function FilesPage({ user, filter, found, query, next }: Props) {
+export function FilesPage({ user, filter, found, query, next, problem }: Props) {
   return (
     <ConsoleLayout place="/stored" user={user}>
       <form method="get" action="/stored" class="search">
@@ -58,7 +60,7 @@ export function FilesPage({ user, filter, found, query, next }: Props) {
       <Table
         name="Files"
         heads={['Stored', 'File', 'Who', 'From', 'State', ...(mayAct(user) ? ['Action'] : [])]}
-        none={next === undefined ? 'There is none.' : 'There is none among those looked at so far.'}
+        none={problem ?? (next === undefined ? 'There is none.' : 'There is none among those looked at so far.')}
         rows={found.files.map((file) => (
           <FileRow file={file} change={mayAct(user) ? `/stored/change?${query}` : undefined} />
         ))}
@@ -90,7 +92,9 @@ function FileRow({ file, change }: { file: FileRecord; change: string | undefine
         <br />
         <code>{id}</code>
       </td>
-      <td>{principal}</td>
+      <td>
+        <Told text={principal} />
+      </td>
       <td>
         {server ?? 'an upload'}
         {server !== undefined && tool !== undefined && (

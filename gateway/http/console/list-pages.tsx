@@ -36,6 +36,9 @@ export function ServersPage({ user, servers }: { user: ConsoleUser; servers: rea
   );
 }
 
+/** Characters of a client's name and version: a name without end leaves the sessions below it in sight. */
+const MOST_OF_CLIENT = 80;
+
 /** The sessions that this process knows; an operator may end one. */
 export function SessionsPage({
   user,
@@ -59,11 +62,15 @@ export function SessionsPage({
               <time datetime={usedAt}>{timeOf(usedAt)}</time>
             </td>
             <td>{server}</td>
-            <td>{principal}</td>
             <td>
-              <Told text={client} />
+              <Told text={principal} />
             </td>
-            <td>{version}</td>
+            <td>
+              <Told text={client} most={MOST_OF_CLIENT} />
+            </td>
+            <td>
+              <span class="whole">{version}</span>
+            </td>
             <td>
               <code>{tag}</code>
             </td>

@@ -57,6 +57,22 @@ export function ClosedPage({ closed }: { closed: Closed }) {
   );
 }
 
+/** A link that cannot be looked at now: nothing was sent to it. */
+export function UploadUnavailablePage({ error }: { error: Pick<GatewayError, 'message'> }) {
+  return (
+    <Layout title={TEXTS.notShown}>
+      <State mood="bad" title={TEXTS.notShown}>
+        <p>{error.message}</p>
+        <p>
+          <a class="button" href="?">
+            {TEXTS.tryAgain}
+          </a>
+        </p>
+      </State>
+    </Layout>
+  );
+}
+
 /** A failed attempt after which another one may succeed, with this file or another one. */
 export function UploadRefusedPage({ error }: { error: Pick<GatewayError, 'code' | 'message' | 'facts'> }) {
   return (

@@ -55,6 +55,25 @@ export class ConsoleAccess {
     };
   }
 
+  /** What an operator does by a form. A page stays open longer than its login lasts: then nothing is done, and it says so. */
+  done(make: (user: ConsoleUser, c: ConsoleContext) => Promise<Response>) {
+    return async (c: ConsoleContext): Promise<Response> => {
+      let user: ConsoleUser;
+      try {
+        user = this.userOf(c);
+      } catch (error) {
+        if (!isForPerson(c)) throw error;
+        return keyPage(error, { problem: ENDED, to: placeBefore(c) });
+      }
+      try {
+        if (!mayAct(user)) throw new GatewayError('console_role', { role: user.role });
+        return await make(user, c);
+      } catch (error) {
+        return problemPage(error, user, c);
+      }
+    };
+  }
+
   /** Data for any user. */
   told(make: (c: ConsoleContext, user: ConsoleUser) => unknown) {
     return async (c: ConsoleContext): Promise<Response> => {
@@ -67,17 +86,22 @@ export class ConsoleAccess {
 /** Whether a person opens a page. */
 export const isVisit = ({ env }: ConsoleContext): boolean => isPageVisit(env.incoming.method, env.incoming.headers);
 
+/** Whether a browser asks, also by a form. */
+const isForPerson = ({ req }: ConsoleContext): boolean => /\btext\/html\b/i.test(req.header('accept') ?? '');
+
 /** What a part of Wharf lacks now, on a page for a person. @throws what is a fault, or goes to a program */
-export function problemPage(thrown: unknown, user: ConsoleUser, { req }: ConsoleContext): Response {
-  const isForPerson = /\btext\/html\b/i.test(req.header('accept') ?? '');
-  if (!isForPerson || !(thrown instanceof GatewayError) || thrown.code === 'internal') throw thrown;
+function problemPage(thrown: unknown, user: ConsoleUser, c: ConsoleContext): Response {
+  if (!isForPerson(c) || !(thrown instanceof GatewayError) || thrown.code === 'internal') throw thrown;
   const retryAfter = retryAfterOf(thrown);
   return consolePage(
-    <ProblemPage user={user} path={req.path} problem={thrown.forOperator} />,
+    <ProblemPage user={user} path={c.req.path} problem={thrown.forOperator} />,
     thrown.httpStatus,
     retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
   );
 }
+
+/** To a person whose login has ended meanwhile. */
+const ENDED = 'Your login has ended, and nothing was done. Log in, and do it again.';
 
 /** Longest address of a page that a login leads back to. */
 const MAX_PLACE = 1024;
@@ -86,6 +110,14 @@ const MAX_PLACE = 1024;
 function placeOf({ req }: ConsoleContext): string | undefined {
   const { pathname, search } = new URL(req.url);
   return `${pathname}${search}`.length > MAX_PLACE ? undefined : `${pathname}${search}`;
+}
+
+/** The page on which a form was. */
+function placeBefore({ req }: ConsoleContext): string | undefined {
+  const page = req.header('referer') ?? '';
+  if (!URL.canParse(page)) return undefined;
+  const { pathname, search } = new URL(page);
+  return placeAfter(`${pathname}${search}`);
 }
 
 /** Where a login leads. A form may name any address: only a page of the console is taken. */

@@ -58,15 +58,17 @@ export function tryRoutes(deps: RouteDeps): Hono<ConsoleEnv> {
       });
     }),
   );
-  app.post('/servers/:server/try', async (c) => {
-    const user = access.operatorOf(c);
-    const { server, tool } = placeIn(c);
-    return onPage(deps, { user, server }, async () => {
-      const visit = visitOf(c, user);
-      const found = await toolFor(deps, visit, tool);
-      return tried(deps, { user, visit, tool: found }, c);
-    });
-  });
+  app.post(
+    '/servers/:server/try',
+    access.done(async (user, c) => {
+      const { server, tool } = placeIn(c);
+      return onPage(deps, { user, server }, async () => {
+        const visit = visitOf(c, user);
+        const found = await toolFor(deps, visit, tool);
+        return tried(deps, { user, visit, tool: found }, c);
+      });
+    }),
+  );
   app.get(
     '/api/servers/:server/tools',
     access.told(async (c, user) => {

@@ -13,15 +13,7 @@ import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
 import { takesAnything } from '../origin/browser-request.js';
 import { requestText } from '../short-body.js';
-import {
-  ConsoleAccess,
-  type ConsoleContext,
-  type ConsoleEnv,
-  isVisit,
-  keyPage,
-  placeAfter,
-  problemPage,
-} from './console-access.js';
+import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, keyPage, placeAfter } from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
 import { type TryDeps, tryRoutes } from './console-try.js';
 
@@ -96,9 +88,12 @@ function pages(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv>
   page('/stored', async (user, { req }) => {
     const search = searchIn(req.query());
     const { filter } = search;
-    const found = await filesFor(sources, search);
+    const problem = filter.digest !== undefined && digestIn(filter.digest) === undefined ? NO_DIGEST : undefined;
+    const found = problem === undefined ? await filesFor(sources, search) : { files: [] };
     const next = found.next === undefined ? undefined : `/stored?${queryOf({ filter, after: found.next })}`;
-    return <FilesPage user={user} filter={filter} found={found} query={queryOf(search)} next={next} />;
+    return (
+      <FilesPage user={user} filter={filter} found={found} query={queryOf(search)} next={next} problem={problem} />
+    );
   });
   app.get('/audit.csv', async (c) => {
     access.userOf(c);
@@ -112,14 +107,10 @@ function changes(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEn
   const app = new Hono<ConsoleEnv>();
   type Work = (form: URLSearchParams, user: ConsoleUser, c: ConsoleContext) => Promise<string>;
   const form = (path: string, work: Work) =>
-    app.post(path, async (c) => {
-      const user = access.operatorOf(c);
-      try {
-        return moved(await work(await formOf(c), user, c));
-      } catch (error) {
-        return problemPage(error, user, c);
-      }
-    });
+    app.post(
+      path,
+      access.done(async (user, c) => moved(await work(await formOf(c), user, c))),
+    );
   form('/stored/change', async (given, { name }, { req }) => {
     const [id, action] = [given.get('id') ?? '', given.get('action') ?? ''];
     if (!isFileId(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });
@@ -164,6 +155,10 @@ function asJson(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv
   facts('/config', () => sources.config());
   return app;
 }
+
+/** To who looks for what no file can have. */
+const NO_DIGEST =
+  'This is not a digest: it has 64 hexadecimal digits, as sha256sum prints it, or is the same in base64url.';
 
 /** Which files are looked for, and the id behind which they begin. */
 interface Search {

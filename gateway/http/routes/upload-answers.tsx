@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { ErrorCode, GatewayError } from '../../errors.js';
 import type { DescribedFile } from '../../files/file.js';
 import type { UploadState } from '../../files/uploads/upload-links.js';
@@ -9,7 +10,7 @@ import { retryAfterOf } from '../error-response.js';
 import { CodeForm } from '../pages/code-form.js';
 import { page, wantsPage } from '../pages/page-response.js';
 import { UploadForm } from '../pages/upload-form.js';
-import { ClosedPage, UploadedPage, UploadRefusedPage } from '../pages/upload-pages.js';
+import { ClosedPage, UploadedPage, UploadRefusedPage, UploadUnavailablePage } from '../pages/upload-pages.js';
 
 /** HTTP status for each state of a link at which nothing can be uploaded. */
 const STATUS: Readonly<Record<Exclude<UploadState['kind'], 'open'>, number>> = {
@@ -117,7 +118,7 @@ function stateOf(state: UploadState): TicketState & Record<string, unknown> {
 /** An error as a page for people, or as JSON, by what the request accepts. */
 export function refused(
   error: GatewayError,
-  accept: string | undefined,
+  { method, headers: { accept } }: Pick<IncomingMessage, 'method' | 'headers'>,
   headers: Record<string, string> = {},
 ): Response {
   const challenge = challengeOf(error);
@@ -129,7 +130,8 @@ export function refused(
   if (wantsPage(accept)) {
     const closed = CLOSED_BY[error.code];
     if (closed) return closedPage(closed, error.httpStatus, all);
-    return page(<UploadRefusedPage error={error} />, error.httpStatus, all);
+    const Page = method === 'GET' || method === 'HEAD' ? UploadUnavailablePage : UploadRefusedPage;
+    return page(<Page error={error} />, error.httpStatus, all);
   }
   return json(
     { error: { reason: reasonOf(error), code: error.code, message: error.message, ...numbersOf(error) } },

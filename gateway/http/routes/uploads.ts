@@ -48,7 +48,6 @@ export function uploads(deps: UploadDeps): Hono<Env> {
 
 async function answered(deps: UploadDeps, c: Context<Env, '/u/:ticket'>): Promise<Response> {
   const named = mayBeTicket(c.req.param('ticket')) ? c.req.param('ticket') : '';
-  const accept = c.req.header('accept');
   const incoming = c.env.incoming;
   const { resumable } = deps;
   if (resumable && speaksTus(incoming)) {
@@ -77,7 +76,7 @@ async function answered(deps: UploadDeps, c: Context<Env, '/u/:ticket'>): Promis
     }
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    return refused(error, accept, error.code === 'method_not_allowed' ? { allow: ALLOW } : {});
+    return refused(error, incoming, error.code === 'method_not_allowed' ? { allow: ALLOW } : {});
   }
 }
 

@@ -73,11 +73,16 @@ export async function answerTus(
     }
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    return refused(error, undefined, {
-      'tus-resumable': TUS_VERSION,
-      ...(error.code === 'tus_version_unsupported' && { 'tus-version': TUS_VERSION }),
-      ...(error.code === 'method_not_allowed' && { allow: METHODS }),
-    });
+    // never as a page
+    return refused(
+      error,
+      { method, headers: {} },
+      {
+        'tus-resumable': TUS_VERSION,
+        ...(error.code === 'tus_version_unsupported' && { 'tus-version': TUS_VERSION }),
+        ...(error.code === 'method_not_allowed' && { allow: METHODS }),
+      },
+    );
   }
 }
 

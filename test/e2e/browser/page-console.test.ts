@@ -6,7 +6,7 @@ import { keyHash } from '../../helpers/bytes.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { recorder } from '../audit/recorder.js';
 import { openBrowser } from './chromium.js';
-import { close, open as openPage, type Watched } from './lab.js';
+import { close, faults, open as openPage, type Watched } from './lab.js';
 import { look } from './looks.js';
 
 const OPERATOR = 'the-key-of-an-operator';
@@ -70,8 +70,8 @@ async function post(server: string, message: object, session?: string): Promise<
 }
 
 /** Opens a session as a host would. */
-async function session(server: string): Promise<string> {
-  const clientInfo = { name: 'claude-code', version: '2.1' };
+async function session(server: string, name = 'claude-code'): Promise<string> {
+  const clientInfo = { name, version: '2.1' };
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
   const answer = await post(server, { method: 'initialize', params });
   await answer.text();
@@ -209,6 +209,33 @@ describe('the console', () => {
     });
   });
 
+  it('keeps what an operator presses in sight beside a client whose name has no end', async () => {
+    await session('quiet', 'x'.repeat(300));
+    const { page } = await logIn(OPERATOR);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto(`${wharf.adminUrl}/sessions`);
+    const row = page.getByRole('row').filter({ hasText: 'xxxx' });
+    const [line, end] = await Promise.all([row.boundingBox(), row.getByRole('button').boundingBox()]);
+    expect(line?.height).toBeLessThan(130);
+    expect((end?.x ?? 0) + (end?.width ?? 0)).toBeLessThan(1280);
+    // a date is not broken after its hyphens
+    expect((await row.getByText('2025-06-18').boundingBox())?.height).toBeLessThan(30);
+  });
+
+  it('says to who presses a button after the login has ended that nothing was done, and leads back', async () => {
+    const open = await session('quiet');
+    const { page } = await logIn(OPERATOR);
+    await page.goto(`${wharf.adminUrl}/sessions`);
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'End session' }).first().click();
+    await page.getByRole('alert').getByText('Your login has ended, and nothing was done.').waitFor();
+    expect(await faults(watched)).toEqual([]);
+    expect((await post('quiet', { method: 'ping' }, open)).status).toBe(200);
+    await page.getByLabel('Your key').fill(OPERATOR);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+  });
+
   it('lets an operator revoke a file, which is gone for its link, and a viewer see it', async () => {
     const opened = await session('quiet');
     const answer = await post('quiet', { method: 'tools/call', params: { name: 'picture', arguments: {} } }, opened);
@@ -238,6 +265,13 @@ describe('the console', () => {
     expect(new URL(page.url()).searchParams.get('principal')).toBe('ci');
     expect((await fetch(String(file?.url))).status).not.toBe(200);
     expect(audit.entries.at(-2)).toMatchObject({ what: 'control', actor: 'ann', subject: 'revoke', principal: 'ci' });
+  });
+
+  it('says that no file can have what is no digest, and looks no further', async () => {
+    const { page } = await logIn(VIEWER);
+    await page.goto(`${wharf.adminUrl}/stored?digest=zzz`);
+    await page.getByText('This is not a digest: it has 64 hexadecimal digits').waitFor();
+    expect(await page.getByRole('link', { name: 'More' }).count()).toBe(0);
   });
 
   it('records who logs in, and that others tried', async () => {

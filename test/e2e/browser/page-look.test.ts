@@ -242,8 +242,19 @@ describe('everybody can use, in light and dark, on a phone and at 400 %,', () =>
     await look('waiting');
   });
 
+  it('a link that cannot be looked at now', async () => {
+    const visit = { method: 'GET', headers: { accept: 'text/html' } };
+    await serve(refused(new GatewayError('state_unavailable'), visit));
+    await look('link-unavailable');
+  });
+
   it('a refusal as the form gets it', async () => {
-    await serve(refused(new GatewayError('upload_too_large', { allowed: 10, actual: 11 }), 'text/html'));
+    await serve(
+      refused(new GatewayError('upload_too_large', { allowed: 10, actual: 11 }), {
+        method: 'POST',
+        headers: { accept: 'text/html' },
+      }),
+    );
     await look('form-refused');
   });
 });

@@ -10,7 +10,7 @@ import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { until } from '../../helpers/wait.js';
 import { openBrowser } from './chromium.js';
-import { close, faults, open, SLOW, throttle, type Watched } from './lab.js';
+import { close, faults, open, SLOW, tab, throttle, type Watched } from './lab.js';
 
 let browser: Browser;
 let server: UploadServer;
@@ -71,6 +71,26 @@ describe('the upload page, in Chromium', () => {
     expect(await page.title()).toBe('Uploaded · Wharf');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Uploaded');
     expect(await faults(watched)).toEqual([]);
+  });
+
+  it('keeps what is picked while its script is on its way', async () => {
+    const { url, uri } = await server.authorize();
+    const page = await tab(browser);
+    let arrive = () => {};
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    await page.route('**/assets/**', async (route) => {
+      await arrived;
+      await route.continue();
+    });
+    await page.goto(url, { waitUntil: 'commit' });
+    await page.locator('#file').setInputFiles(BIG);
+    arrive();
+    await page.getByText('2 MB · Not sent yet').waitFor();
+    // the button has the focus
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Uploaded', exact: true }).waitFor();
+    expect(await server.digestOf(uri)).toBe(sha256Url(BIG.buffer));
+    await close(page);
   });
 
   it('takes what is dropped on it, with nothing but keys after that', async () => {
@@ -196,13 +216,41 @@ describe('the upload page, in Chromium', () => {
     await page.getByText(/[kM]B of 2 MB/).waitFor();
     await network.refuse();
     await page.getByText(/^The connection was lost. Trying again in/).waitFor();
-    expect(await page.title()).toBe('Waiting for the network · Wharf');
+    expect(await page.title()).toBe('Waiting to try again · Wharf');
     expect(await faults(watched)).toEqual([]);
     await throttle(watched, -1);
     await network.accept();
     await page.getByRole('heading', { name: 'Uploaded', exact: true }).waitFor();
     expect(await server.digestOf(uri)).toBe(sha256Url(BIG.buffer));
     await network.close();
+  });
+
+  it('says why the server takes nothing now, and goes on by itself when it does', async () => {
+    const { page, watched, uri, url, start, stored } = await visit();
+    const message = 'The antivirus is not available. Try again later.';
+    await page.route(`${url}*`, (route) =>
+      route.fulfill({ status: 503, headers: { 'retry-after': '1' }, json: { error: { code: 'any', message } } }),
+    );
+    await page.getByLabel('Choose a file').setInputFiles(BIG);
+    await start();
+    await page.getByText(/^The antivirus is not available\. Trying again in \d s\.$/).waitFor();
+    expect(await page.locator('#said').textContent()).toBe('The antivirus is not available. It will be tried again.');
+    expect(await faults(watched)).toEqual([]);
+    await page.unroute(`${url}*`);
+    await stored();
+    expect(await server.digestOf(uri)).toBe(sha256Url(BIG.buffer));
+  });
+
+  it('says at once why the server takes nothing for hours', async () => {
+    const { page, watched, url, start } = await visit();
+    const message = '6 files may be stored for you within 24 hours here. There is room again in 7 h.';
+    await page.route(`${url}*`, (route) =>
+      route.fulfill({ status: 429, headers: { 'retry-after': '25200' }, json: { error: { code: 'any', message } } }),
+    );
+    await page.getByLabel('Choose a file').setInputFiles(BIG);
+    await start();
+    await page.getByRole('alert').getByText(message, { exact: true }).waitFor();
+    expect(await faults(watched)).toEqual([]);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { adapters } from '../../../adapters/index.js';
 import { create, settings } from '../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import { doctor } from '../../../gateway/doctor/doctor.js';
+import { doctorText } from '../../../gateway/doctor/report.js';
 import { stateChecks } from '../../../gateway/doctor/stores.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
@@ -38,10 +39,27 @@ describe('the doctor', () => {
       proof: () => undefined,
     });
     interrupt.abort();
-    expect((await examined).map(({ text }) => text)).toEqual(Array.from({ length: 4 }, () => 'interrupted'));
+    const found = await examined;
+    expect(found.map(({ text }) => text)).toEqual(Array.from({ length: 4 }, () => 'interrupted'));
+    // a check that was broken off has found nothing that there is something to do about
+    expect(found.map(({ todo }) => todo)).toEqual([undefined, undefined, undefined, undefined]);
     open();
     await new Promise((resolve) => setImmediate(resolve));
     expect(closed).toBe(1);
+  });
+});
+
+describe('the table of the doctor', () => {
+  it('is not made wide by the one server with a long name', () => {
+    const name = 'a'.repeat(60);
+    const ok = { state: 'ok', ms: 1 } as const;
+    const found = [
+      { ...ok, group: 'machine', title: 'Node', text: 'v26' },
+      { ...ok, group: 'servers', title: name, text: 'stdio, one tool' },
+    ];
+    expect(doctorText(found)).toBe(
+      `machine\n  ✓ Node  v26\nservers\n  ✓ ${name}  stdio, one tool\n\n2 ok, 0 warnings, 0 failed\n`,
+    );
   });
 });
 

@@ -57,6 +57,12 @@ describe('what the server has refused by its bytes', () => {
     expect(refusalText({ ...refused, actual })).toBe(text);
   });
 
+  it('is told without a word that sounds as if the file on the desk were gone', () => {
+    expect(refusalText({ code: 'file_infected', message: 'The file is removed.', signature: 'Eicar\u202e' })).toBe(
+      'The antivirus has found Eicar\ufffd in this file, so it is not stored. Choose another one.',
+    );
+  });
+
   it('is told as the server says it where it is about something else', () => {
     expect(refusalText({ ...refused, code: 'store_full', actual: 'image/gif' })).toBe('for programs');
     expect(refusalText({ code: 'upload_type_refused', message: 'for programs' })).toBe('for programs');

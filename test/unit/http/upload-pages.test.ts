@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../../../gateway/errors.js';
 import type { UploadState } from '../../../gateway/files/uploads/upload-links.js';
-import { shown } from '../../../gateway/http/routes/upload-answers.js';
+import { refused, shown } from '../../../gateway/http/routes/upload-answers.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 
 let server: UploadServer;
@@ -131,6 +132,16 @@ describe('the upload page', () => {
     expect([page.status, textOf(await page.text())]).toEqual([status, expect.stringContaining(words)]);
     const state = shown({ kind }, 'application/json', WITH);
     expect([state.status, await state.json()]).toEqual([status, { status: word }]);
+  });
+
+  it('says to who has only opened it that it cannot be shown, and not that a file was not stored', async () => {
+    const error = new GatewayError('state_unavailable');
+    const [opened, sent] = await Promise.all(
+      ['GET', 'POST'].map(async (method) => textOf(await refused(error, { method, headers: BROWSER }).text())),
+    );
+    expect(opened).toContain('The page cannot be shown now The state store is not available. Try again later.');
+    expect(opened).not.toContain('stored.');
+    expect(sent).toContain('The file was not stored The state store is not available. Try again later.');
   });
 
   it('tells programs what the link takes, and of what it took nothing', async () => {

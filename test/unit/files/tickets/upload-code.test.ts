@@ -37,6 +37,20 @@ describe('the code of an upload link', () => {
     expect(await tried(wrong(1))).toBe(1);
   });
 
+  it.each<[string, (code: string) => string]>([
+    ['in lower case, without its hyphen', (code) => code.toLowerCase().replace('-', '')],
+    [
+      'in full-width characters',
+      (code) => code.replace(/\w/g, (one) => String.fromCharCode(one.charCodeAt(0) + 0xfee0)),
+    ],
+    ['with another dash and blanks', (code) => ` ${code.replace('-', ' \u2013 ')}\u200b`],
+    ['with the full stop of its sentence', (code) => `${code}.`],
+    ['in the quotes or the marks of a chat', (code) => `\u201c**\`${code}\`**\u201d`],
+  ])('is right %s', async (_how, spell) => {
+    const { code, tried } = guarded();
+    expect(await tried(spell(code))).toBe('right');
+  });
+
   it('is locked by as many wrong ones as it takes, whatever comes then, and not by the right one', async () => {
     const { code, wrong, tried } = guarded();
     for (let at = 0; at < 5; at += 1) expect(await tried(code)).toBe('right');
