@@ -11,15 +11,25 @@ const ABOUT = new Set(
   ),
 );
 
+/** Words by which a name with `bytes` in it counts them. */
+const AMOUNTS = new Set('max min maximum minimum limit total offset start end range per'.split(' '));
+
 const SECRET =
   /^(?:.*(?:token|password|passphrase|secret|credential|cursor|signature|nonce|checksum|digest|sha256|md5|apikey|privatekey|publickey))$/;
+
+/** What a signature is that a hand has drawn. */
+const HANDWRITTEN = /\b(?:image|picture|photo|png|jpe?g|svg|scan|scanned|drawn|drawing|handwritten)\b/i;
 
 /** Rules for names, for when the description says nothing. */
 export const NAME_RULES: readonly Rule[] = [
   {
     source: 'name',
     name: 'secret',
-    test: ({ name }) => (SECRET.test(joined(name)) ? never(`its name is ${quoted(name)}`) : undefined),
+    test: ({ name, description }) => {
+      if (!SECRET.test(joined(name)) || (/signature$/.test(joined(name)) && HANDWRITTEN.test(description)))
+        return undefined;
+      return never(`its name is ${quoted(name)}`);
+    },
   },
   {
     source: 'name',
@@ -48,6 +58,17 @@ export const NAME_RULES: readonly Rule[] = [
       const words = wordsOf(name);
       const holdsMedia = words.some(isMedia) && words.some((word) => isHolder(word) && word !== 'file');
       return holdsMedia && !isAbout(words) ? likely('base64', `its name is ${quoted(name)}`) : undefined;
+    },
+  },
+  {
+    source: 'name',
+    name: 'bytes of content',
+    test: ({ name, shape }) => {
+      const words = wordsOf(name);
+      const holdsBytes = words.some(isBytes) && words.some((word) => isHolder(word) && !isBytes(word));
+      if (shape !== 'text' || !holdsBytes || isAbout(words) || words.some((word) => AMOUNTS.has(word)))
+        return undefined;
+      return likely('base64', `its name is ${quoted(name)}`);
     },
   },
   {
@@ -151,6 +172,11 @@ function isContent({ name, shape, schema }: Argument): boolean {
   const words = wordsOf(name);
   if (shape !== 'text' || isAbout(words) || /^uri(-reference)?$|^iri$/.test(textOf(schema.format))) return false;
   return words.some((word) => isMedia(word) || isHolder(word));
+}
+
+/** A word for content that no text is. */
+function isBytes(word: string): boolean {
+  return /^(?:bytes?|buffer|binary)$/.test(word);
 }
 
 function isAbout(words: readonly string[]): boolean {

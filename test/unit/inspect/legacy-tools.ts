@@ -154,6 +154,50 @@ export const LEGACY_TOOLS: LegacyTool[] = [
     expected: [found('bytes', 'likely', { encoding: 'bytes' })],
   },
   {
+    // zod writes `number` for integers that it does not call so
+    name: 'store_numbers',
+    properties: {
+      fileBytes: { type: 'array', items: { type: 'number', minimum: 0, maximum: 255 } },
+      data: { type: 'array', items: { type: 'number' } },
+      values: { type: 'array', items: { type: 'number', minimum: 0, maximum: 100 }, description: 'Values to plot' },
+    },
+    expected: [found('fileBytes', 'likely', { encoding: 'bytes' })],
+  },
+  {
+    // as Node.js writes a Buffer in JSON
+    name: 'put_object',
+    properties: {
+      key: text(),
+      body: {
+        type: 'object',
+        properties: { type: { type: 'string', const: 'Buffer' }, data: { type: 'array', items: { type: 'number' } } },
+      },
+    },
+    expected: [found('body', 'likely', { encoding: 'object', template: { type: 'Buffer', data: '$bytes' } })],
+  },
+  {
+    name: 'put_document',
+    properties: { file_bytes: text(), max_file_bytes: text(), binaryData: text(), bytes: text(), buffer: text() },
+    expected: [
+      found('file_bytes', 'likely', { encoding: 'base64' }),
+      found('binaryData', 'likely', { encoding: 'base64' }),
+    ],
+  },
+  {
+    name: 'sign_document',
+    properties: {
+      signature: text('Base64 image of the handwritten signature'),
+      stamp: text('Base64 PNG of a signature'),
+      summary: text('Base64 encoded PDF of key figures'),
+      token: text('Base64 of the signature of the image'),
+    },
+    expected: [
+      found('signature', 'likely', { encoding: 'base64' }),
+      found('stamp', 'likely', { encoding: 'base64' }),
+      found('summary', 'likely', { encoding: 'base64' }),
+    ],
+  },
+  {
     name: 'compare_images',
     description: 'Compares two pictures.',
     properties: {

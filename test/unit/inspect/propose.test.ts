@@ -32,6 +32,8 @@ describe('what a description says', () => {
     ['A base64 data URI', 'dataUri'],
     ['data:image/png;base64,... string', 'dataUri'],
     ['Must be a data URL', 'dataUri'],
+    ['data:image/...', 'dataUri'],
+    ['Base64-encoded JSON object', 'base64'],
     ['base64url of it', 'base64url'],
     ['hexadecimal string of it', 'hex'],
   ])('%j is %s', (description, encoding) => {
@@ -46,6 +48,7 @@ describe('what a description says', () => {
     'SHA-256 as a hex string (hash)',
     'The database to update',
     'Encoded as JSON',
+    'JSON array of objects with a name and base64 content',
   ])('%j is not a file', (description) => {
     expect(pathsOf(tool({ x: { type: 'string', description } }))).toEqual([]);
   });
