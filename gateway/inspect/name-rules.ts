@@ -1,15 +1,18 @@
 import { type Argument, textOf } from './argument.js';
 import { likely, never, possible, type Rule } from './clue.js';
-import { companionKind } from './companions.js';
+import { companionKind, isForText } from './companions.js';
 import { speaksOfOutput } from './description-rules.js';
 import { isHolder, isMedia, joined, wordsOf } from './words.js';
 
 /** Last words of names that are about a file without being one: `image_id`, `file_format`, `photo_caption`. */
 const ABOUT = new Set(
-  'id ids type format mime name title caption prompt description desc alt label tag category size length width height count index number page quality style language lang mode encoding charset url uri link href path dir directory folder key query filter pattern extension ext status date time version text color colour position source ref hash'.split(
+  'id ids type format mime name title caption prompt description desc alt label tag category size length width height count index number page quality style language lang mode encoding charset url uri link href path dir directory folder key query filter pattern extension ext status date time version text color colour position source ref hash prefix suffix container'.split(
     ' ',
   ),
 );
+
+/** Words of names for what a tool writes. */
+const OUTPUTS = /\b(?:output|out|dest|destination|save)\b/;
 
 /** Words by which a name with `bytes` in it counts them. */
 const AMOUNTS = new Set('max min maximum minimum limit total offset start end range per'.split(' '));
@@ -132,7 +135,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
     test: (argument) => {
       if (!isContent(argument)) return undefined;
       const type = Object.entries(argument.siblings).find(
-        ([name]) => companionKind(name, argument.name) === 'mimeType',
+        ([name, schema]) => companionKind(name, argument.name, schema) === 'mimeType' && !isForText(schema),
       );
       return type && likely('base64', `${quoted(type[0])} beside it is a media type`);
     },
@@ -170,7 +173,13 @@ export const CONTEXT_RULES: readonly Rule[] = [
 /** A name for content of any kind, which alone does not suggest a file. */
 function isContent({ name, shape, schema }: Argument): boolean {
   const words = wordsOf(name);
-  if (shape !== 'text' || isAbout(words) || /^uri(-reference)?$|^iri$/.test(textOf(schema.format))) return false;
+  if (
+    shape !== 'text' ||
+    isAbout(words) ||
+    OUTPUTS.test(words.join(' ')) ||
+    /^uri(-reference)?$|^iri$/.test(textOf(schema.format))
+  )
+    return false;
   return words.some((word) => isMedia(word) || isHolder(word));
 }
 

@@ -104,7 +104,7 @@ function ofMap(map: ArgumentMap, { argument, judgement }: Judged): Proposal | un
   if (placeholder === undefined || Object.keys(map.properties).length < 2) return undefined;
   const template: Record<string, JsonValue> = {};
   for (const [name, schema] of Object.entries(map.properties)) {
-    const kind = companionKind(name, argument.name);
+    const kind = companionKind(name, argument.name, schema);
     const fixed = fixedValue(schema);
     if (name === argument.name) template[name] = placeholder;
     else if (fixed !== undefined && !isPlaceholder(fixed)) template[name] = fixed;

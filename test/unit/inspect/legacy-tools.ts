@@ -184,6 +184,44 @@ export const LEGACY_TOOLS: LegacyTool[] = [
     ],
   },
   {
+    // as Microsoft Graph has the body of a mail
+    name: 'send_mail',
+    properties: {
+      body: {
+        type: 'object',
+        properties: {
+          content: text('The content of the item.'),
+          contentType: text(undefined, { enum: ['text', 'html'] }),
+        },
+      },
+      note: { type: 'object', properties: { content: text(), contentType: text('text/plain or text/html') } },
+      page: { type: 'object', properties: { content: text(), mimeType: text(undefined, { const: 'text/html' }) } },
+      picture: {
+        type: 'object',
+        properties: { data: text(), type: text(), mimeType: text('image/png or text/plain') },
+      },
+      stored: {
+        type: 'object',
+        properties: { content: text('base64'), contentType: text(undefined, { enum: ['a', 'b'] }) },
+      },
+    },
+    expected: [
+      found('picture.data', 'likely', { encoding: 'base64', mimeType: 'mimeType' }),
+      found('stored.content', 'likely', { encoding: 'base64' }),
+    ],
+  },
+  {
+    name: 'generate_image',
+    description: 'Generates an image and uploads it.',
+    properties: {
+      prompt: text(),
+      output_file: text('Where the image goes'),
+      blob_prefix: text(),
+      target_image: text(),
+    },
+    expected: [found('target_image', 'possible', { encoding: 'base64' })],
+  },
+  {
     name: 'sign_document',
     properties: {
       signature: text('Base64 image of the handwritten signature'),

@@ -191,6 +191,17 @@ describe('arguments beside one that is a file', () => {
     expect(ways({ output_format: { enum: ['text', 'base64'] } })).toBeUndefined();
   });
 
+  it.each([
+    ['The diagram: raw XML string, or base64-encoded PNG', 'its description says "raw XML string, or base64"'],
+    ['Plain text or base64', 'its description says "Plain text or base64"'],
+    ['Base64 or UTF-8 text', 'its description says "Base64 or UTF-8"'],
+    ['Content, base64-encoded if binary', 'its description says "base64-encoded if binary"'],
+    ['PNG, SVG or JPEG in base64', undefined],
+    ['Base64 of a text or HTML file', undefined],
+  ])('say so too where the description is %j', (description, otherWays) => {
+    expect(propose(tool({ data: { type: 'string', description } }), []).proposals[0]?.otherWays).toBe(otherWays);
+  });
+
   it('get its name and its type although it may be given by a path instead', () => {
     const properties = {
       filename: { type: 'string' },
