@@ -137,7 +137,9 @@ export const CONTEXT_RULES: readonly Rule[] = [
       const type = Object.entries(argument.siblings).find(
         ([name, schema]) => companionKind(name, argument.name, schema) === 'mimeType' && !isForText(schema),
       );
-      return type && likely('base64', `${quoted(type[0])} beside it is a media type`);
+      if (!type) return undefined;
+      const reason = `${quoted(type[0])} beside it is a media type`;
+      return mayBeWritten(argument) ? possible('base64', `${reason}; it may also be text`) : likely('base64', reason);
     },
   },
   {
@@ -158,11 +160,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
     name: 'a tool for media',
     test: (argument) => {
       if (!isContent(argument)) return undefined;
-      const words = wordsOf(argument.tool.name);
-      const said = /\b(?:upload|attach)\w*\b[^.]{0,40}\b(?:files?|images?|documents?|pdfs?|photos?)\b/i.exec(
-        argument.tool.description,
-      );
-      const hit = words.find((word) => isMedia(word) || /^(upload|attach|ocr|transcribe)$/.test(word)) ?? said?.[0];
+      const hit = mediaOf(argument.tool);
       return hit === undefined
         ? undefined
         : possible('base64', `its name is ${quoted(argument.name)} and the tool speaks of ${quoted(hit)}`);
@@ -181,6 +179,18 @@ function isContent({ name, shape, schema }: Argument): boolean {
   )
     return false;
   return words.some((word) => isMedia(word) || isHolder(word));
+}
+
+/** The word by which a tool says that it takes files of some kind. */
+function mediaOf({ name, description }: Argument['tool']): string | undefined {
+  const said = /\b(?:upload|attach)\w*\b[^.]{0,40}\b(?:files?|images?|documents?|pdfs?|photos?)\b/i.exec(description);
+  return wordsOf(name).find((word) => isMedia(word) || /^(upload|attach|ocr|transcribe)$/.test(word)) ?? said?.[0];
+}
+
+/** `content` of `create_file`: a text that a model writes itself as often as base64. */
+function mayBeWritten({ name, path, tool }: Argument): boolean {
+  const isPlain = wordsOf(name).every((word) => /^(?:content|body|string|payload)$/.test(word));
+  return isPlain && mediaOf(tool) === undefined && !path.flatMap(wordsOf).some(isMedia);
 }
 
 /** A word for content that no text is. */

@@ -211,6 +211,20 @@ export const LEGACY_TOOLS: LegacyTool[] = [
     ],
   },
   {
+    name: 'create_file',
+    description: 'Creates a file in the drive.',
+    properties: {
+      name: text('Name of the file to create'),
+      mimeType: text('MIME type of the file'),
+      content: text('Content of the file'),
+      scan: { type: 'object', properties: { content: text(), mimeType: text(), note: text() } },
+    },
+    expected: [
+      found('content', 'possible', { encoding: 'base64', name: 'name', mimeType: 'mimeType' }),
+      found('scan.content', 'likely', { encoding: 'base64', mimeType: 'mimeType' }),
+    ],
+  },
+  {
     name: 'generate_image',
     description: 'Generates an image and uploads it.',
     properties: {
