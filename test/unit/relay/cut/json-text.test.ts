@@ -311,6 +311,23 @@ describe('in a text of which the operator says nothing', () => {
     );
   });
 
+  it.each([
+    ['lines of JSON', `{"id":6}\n${JSON.stringify({ data: DATA })}`],
+    ['JSON too large to be parsed', JSON.stringify({ data: DATA, rows: Array(3000).fill(1) })],
+  ])('any base64 in %s becomes a link for a host that would not show the text whole', async (_what, inner) => {
+    const host = { text: { most: 1000, unit: 'characters' as const, per: 'block' as const } };
+    await everyPiece(
+      answer({ content: [textBlock(inner)], n: 1 }),
+      async (relayed, lab) => {
+        const { content, _meta } = resultOf(relayed);
+        const [{ url }] = _meta['dev.wharf/files'];
+        expect(content[0].text).toBe(inner.replace(DATA, url));
+        expect(await lab.at(url)).toEqual(BYTES);
+      },
+      { settings: {}, limits: { ...LIMITS, values: 1000 }, host },
+    );
+  });
+
   it('base64 of a known format, of which nothing says that it is a file, stays in JSON too large to be parsed', async () => {
     const body = answer({ content: [textBlock({ imageData: AS_PICTURE, rows: Array(3000).fill(1) })], n: 1 });
     await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), {
