@@ -71,6 +71,7 @@ export const PLACEHOLDERS = {
   hex: 'content',
   dataUri: 'content',
   text: 'content',
+  bytes: 'content',
   url: 'link',
   handle: 'link',
   mime: 'fact',

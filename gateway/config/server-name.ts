@@ -44,7 +44,7 @@ export function nameOfUrl(url: string): string {
   return isIP(host) || host.startsWith('[') || host === 'localhost' ? FALLBACK : usable(pathName(host));
 }
 
-// `index` and `server` are common names of a main file; `d` and `u` are Wharf's own paths.
+// `index` and `server` are among the common names of a main file; `d` and `u` are Wharf's own paths.
 function usable(name: string): string {
-  return name.length < 2 || /^(index|main|server|cli|start)$/.test(name) ? FALLBACK : name;
+  return name.length < 2 || /^(index|main|server|cli|start|bin|stdio|app)$/.test(name) ? FALLBACK : name;
 }

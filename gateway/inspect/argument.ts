@@ -11,7 +11,7 @@ export interface Argument {
   path: readonly string[];
   /** Its key: `data`. */
   name: string;
-  /** `text`: a string. `bytes`: a list of integers. */
+  /** `text`: a string. `bytes`: a list of numbers, as which zod writes integers too. */
   shape: 'text' | 'bytes';
   /** Its schema allows a boolean too: the text is the word "true" or "false", which some servers also take. */
   isFlag: boolean;
@@ -77,7 +77,7 @@ export function argumentsOf(tool: JsonObject): Arguments {
 
   function visitList(place: Place, schema: JsonObject, depth: number): void {
     const [items] = meaningsOf(schema.items, root);
-    if (items?.type === 'integer') add('bytes', place, items);
+    if (items?.type === 'integer' || items?.type === 'number') add('bytes', place, items);
     else visit({ ...place, path: [...place.path, EACH] }, schema.items, depth + 1);
   }
 
@@ -119,6 +119,12 @@ function shapeOf(schema: JsonObject): 'map' | 'list' | 'text' | undefined {
   if (types.includes('object') || isObject(schema.properties)) return 'map';
   if (types.includes('array') || schema.items !== undefined) return 'list';
   return schema.type === undefined ? 'text' : undefined;
+}
+
+/** The only value that a schema allows, if it names one. */
+export function fixedValue(schema: JsonObject | undefined): JsonValue | undefined {
+  if (schema?.const !== undefined) return schema.const;
+  return Array.isArray(schema?.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined;
 }
 
 function typesOf({ type }: JsonObject): readonly (JsonValue | undefined)[] {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../ports/json.js';
+import type { JsonObject, JsonValue } from '../ports/json.js';
 import { type Argument, textOf } from './argument.js';
 import { joined, wordsOf } from './words.js';
 
@@ -24,17 +24,36 @@ const ENCODING_WORDS = /^(base64|b64|data|content|bytes|hex|uri|raw|string|encod
 
 /**
  * The fact that an argument called `name` holds about the file in the one called `of`: `image_name` of `image_base64`.
+ * A list of values that are not media types, such as `text` and `html`, takes none.
  */
-export function companionKind(name: string, of: string): CompanionKind | undefined {
+export function companionKind(name: string, of: string, schema: JsonObject): CompanionKind | undefined {
   const words = joined(name);
   const stem = wordsOf(of)
     .filter((word) => !ENCODING_WORDS.test(word))
     .join('');
   const rest = stem !== '' && words.startsWith(stem) ? words.slice(stem.length) : words;
   for (const kind of ['name', 'mimeType', 'size'] as const) {
-    if (NAMES[kind].has(words) || NAMES[kind].has(rest)) return kind;
+    if (!NAMES[kind].has(words) && !NAMES[kind].has(rest)) continue;
+    return kind === 'mimeType' && !valuesOf(schema).every(isMediaType) ? undefined : kind;
   }
   return undefined;
+}
+
+/** True when a schema for a media type names only types of text, which needs no base64. */
+export function isForText(schema: JsonObject): boolean {
+  const listed = valuesOf(schema).map(textOf);
+  const types = listed.length > 0 ? listed : (textOf(schema.description).match(/\b[a-z]+\/[\w.+-]+/g) ?? []);
+  return types.length > 0 && types.every((type) => /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml|yaml)$/.test(type));
+}
+
+/** The values that a schema lists; empty when it allows others. */
+function valuesOf({ enum: values, const: fixed }: JsonObject): readonly JsonValue[] {
+  if (Array.isArray(values)) return values;
+  return fixed === undefined ? [] : [fixed];
+}
+
+function isMediaType(value: JsonValue): value is string {
+  return typeof value === 'string' && /^[\w.+-]+\/[\w.+*-]+$/.test(value);
 }
 
 /**
@@ -45,7 +64,7 @@ export function companionsOf(argument: Argument, isAlone: boolean): Companions {
   const found: Companions = {};
   const items = argument.path.at(-1) === '[]' ? '[]' : '';
   for (const [name, schema] of Object.entries(argument.siblings)) {
-    const kind = companionKind(name, argument.name);
+    const kind = companionKind(name, argument.name, schema);
     if (kind === undefined || found[kind] !== undefined) continue;
     if (!isAlone && !bearsStem(name, argument.name)) continue;
     if (!holds(schema, kind, items !== '') || !speaksOfFile(name, schema, argument)) continue;
@@ -61,9 +80,7 @@ export function acceptedTypes(argument: Argument, companions: Companions): strin
   if (/^[\w.+-]+\/[\w.+-]+$/.test(own)) return [own];
   const values = mimeType === undefined ? undefined : argument.siblings[mimeType]?.enum;
   if (!Array.isArray(values) || values.length === 0) return undefined;
-  const types = values.filter(
-    (value): value is string => typeof value === 'string' && /^[\w.+-]+\/[\w.+*-]+$/.test(value),
-  );
+  const types = values.filter(isMediaType);
   return types.length === values.length ? types : undefined;
 }
 

@@ -1,15 +1,18 @@
 import { likely, never, possible, type Rule } from './clue.js';
 
-/** What base64 may be besides a file. */
+/** What base64 may be besides a file. A picture of a signature, or a PDF of key figures, is one. */
 const NO_FILE =
-  /base-?64(?:url)?[- ]?(?:encoded )?(?:\w+ ){0,2}(?:cursor|credential|token|key|signature|nonce|hash|digest|checksum|salt|iv)s?\b/i;
+  /base-?64(?:url)?[- ]?(?:encoded )?(?:(?!(?:image|picture|photo|png|jpe?g|svg|scan|pdf|file|document)s?\b)\w+ ){0,2}(?:cursor|credential|token|key|signature|nonce|hash|digest|checksum|salt|iv)s?\b/i;
 /** The server does the encoding: the argument itself is plain. */
 const ENCODES =
   /\b(?:to|will|should) be (?:base-?64|hex)[- ]?encoded\b|\bto (?:base-?64|hex)[- ]?encode\b|\bencode\w*\b[^.]{0,30}\b(?:to|into|as|in) (?:base-?64|hex)|\b(?:convert\w*|turn\w*)\b[^.]{0,30}\b(?:to|into) (?:base-?64|hex)/i;
+/** Base64 inside a text of another kind: the argument as a whole is not base64. */
+const INSIDE_JSON = /\bJSON (?:arrays?|lists?|objects?|maps?|strings?)\b[^.]{0,60}\bbase-?64/i;
 const NOT_BASE64 =
   /\b(?:no|not|non|never|without|instead of|rather than)\b[- ](?:\w+ ){0,2}base-?64(?! (?:prefix|header|marker))/i;
 
-const DATA_URI = /\bdata:?[- ]?ur[il]s?\b|\bdata:(?:[a-z*<{[][\w*/+.<>{}[\]-]*)?[;,]|\bdata: ?(?:scheme|prefix)/i;
+const DATA_URI =
+  /\bdata:?[- ]?ur[il]s?\b|\bdata:(?:[a-z*<{[][\w*/+.<>{}[\]-]*)?[;,]|\bdata:(?:image|audio|video|text|application)\/|\bdata: ?(?:scheme|prefix)/i;
 /** "without the data URI prefix", "no data: URL", "strip the data URI header". */
 const NO_DATA_URI =
   /\b(?:without|no|not|omit\w*|exclud\w*|strip\w*|remov\w*|except)\b[^.;]{0,40}\bdata(?::|[- :]?(?:ur[il]|prefix|scheme|header))/i;
@@ -40,7 +43,9 @@ export const DESCRIPTION_RULES: readonly Rule[] = [
     source: 'description',
     name: 'not a file',
     test: ({ description }) => {
-      const hit = NO_FILE.exec(description) ?? ENCODES.exec(description) ?? NOT_BASE64.exec(description);
+      const hit = [NO_FILE, ENCODES, INSIDE_JSON, NOT_BASE64]
+        .map((rule) => rule.exec(description))
+        .find((found) => found !== null);
       return hit ? never(`its description says ${quoted(hit[0])}`) : undefined;
     },
   },

@@ -1,25 +1,38 @@
 import { type Argument, textOf } from './argument.js';
 import { likely, never, possible, type Rule } from './clue.js';
-import { companionKind } from './companions.js';
+import { companionKind, isForText } from './companions.js';
 import { speaksOfOutput } from './description-rules.js';
 import { isHolder, isMedia, joined, wordsOf } from './words.js';
 
 /** Last words of names that are about a file without being one: `image_id`, `file_format`, `photo_caption`. */
 const ABOUT = new Set(
-  'id ids type format mime name title caption prompt description desc alt label tag category size length width height count index number page quality style language lang mode encoding charset url uri link href path dir directory folder key query filter pattern extension ext status date time version text color colour position source ref hash'.split(
+  'id ids type format mime name title caption prompt description desc alt label tag category size length width height count index number page quality style language lang mode encoding charset url uri link href path dir directory folder key query filter pattern extension ext status date time version text color colour position source ref hash prefix suffix container'.split(
     ' ',
   ),
 );
 
+/** Words of names for what a tool writes. */
+const OUTPUTS = /\b(?:output|out|dest|destination|save)\b/;
+
+/** Words by which a name with `bytes` in it counts them. */
+const AMOUNTS = new Set('max min maximum minimum limit total offset start end range per'.split(' '));
+
 const SECRET =
   /^(?:.*(?:token|password|passphrase|secret|credential|cursor|signature|nonce|checksum|digest|sha256|md5|apikey|privatekey|publickey))$/;
+
+/** What a signature is that a hand has drawn. */
+const HANDWRITTEN = /\b(?:image|picture|photo|png|jpe?g|svg|scan|scanned|drawn|drawing|handwritten)\b/i;
 
 /** Rules for names, for when the description says nothing. */
 export const NAME_RULES: readonly Rule[] = [
   {
     source: 'name',
     name: 'secret',
-    test: ({ name }) => (SECRET.test(joined(name)) ? never(`its name is ${quoted(name)}`) : undefined),
+    test: ({ name, description }) => {
+      if (!SECRET.test(joined(name)) || (/signature$/.test(joined(name)) && HANDWRITTEN.test(description)))
+        return undefined;
+      return never(`its name is ${quoted(name)}`);
+    },
   },
   {
     source: 'name',
@@ -48,6 +61,17 @@ export const NAME_RULES: readonly Rule[] = [
       const words = wordsOf(name);
       const holdsMedia = words.some(isMedia) && words.some((word) => isHolder(word) && word !== 'file');
       return holdsMedia && !isAbout(words) ? likely('base64', `its name is ${quoted(name)}`) : undefined;
+    },
+  },
+  {
+    source: 'name',
+    name: 'bytes of content',
+    test: ({ name, shape }) => {
+      const words = wordsOf(name);
+      const holdsBytes = words.some(isBytes) && words.some((word) => isHolder(word) && !isBytes(word));
+      if (shape !== 'text' || !holdsBytes || isAbout(words) || words.some((word) => AMOUNTS.has(word)))
+        return undefined;
+      return likely('base64', `its name is ${quoted(name)}`);
     },
   },
   {
@@ -111,9 +135,11 @@ export const CONTEXT_RULES: readonly Rule[] = [
     test: (argument) => {
       if (!isContent(argument)) return undefined;
       const type = Object.entries(argument.siblings).find(
-        ([name]) => companionKind(name, argument.name) === 'mimeType',
+        ([name, schema]) => companionKind(name, argument.name, schema) === 'mimeType' && !isForText(schema),
       );
-      return type && likely('base64', `${quoted(type[0])} beside it is a media type`);
+      if (!type) return undefined;
+      const reason = `${quoted(type[0])} beside it is a media type`;
+      return mayBeWritten(argument) ? possible('base64', `${reason}; it may also be text`) : likely('base64', reason);
     },
   },
   {
@@ -134,11 +160,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
     name: 'a tool for media',
     test: (argument) => {
       if (!isContent(argument)) return undefined;
-      const words = wordsOf(argument.tool.name);
-      const said = /\b(?:upload|attach)\w*\b[^.]{0,40}\b(?:files?|images?|documents?|pdfs?|photos?)\b/i.exec(
-        argument.tool.description,
-      );
-      const hit = words.find((word) => isMedia(word) || /^(upload|attach|ocr|transcribe)$/.test(word)) ?? said?.[0];
+      const hit = mediaOf(argument.tool);
       return hit === undefined
         ? undefined
         : possible('base64', `its name is ${quoted(argument.name)} and the tool speaks of ${quoted(hit)}`);
@@ -149,8 +171,31 @@ export const CONTEXT_RULES: readonly Rule[] = [
 /** A name for content of any kind, which alone does not suggest a file. */
 function isContent({ name, shape, schema }: Argument): boolean {
   const words = wordsOf(name);
-  if (shape !== 'text' || isAbout(words) || /^uri(-reference)?$|^iri$/.test(textOf(schema.format))) return false;
+  if (
+    shape !== 'text' ||
+    isAbout(words) ||
+    OUTPUTS.test(words.join(' ')) ||
+    /^uri(-reference)?$|^iri$/.test(textOf(schema.format))
+  )
+    return false;
   return words.some((word) => isMedia(word) || isHolder(word));
+}
+
+/** The word by which a tool says that it takes files of some kind. */
+function mediaOf({ name, description }: Argument['tool']): string | undefined {
+  const said = /\b(?:upload|attach)\w*\b[^.]{0,40}\b(?:files?|images?|documents?|pdfs?|photos?)\b/i.exec(description);
+  return wordsOf(name).find((word) => isMedia(word) || /^(upload|attach|ocr|transcribe)$/.test(word)) ?? said?.[0];
+}
+
+/** `content` of `create_file`: a text that a model writes itself as often as base64. */
+function mayBeWritten({ name, path, tool }: Argument): boolean {
+  const isPlain = wordsOf(name).every((word) => /^(?:content|body|string|payload)$/.test(word));
+  return isPlain && mediaOf(tool) === undefined && !path.flatMap(wordsOf).some(isMedia);
+}
+
+/** A word for content that no text is. */
+function isBytes(word: string): boolean {
+  return /^(?:bytes?|buffer|binary)$/.test(word);
 }
 
 function isAbout(words: readonly string[]): boolean {

@@ -10,6 +10,10 @@ const ADDRESS =
 const FILE_PATH =
   /\b(?:file|local|absolute|relative|full)[- ]?(?:system )?paths?\b|\bpaths? (?:to|of)\b|\bpath\b(?= or\b)|\bor (?:a |the )?(?:file ?)?path\b/i;
 
+/** "Raw XML, or base64-encoded SVG", "plain text or base64", "base64 for binary files". */
+const OR_TEXT =
+  /\b(?:raw|plain|utf-?8|text|xml|html|json|markdown|csv|svg)\b[^.;]{0,40}\bor (?:an? |as |in )?base-?64|\bbase-?64\b[^.;]{0,40}\bor (?:as |in )?(?:raw|plain|utf-?8|text)\b|\bbase-?64(?:[- ]encoded)? (?:if|for|when) (?:\w+ ){0,3}binary\b/i;
+
 /** Encodings of text, as the other choices beside base64. */
 const TEXT = /^(?:utf-?8|utf-?16(?:le)?|text|plain|plaintext|ascii|latin-?1|raw|none|identity)$/i;
 const OUTPUT = /output|response|return|result/;
@@ -25,7 +29,7 @@ export function otherWays({ name, description, schema, siblings }: Argument): st
   });
   if (choice) return `${JSON.stringify(choice[0].slice(0, 60))} beside it says whether it is base64`;
   const said = description.replace(NO_ADDRESS, ' ').replace(DENIED, ' ');
-  const hit = ADDRESS.exec(said) ?? FILE_PATH.exec(said);
+  const hit = ADDRESS.exec(said) ?? FILE_PATH.exec(said) ?? OR_TEXT.exec(said);
   if (hit) return `its description says ${JSON.stringify(hit[0].trim())}`;
   const values = [schema.default, schema.example, ...(Array.isArray(schema.examples) ? schema.examples : [])];
   if (values.some((value) => /^(?:https?|file|s3|gs):\/\//i.test(textOf(value)))) return 'its example is an address';

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../ports/json.js';
 import { EACH, joinPath } from '../schema/argument-path.js';
 import { type UnknownArgument, unknownArguments } from '../schema/unknown-argument.js';
 import { readTool } from '../tools/tool.js';
-import { type Argument, type ArgumentMap, argumentsOf, textOf } from './argument.js';
+import { type Argument, type ArgumentMap, argumentsOf, fixedValue, textOf } from './argument.js';
 import type { Confidence } from './clue.js';
 import { acceptedTypes, companionKind, companionsOf } from './companions.js';
 import { type Judgement, judge } from './judge.js';
@@ -104,11 +104,8 @@ function ofMap(map: ArgumentMap, { argument, judgement }: Judged): Proposal | un
   if (placeholder === undefined || Object.keys(map.properties).length < 2) return undefined;
   const template: Record<string, JsonValue> = {};
   for (const [name, schema] of Object.entries(map.properties)) {
-    const kind = companionKind(name, argument.name);
-    const [fixed] = [
-      schema.const,
-      ...(Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum : []),
-    ].filter((value) => value !== undefined);
+    const kind = companionKind(name, argument.name, schema);
+    const fixed = fixedValue(schema);
     if (name === argument.name) template[name] = placeholder;
     else if (fixed !== undefined && !isPlaceholder(fixed)) template[name] = fixed;
     else if (kind !== undefined) template[name] = COMPANION_PLACEHOLDERS[kind];

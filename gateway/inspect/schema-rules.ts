@@ -1,7 +1,7 @@
 import { declaredEncoding } from '../encodings.js';
 import { countText } from '../policy/amounts.js';
 import type { Encoding } from '../ports/file-slot.js';
-import { textOf } from './argument.js';
+import { fixedValue, textOf } from './argument.js';
 import { certain, likely, never, possible, type Rule } from './clue.js';
 import { isHolder, isMedia, wordsOf } from './words.js';
 
@@ -77,12 +77,14 @@ export const SCHEMA_RULES: readonly Rule[] = [
   {
     source: 'schema',
     name: 'list of bytes',
-    test: ({ shape, schema, name, description }) => {
+    test: ({ shape, schema, name, description, siblings }) => {
       if (shape !== 'bytes') return undefined;
+      if (fixedValue(siblings.type) === 'Buffer')
+        return likely('bytes', '"type" beside it is always "Buffer", as Node.js writes bytes');
       const isByte = schema.minimum === 0 && schema.maximum === 255;
       const speaksOfBytes = /\bbytes?\b|\buint8/i.test(`${wordsOf(name).join(' ')} ${description}`);
       const isContent = wordsOf(name).some((word) => isHolder(word) || isMedia(word));
-      if (isByte && (speaksOfBytes || isContent)) return likely('bytes', 'it is a list of integers from 0 to 255');
+      if (isByte && (speaksOfBytes || isContent)) return likely('bytes', 'it is a list of numbers from 0 to 255');
       return isByte || speaksOfBytes
         ? possible('bytes', 'it may be a list of bytes')
         : never('it is a list of numbers');

@@ -252,8 +252,8 @@ export class Child implements SharedConnection {
     }
     const how = this.#exit ?? 'still running';
     const said = this.#stderr.tail;
-    const words = `${said || 'none'}${missedVariable(said, this.#withheld)}`;
-    const cause = new Error(`${how}; its last words: ${words}`, { cause: error });
+    const words = said === '' ? 'it wrote nothing to standard error' : `its last words: ${said}`;
+    const cause = new Error(`${how}; ${words}${missedVariable(said, this.#withheld)}`, { cause: error });
     const { silentEnd: reason } = this;
     return new GatewayError('upstream_closed', { server: this.#name, ...(reason !== undefined && { reason }) }, cause);
   }

@@ -32,8 +32,8 @@ export const fileArgumentSchema = z.strictObject({
     .optional()
     .describe(
       'Only with `encoding: object`: the value to send. `$base64`, `$base64url`, `$hex`, `$dataUri`, `$text`, ' +
-        '`$url` or `$handle` is replaced by the file, and `$mime`, `$name`, `$size` and `$sha256` by facts about ' +
-        'it.',
+        '`$bytes`, `$url` or `$handle` is replaced by the file, and `$mime`, `$name`, `$size` and `$sha256` by ' +
+        'facts about it.',
     ),
   accept: z
     .array(

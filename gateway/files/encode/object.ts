@@ -2,6 +2,7 @@ import type { Placeholder } from '../../encodings.js';
 import type { JsonValue } from '../../ports/json.js';
 import { MAX_NAME_BYTES } from '../names/file-name.js';
 import { base64, base64url } from './base64.js';
+import { bytes } from './bytes.js';
 import { dataUri } from './data-uri.js';
 import type { EncodedValue, EncodeOptions, Encoder, EncodingParts, FileSource } from './encoder.js';
 import { MAX_MEDIA_TYPE, mediaTypeOfSource, nameOfSource, SHA256_HEX, sha256Of } from './file-facts.js';
@@ -20,6 +21,7 @@ const PLACEHOLDERS: Readonly<Record<`$${Placeholder}`, Encoder>> = {
   $hex: hex,
   $dataUri: dataUri,
   $text: text,
+  $bytes: bytes,
   $mime: fact(mediaTypeOfSource, MAX_MEDIA_TYPE + QUOTES),
   $name: fact(nameOfSource, MAX_NAME_BYTES + QUOTES),
   $size: fact((file) => file.size, MAX_SIZE_DIGITS),

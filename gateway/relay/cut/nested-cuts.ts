@@ -5,7 +5,7 @@ import type { SlotSink } from '../../wire/json/reader.js';
 import type { WeightLimits } from '../../wire/json/weigh.js';
 import { JsonBegin } from './json-begin.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
-import { nestedJson } from './nested-json.js';
+import { nestedJson, TOO_LARGE } from './nested-json.js';
 import { markedPlaces, type NestedPlace, stringsOf } from './nested-places.js';
 import { shortStrings } from './short-strings.js';
 import { type NestedCut, type NestedFile, TextParts, type TextPartsOptions } from './text-parts.js';
@@ -74,7 +74,7 @@ export class NestedCuts extends TextParts implements SlotSink {
     return this.#plain.pieces();
   }
 
-  /** As of any text, where this one is JSON. */
+  /** As of any text. One that only begins as JSON, such as lines of JSON, or JSON with a remark behind it, is words. */
   async files(): Promise<readonly NestedFile[]> {
     const whole = this.parts.filter((part, index): part is NestedCut => {
       const next = this.parts[index + 1];
@@ -84,9 +84,9 @@ export class NestedCuts extends TextParts implements SlotSink {
     if (whole.length === 0) return [];
     const mark = randomUUID();
     const value = await this.#parse(new Map(whole.map((part, index) => [part, `${mark}${index}`])));
-    if (value === undefined) return [];
-    const places = markedPlaces(value, mark);
-    return whole.map((nested, index) => ({ nested, place: places.get(String(index)) }));
+    const isAmongWords = value === undefined;
+    const places = isAmongWords || value === TOO_LARGE ? undefined : markedPlaces(value, mark);
+    return whole.map((nested, index) => ({ nested, place: places?.get(String(index)), isAmongWords }));
   }
 
   /**
@@ -95,7 +95,7 @@ export class NestedCuts extends TextParts implements SlotSink {
    */
   async strings(): Promise<Iterable<readonly [text: string, place: NestedPlace]> | undefined> {
     const value = this.#other ? undefined : await this.#parse(new Map());
-    return value === undefined ? undefined : stringsOf(value);
+    return value === undefined || value === TOO_LARGE ? undefined : stringsOf(value);
   }
 
   write(chunk: Buffer, start: number, end: number): void {
@@ -123,8 +123,8 @@ export class NestedCuts extends TextParts implements SlotSink {
     this.tell();
   }
 
-  /** The text's value with these words for its cut strings; undefined when it is not JSON, or too large to be parsed. */
-  #parse(words: ReadonlyMap<NestedCut, string>): Promise<JsonValue | undefined> {
+  /** The text's value with these words for its cut strings; undefined when it is not JSON. */
+  #parse(words: ReadonlyMap<NestedCut, string>): Promise<JsonValue | typeof TOO_LARGE | undefined> {
     const raw = this.parts.flatMap((part) =>
       part instanceof ByteStore ? part.pieces() : [Buffer.from(words.get(part) ?? '')],
     );

@@ -17,18 +17,21 @@ const LONGEST_ESCAPE = 6;
 
 const NOTHING = compileWatchTree({});
 
+/** Of a text that is JSON, but too large to be parsed. */
+export const TOO_LARGE = Symbol('too large');
+
 /**
  * The objects, lists and strings of a text that is JSON in a JSON string, without its numbers. In one step, a text of
  * 15 MB took up to 400 ms: its two levels of escapes alone more than half of that.
  * @param raw the text as its message spells it, without quotes
  * @param owner whose text it is
- * @returns undefined when it is not JSON, or too large to be parsed
+ * @returns undefined when it is not JSON, or too deep
  */
 export async function nestedJson(
   raw: readonly Buffer[],
   limits: WeightLimits,
   owner: Owner,
-): Promise<JsonValue | undefined> {
+): Promise<JsonValue | typeof TOO_LARGE | undefined> {
   const check = new Check(limits);
   const text: string[] = [];
   try {
@@ -39,7 +42,8 @@ export async function nestedJson(
   } catch {
     return undefined;
   }
-  if (!check.isPassed()) return undefined;
+  if (!check.isJson()) return undefined;
+  if (check.isTooLarge()) return TOO_LARGE;
   const steps = stringsInSteps(text.join(''));
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value as JsonValue;
@@ -95,9 +99,12 @@ class Check {
     this.#reader.feed(Buffer.from(text));
   }
 
-  isPassed(): boolean {
-    const value = this.#value;
+  isJson(): boolean {
+    return this.#value !== undefined && !this.#reader.inMessage && !this.#value.malformed;
+  }
+
+  isTooLarge(): boolean {
     // the value counts too
-    return value !== undefined && !this.#reader.inMessage && !value.malformed && value.values + 1 <= this.#most;
+    return this.#value !== undefined && this.#value.values + 1 > this.#most;
   }
 }

@@ -77,7 +77,9 @@ export class PlainCuts extends TextParts implements SlotSink {
 
   async files(): Promise<readonly NestedFile[]> {
     return this.parts.flatMap((part) =>
-      part instanceof ByteStore || !part.whole || !part.cut.stored ? [] : [{ nested: part, place: undefined }],
+      part instanceof ByteStore || !part.whole || !part.cut.stored
+        ? []
+        : [{ nested: part, place: undefined, isAmongWords: true }],
     );
   }
 

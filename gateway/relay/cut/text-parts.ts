@@ -22,8 +22,10 @@ export interface NestedCut {
 /** A string that can be a file. */
 export interface NestedFile {
   nested: NestedCut;
-  /** In the text's JSON; undefined when an equal key hides it, and in a text that is not JSON. */
+  /** In the text's JSON; undefined when an equal key hides it, in JSON too large to be parsed, and in other texts. */
   place: NestedPlace | undefined;
+  /** The text is not JSON as a whole. */
+  isAmongWords: boolean;
 }
 
 export interface TextPartsOptions {

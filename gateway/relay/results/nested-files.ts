@@ -76,17 +76,18 @@ async function claimedIn(
   const isAlone = nested.size <= LINE_BREAK.length;
   const isRead = isReadByModel(client);
   const claimed: ClaimedNested[] = [];
-  for (const { nested: one, place } of await nested.files()) {
+  for (const { nested: one, place, isAmongWords } of await nested.files()) {
     const { stored, lost, dataUri } = one.cut;
     if (!stored || stays(one.cut)) continue;
     // it was cut by the limit of a tool whose result this is not
     if (stored.size <= limits.inlineOther && !lost) continue;
     const said = dataUri ?? one.said ?? (place && (markedAs(place) ?? begunAs(place, stored.head)));
-    const isForModel = isLong || (isRead && isFormat(stored.head));
+    const isKnown = isFormat(stored.head);
+    const isForModel = isLong || (isRead && isKnown);
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
-    const isMeant = (one.isInJson && mode === 'json') || isForModel || lost || known.has(stored.digest);
+    const isMeant = (!isAmongWords && mode === 'json') || isForModel || lost || known.has(stored.digest);
     // out of other texts only what begins as a file is taken; of JSON, or alone, a program may want the base64
-    if (!said && !isMeant && (one.isInJson || isAlone)) continue;
+    if (!said && !isMeant && (!isAmongWords || isAlone || !isKnown)) continue;
     claimed.push({
       nested: one,
       claims: { ...(place && namedAs(place)), ...said },

@@ -161,6 +161,12 @@ describe('stdio', () => {
     expect((await failureOf(connection.send(request(2, 'ping')))).code).toBe('upstream_closed');
   });
 
+  it('says that a process wrote nothing to standard error, instead of none as its last words', async () => {
+    const connection = await open([process.execPath, '-e', 'process.exit(3)']);
+    const { failure } = await drainUntilFailure(connection.body);
+    expect(failure.cause).toHaveProperty('message', 'exit code 3; it wrote nothing to standard error');
+  });
+
   it('says with which code a process ended that wrote nothing, and is not ready until another one has written', async () => {
     const once = join(mkdtempSync(join(tmpdir(), 'wharf-once-')), 'mended');
     const script = `if (!require('node:fs').existsSync(${JSON.stringify(once)})) { console.error('no licence'); process.exit(4); }

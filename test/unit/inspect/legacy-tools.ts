@@ -154,6 +154,102 @@ export const LEGACY_TOOLS: LegacyTool[] = [
     expected: [found('bytes', 'likely', { encoding: 'bytes' })],
   },
   {
+    // zod writes `number` for integers that it does not call so
+    name: 'store_numbers',
+    properties: {
+      fileBytes: { type: 'array', items: { type: 'number', minimum: 0, maximum: 255 } },
+      data: { type: 'array', items: { type: 'number' } },
+      values: { type: 'array', items: { type: 'number', minimum: 0, maximum: 100 }, description: 'Values to plot' },
+    },
+    expected: [found('fileBytes', 'likely', { encoding: 'bytes' })],
+  },
+  {
+    // as Node.js writes a Buffer in JSON
+    name: 'put_object',
+    properties: {
+      key: text(),
+      body: {
+        type: 'object',
+        properties: { type: { type: 'string', const: 'Buffer' }, data: { type: 'array', items: { type: 'number' } } },
+      },
+    },
+    expected: [found('body', 'likely', { encoding: 'object', template: { type: 'Buffer', data: '$bytes' } })],
+  },
+  {
+    name: 'put_document',
+    properties: { file_bytes: text(), max_file_bytes: text(), binaryData: text(), bytes: text(), buffer: text() },
+    expected: [
+      found('file_bytes', 'likely', { encoding: 'base64' }),
+      found('binaryData', 'likely', { encoding: 'base64' }),
+    ],
+  },
+  {
+    // as Microsoft Graph has the body of a mail
+    name: 'send_mail',
+    properties: {
+      body: {
+        type: 'object',
+        properties: {
+          content: text('The content of the item.'),
+          contentType: text(undefined, { enum: ['text', 'html'] }),
+        },
+      },
+      note: { type: 'object', properties: { content: text(), contentType: text('text/plain or text/html') } },
+      page: { type: 'object', properties: { content: text(), mimeType: text(undefined, { const: 'text/html' }) } },
+      picture: {
+        type: 'object',
+        properties: { data: text(), type: text(), mimeType: text('image/png or text/plain') },
+      },
+      stored: {
+        type: 'object',
+        properties: { content: text('base64'), contentType: text(undefined, { enum: ['a', 'b'] }) },
+      },
+    },
+    expected: [
+      found('picture.data', 'likely', { encoding: 'base64', mimeType: 'mimeType' }),
+      found('stored.content', 'likely', { encoding: 'base64' }),
+    ],
+  },
+  {
+    name: 'create_file',
+    description: 'Creates a file in the drive.',
+    properties: {
+      name: text('Name of the file to create'),
+      mimeType: text('MIME type of the file'),
+      content: text('Content of the file'),
+      scan: { type: 'object', properties: { content: text(), mimeType: text(), note: text() } },
+    },
+    expected: [
+      found('content', 'possible', { encoding: 'base64', name: 'name', mimeType: 'mimeType' }),
+      found('scan.content', 'likely', { encoding: 'base64', mimeType: 'mimeType' }),
+    ],
+  },
+  {
+    name: 'generate_image',
+    description: 'Generates an image and uploads it.',
+    properties: {
+      prompt: text(),
+      output_file: text('Where the image goes'),
+      blob_prefix: text(),
+      target_image: text(),
+    },
+    expected: [found('target_image', 'possible', { encoding: 'base64' })],
+  },
+  {
+    name: 'sign_document',
+    properties: {
+      signature: text('Base64 image of the handwritten signature'),
+      stamp: text('Base64 PNG of a signature'),
+      summary: text('Base64 encoded PDF of key figures'),
+      token: text('Base64 of the signature of the image'),
+    },
+    expected: [
+      found('signature', 'likely', { encoding: 'base64' }),
+      found('stamp', 'likely', { encoding: 'base64' }),
+      found('summary', 'likely', { encoding: 'base64' }),
+    ],
+  },
+  {
     name: 'compare_images',
     description: 'Compares two pictures.',
     properties: {

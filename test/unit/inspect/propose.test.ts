@@ -32,6 +32,8 @@ describe('what a description says', () => {
     ['A base64 data URI', 'dataUri'],
     ['data:image/png;base64,... string', 'dataUri'],
     ['Must be a data URL', 'dataUri'],
+    ['data:image/...', 'dataUri'],
+    ['Base64-encoded JSON object', 'base64'],
     ['base64url of it', 'base64url'],
     ['hexadecimal string of it', 'hex'],
   ])('%j is %s', (description, encoding) => {
@@ -46,6 +48,7 @@ describe('what a description says', () => {
     'SHA-256 as a hex string (hash)',
     'The database to update',
     'Encoded as JSON',
+    'JSON array of objects with a name and base64 content',
   ])('%j is not a file', (description) => {
     expect(pathsOf(tool({ x: { type: 'string', description } }))).toEqual([]);
   });
@@ -186,6 +189,17 @@ describe('arguments beside one that is a file', () => {
     expect(ways({ encoding: { enum: ['text', 'base64'] } })).toBe('"encoding" beside it says whether it is base64');
     expect(ways({ encoding: { enum: ['base64'] } })).toBeUndefined();
     expect(ways({ output_format: { enum: ['text', 'base64'] } })).toBeUndefined();
+  });
+
+  it.each([
+    ['The diagram: raw XML string, or base64-encoded PNG', 'its description says "raw XML string, or base64"'],
+    ['Plain text or base64', 'its description says "Plain text or base64"'],
+    ['Base64 or UTF-8 text', 'its description says "Base64 or UTF-8"'],
+    ['Content, base64-encoded if binary', 'its description says "base64-encoded if binary"'],
+    ['PNG, SVG or JPEG in base64', undefined],
+    ['Base64 of a text or HTML file', undefined],
+  ])('say so too where the description is %j', (description, otherWays) => {
+    expect(propose(tool({ data: { type: 'string', description } }), []).proposals[0]?.otherWays).toBe(otherWays);
   });
 
   it('get its name and its type although it may be given by a path instead', () => {

@@ -23,6 +23,7 @@ describe('9.3.3: the template of an object', () => {
     ['$hex', '48656c6c6f20776f726c6421'],
     ['$dataUri', 'data:text/plain;base64,SGVsbG8gd29ybGQh'],
     ['$text', 'Hello world!'],
+    ['$bytes', [...F1]],
     ['$mime', 'text/plain'],
     ['$name', 'a.txt'],
     ['$size', 12],

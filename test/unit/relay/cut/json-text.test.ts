@@ -281,6 +281,61 @@ describe('in a text of which the operator says nothing', () => {
     }
   });
 
+  const VALUE = JSON.stringify({ id: 7, imageData: AS_PICTURE, rows: [AS_PICTURE] });
+  it.each<[string, string]>([
+    ['in lines of JSON', `{"id":6}\n${VALUE}\n{"id":8}\n`],
+    ['before a remark', `${VALUE}\n\nUse it well.`],
+    ['in JSON that breaks off', VALUE.slice(0, -2)],
+  ])('base64 of a known format %s becomes a link, as among other words', async (_what, inner) => {
+    await everyPiece(
+      answer({ content: [textBlock(inner)], n: 1 }),
+      async (relayed, lab) => {
+        const { content, _meta } = resultOf(relayed);
+        const [first, second] = _meta['dev.wharf/files'];
+        expect(content[0].text).toBe(inner.replace(AS_PICTURE, first.url).replace(AS_PICTURE, second.url));
+        expect(await lab.at(second.url)).toEqual(PICTURE);
+      },
+      { settings: {}, limits: { ...LIMITS, spool: 20_000 } },
+    );
+  });
+
+  it('base64 of no known format in lines of JSON stays as it came', async () => {
+    const body = answer({ content: [textBlock(`{"id":6}\n${JSON.stringify({ data: DATA })}`)], n: 1 });
+    await everyPiece(
+      body,
+      async (relayed, lab) => {
+        expect(relayed.text).toBe(body);
+        expect(await lab.keys()).toEqual([]);
+      },
+      { settings: {} },
+    );
+  });
+
+  it.each([
+    ['lines of JSON', `{"id":6}\n${JSON.stringify({ data: DATA })}`],
+    ['JSON too large to be parsed', JSON.stringify({ data: DATA, rows: Array(3000).fill(1) })],
+  ])('any base64 in %s becomes a link for a host that would not show the text whole', async (_what, inner) => {
+    const host = { text: { most: 1000, unit: 'characters' as const, per: 'block' as const } };
+    await everyPiece(
+      answer({ content: [textBlock(inner)], n: 1 }),
+      async (relayed, lab) => {
+        const { content, _meta } = resultOf(relayed);
+        const [{ url }] = _meta['dev.wharf/files'];
+        expect(content[0].text).toBe(inner.replace(DATA, url));
+        expect(await lab.at(url)).toEqual(BYTES);
+      },
+      { settings: {}, limits: { ...LIMITS, values: 1000 }, host },
+    );
+  });
+
+  it('base64 of a known format, of which nothing says that it is a file, stays in JSON too large to be parsed', async () => {
+    const body = answer({ content: [textBlock({ imageData: AS_PICTURE, rows: Array(3000).fill(1) })], n: 1 });
+    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), {
+      settings: {},
+      limits: { ...LIMITS, values: 1000 },
+    });
+  });
+
   it.each<[string, unknown]>([
     ...beside(DATA).map(([what, value]): [string, unknown] => [`no format beside ${what}`, value]),
     ['a known format beside nothing', { id: 7, imageData: AS_PICTURE }],
