@@ -300,9 +300,13 @@ export class SharedSession {
     this.#isClosing = true;
     // from now on nothing new may begin on it
     this.#options.closed();
-    this.#streams.get?.end();
-    await this.#options.connection.close();
-    await this.#over(this.#closed());
+    try {
+      await this.#options.connection.close();
+      await this.#over(this.#closed());
+    } finally {
+      // not sooner: its client would open it again, in vain, before it hears that its session has ended
+      this.#streams.get?.end();
+    }
   }
 
   /**
@@ -347,12 +351,7 @@ export class SharedSession {
 
   async #read(): Promise<void> {
     const { deps } = this.#options;
-    let reason: unknown;
-    try {
-      await this.#inbox.read();
-    } catch (error) {
-      reason = error;
-    }
+    const reason: unknown = await this.#inbox.read().catch((error: unknown) => error);
     // a message completed before the end is delivered; requests only it could answer are not awaited
     this.#own.giveUp();
     await this.#inbox.delivered();
@@ -382,7 +381,7 @@ export class SharedSession {
     await Promise.all(this.#streams.posts.map((stream) => stream.fail(error, (id) => this.#names.original(id))));
     await this.#streams.end();
     await this.#tasks.end();
-    this.#streams.get?.end();
+    if (!this.#isClosing) this.#streams.get?.end();
     await connection.close();
   }
 
