@@ -126,7 +126,7 @@ export async function storeUnshown(
     const isPage = isShownPage(holder, { ...client, dialects }, { isError });
     const what = unshownBytes(type, client.host, { isError, isBeyond, isPage, isBegun: true });
     if (what?.kind !== 'bytes' || what.isShown) continue;
-    // what is no base64 passes, but where a model service would refuse the whole conversation for it
+    // what is not base64 passes, but where a model service would refuse the whole conversation for it
     if (cut.size === undefined && client.host?.imageTypes === undefined) continue;
     cut.storeLate();
     await cut.pressure;
