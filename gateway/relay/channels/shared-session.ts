@@ -222,11 +222,13 @@ export class SharedSession {
     const { deps } = this.#options;
     const allowed = deps.timeouts.upstream;
     const facts = { server: deps.server, limit: 'timeouts.upstream', allowed };
-    const fail = () =>
-      stream
-        .fail(new GatewayError('upstream_timeout', facts), (id) => id)
-        .catch((err) => deps.log.warn({ err }, 'a client could not be told'));
-    return setTimeout(fail, allowed).unref();
+    return setTimeout(() => this.#tell(stream, new GatewayError('upstream_timeout', facts)), allowed).unref();
+  }
+
+  /** Ends a POST with an error. Its client may not read: what else comes of the error does not wait for that. */
+  #tell(stream: PostStream, error: GatewayError): void {
+    const warn = (err: unknown) => this.#options.deps.log.warn({ err }, 'a client could not be told');
+    stream.fail(error, (id) => this.#names.original(id)).catch(warn);
   }
 
   /** A missing file is noticed when the message is sent; the call is then refused as it would have been before. */
@@ -373,16 +375,15 @@ export class SharedSession {
   async #over(error: GatewayError): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { connection, closed } = this.#options;
-    closed();
+    this.#options.closed();
     this.#inbox.abandon();
     this.#abort.abort(error);
     this.#own.giveUp();
-    await Promise.all(this.#streams.posts.map((stream) => stream.fail(error, (id) => this.#names.original(id))));
+    for (const stream of this.#streams.posts) this.#tell(stream, error);
     await this.#streams.end();
     await this.#tasks.end();
     if (!this.#isClosing) this.#streams.get?.end();
-    await connection.close();
+    await this.#options.connection.close();
   }
 
   /** Asks the server, for its client or for Wharf. */
