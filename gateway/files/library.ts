@@ -148,6 +148,16 @@ export class Library {
     return handleOf(this.#deps.settings.gatewayId, id);
   }
 
+  /** An awaited file is no longer wanted: an upload of it that is under way stores nothing. @param until as of `expect` */
+  giveUp(id: string, principal: string, until: number): Promise<void> {
+    return this.#handles.giveUp(id, principal, until);
+  }
+
+  /** Whether `admit` has been false because of `giveUp`. */
+  isGivenUp(id: string): Promise<boolean> {
+    return this.#handles.isGivenUp(id);
+  }
+
   /** True when the file awaited under this id has been stored, even if it has expired since. */
   async hasBeenStored(id: string): Promise<boolean> {
     const [record, handle] = await Promise.all([this.find(id), this.#handles.find(id)]);
@@ -158,7 +168,7 @@ export class Library {
    * Records an awaited upload. Of several attempts, on any replica, exactly one succeeds: a handle means one sequence
    * of bytes for ever.
    * @param expectedUntil as `until` of `expect`
-   * @returns false when another attempt was first
+   * @returns false when another attempt was first, or the file is no longer wanted
    * @throws GatewayError `storage_full`; `state_unavailable`: the record may still have been made, so the object must stay
    */
   async admit(record: FileRecord, expectedUntil: number): Promise<boolean> {

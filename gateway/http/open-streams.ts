@@ -34,6 +34,8 @@ interface Doors {
 export class OpenStreams {
   /** Not a `Set`: V8 copies one that every request enters and leaves, and links each old copy to the next. */
   readonly #open = new Line<OpenExchange>();
+  /** Sessions whose streams are to be ended. */
+  readonly #ending = new Set<string>();
 
   /** @returns its place, with which it leaves */
   add(exchange: OpenExchange): Place<OpenExchange> {
@@ -85,9 +87,25 @@ export class OpenStreams {
     for (const { outgoing } of ended) outgoing.end();
   }
 
-  /** Ends streams of a session that has ended: many a server goes on to speak on them. */
+  /**
+   * Ends streams of a session that has ended: many a server goes on to speak on them. A state store that has lost everything has
+   * lost thousands of sessions, and not each is to be looked for among thousands of streams.
+   */
   endOf(session: string): void {
-    for (const { outgoing, exchange } of this.#endless()) if (exchange.facts.session === session) outgoing.end();
+    this.#ending.add(session);
+    if (this.#ending.size === 1) setImmediate(() => this.#endSessions());
+  }
+
+  #endSessions(): void {
+    for (const { outgoing, exchange } of this.#endless())
+      if (exchange.facts.session !== undefined && this.#ending.has(exchange.facts.session)) outgoing.end();
+    this.#ending.clear();
+  }
+
+  /** The sessions of clients that listen, once for each of their streams. */
+  *sessions(): Generator<string> {
+    for (const { incoming, exchange } of this.#open.values())
+      if (incoming.method === 'GET' && exchange.facts.session !== undefined) yield exchange.facts.session;
   }
 
   #endless(): OpenExchange[] {

@@ -84,6 +84,7 @@ export async function openFaces(
     ...{ version, exchanges, guard, isDraining, refused },
     fault: faultOf('a request of an operator failed'),
   });
+  serving.sessions.listening = () => open.streams.sessions();
   serving.sessions.endStreams = (id) => open.streams.endOf(id);
   serving.running.endStreams = (server, are) => open.streams.endAt(server, are, log);
   return {

@@ -319,7 +319,7 @@ export const TIMEOUTS = {
     default: 60 * MINUTE,
     min: SECOND,
     max: 20 * DAY,
-    text: 'A session ends after this time without an exchange.',
+    text: 'A session ends after this time without an exchange, of which a stream on which its client listens is one.',
   },
   elicitation: {
     default: 5 * MINUTE,

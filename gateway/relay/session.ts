@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Line } from '../budget/collections/line.js';
 import type { Ledger } from '../budget/ledger.js';
+import { breathe } from '../budget/turn.js';
 import { keptIn, type Shape } from '../errors/kept.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { JsonObject } from '../ports/dialect.js';
@@ -70,7 +71,7 @@ interface Cached extends Remembered {
   since: number;
 }
 
-/** How often in its time to live a session with a request under way is marked as used. */
+/** How often in its time to live a session with a request or a stream under way is marked as used. */
 const TIMES_KEPT = 8;
 
 /** Bytes of a record up to which a session counts once; most have a few hundred. */
@@ -108,6 +109,8 @@ export class Sessions {
    * for one session that is over, and not for all those that end with their server.
    */
   endStreams: (id: string) => void = () => undefined;
+  /** The sessions, by their ids, whose clients listen on a stream: to be set by what has them. */
+  listening: () => Iterable<string> = () => [];
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
@@ -187,6 +190,7 @@ export class Sessions {
     if (!cached || cached.session.server !== server) return undefined;
     if (principal !== undefined && cached.session.principal !== principal) return undefined;
     this.#keepAlive(cached);
+    this.#timer ??= setInterval(() => void this.keepUsed(), this.#deps.ttlMs / TIMES_KEPT).unref();
     return cached.session;
   }
 
@@ -196,23 +200,22 @@ export class Sessions {
    */
   begin(session: Session): () => void {
     const { id } = session;
-    const { clock, ttlMs } = this.#deps;
     session.underWay = (session.underWay ?? 0) + 1;
     const place = this.#inUse.add(id);
-    this.#timer ??= setInterval(() => this.keepUsed(), ttlMs / TIMES_KEPT).unref();
     return () => {
       this.#inUse.remove(place);
       session.underWay = (session.underWay ?? 1) - 1;
-      if (session.underWay === 0) this.#table.use(id, clock.ticks());
+      if (session.underWay === 0) this.#table.use(id, this.#deps.clock.ticks());
     };
   }
 
-  /** Marks the sessions with requests under way as used now. */
-  keepUsed(): void {
-    const now = this.#deps.clock.ticks();
-    for (const id of new Set(this.#inUse.values())) {
-      const cached = this.#table.use(id, now);
+  /** Marks the sessions with requests under way as used now, and those whose clients listen, which may be thousands. */
+  async keepUsed(): Promise<void> {
+    const { clock } = this.#deps;
+    for (const id of new Set([...this.#inUse.values(), ...this.listening()])) {
+      const cached = this.#table.use(id, clock.ticks());
       if (cached) this.#keepAlive(cached);
+      await breathe();
     }
   }
 

@@ -6,6 +6,12 @@ import type { StateKeys } from '../secrets/state-keys.js';
 /** As long as the logins that were made with it, and a little longer. */
 const KEPT_MS = 100 * 24 * 60 * 60_000;
 
+/** Takes the place of one that is forgotten, until the store has removed it. */
+const NOTHING = '';
+
+/** Replicas that register at one time; each loser of a race reads again. */
+const MOST_TRIES = 20;
+
 interface Parts {
   state: StateStore;
   keys: StateKeys;
@@ -34,11 +40,14 @@ export class KeptRegistration implements Registrations {
   }
 
   async forget({ clientId }: Registered): Promise<void> {
-    this.#here = undefined;
+    if (this.#here?.clientId === clientId) this.#here = undefined;
     const { state, keys } = this.#parts;
-    // another replica may have registered anew since
-    if ((await this.#read())?.clientId !== clientId) return;
-    for (const key of keys.all('token', this.#name)) await state.remove(key);
+    for (const key of keys.all('token', this.#name)) {
+      const sealed = await state.read(key);
+      // another replica may have registered anew since, or do so now
+      if (sealed !== undefined && this.#open(key, sealed)?.clientId === clientId)
+        await state.replace(key, sealed, NOTHING, 1);
+    }
   }
 
   #holds(registered: Registered | undefined): registered is Registered {
@@ -50,11 +59,13 @@ export class KeptRegistration implements Registrations {
     const { state, keys } = this.#parts;
     const key = keys.of('token', this.#name);
     const text = keys.seal.close(key, JSON.stringify(registered));
-    if (await state.create(key, text, KEPT_MS, { server: this.#server })) return registered;
-    const other = await this.#read();
-    if (this.#holds(other)) return other;
-    const old = await state.read(key);
-    if (old !== undefined) await state.replace(key, old, text, KEPT_MS);
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      if (await state.create(key, text, KEPT_MS, { server: this.#server })) return registered;
+      const other = await this.#read();
+      if (this.#holds(other)) return other;
+      const old = await state.read(key);
+      if (old !== undefined && (await state.replace(key, old, text, KEPT_MS))) return registered;
+    }
     return registered;
   }
 
@@ -62,11 +73,16 @@ export class KeptRegistration implements Registrations {
     const { state, keys } = this.#parts;
     for (const key of keys.all('token', this.#name)) {
       const sealed = await state.read(key);
-      const text = sealed === undefined ? undefined : keys.seal.open(key, sealed);
-      if (text === undefined) continue;
+      const registered = sealed === undefined ? undefined : this.#open(key, sealed);
+      if (!registered) continue;
       await state.extend(key, KEPT_MS);
-      return JSON.parse(text) as Registered;
+      return registered;
     }
     return undefined;
+  }
+
+  #open(key: string, sealed: string): Registered | undefined {
+    const text = this.#parts.keys.seal.open(key, sealed);
+    return text === undefined ? undefined : (JSON.parse(text) as Registered);
   }
 }

@@ -11,9 +11,11 @@ type FileOwner = Owner & { principal: string };
 
 interface HandleRecord {
   principal: string;
-  /** Milliseconds since the Unix epoch; absent once the file has been stored. */
+  /** Milliseconds since the Unix epoch; absent once the file has been stored, and `NEVER` when it is no longer wanted. */
   awaitedUntil?: number;
 }
+
+const NEVER = 0;
 
 const HANDLE_RECORD: Shape<HandleRecord> = { principal: 'text', awaitedUntil: 'number?' };
 
@@ -50,7 +52,7 @@ export class HandleMemory {
     });
   }
 
-  /** Records that the awaited file has a record. Returns false when it had one before, which has expired. */
+  /** Records that the awaited file has a record. Returns false when it had one before, which has expired, and after `giveUp`. */
   async settle(id: string, principal: string, until: number): Promise<boolean> {
     let isFirst = true;
     await this.#tolerate(id, async () => {
@@ -59,6 +61,22 @@ export class HandleMemory {
       isFirst = await this.#state.create(key(id), done, this.#keptMs, { principal });
     });
     return isFirst;
+  }
+
+  /**
+   * The file is no longer wanted, if it has not been stored: from now on `settle` is false for it.
+   * @param until as it was expected, where it was
+   */
+  giveUp(id: string, principal: string, until: number): Promise<void> {
+    return this.#tolerate(id, async () => {
+      const over = write(principal, NEVER);
+      if (await this.#state.replace(key(id), write(principal, until), over, this.#keptMs)) return;
+      await this.#state.create(key(id), over, this.#keptMs, { principal });
+    });
+  }
+
+  async isGivenUp(id: string): Promise<boolean> {
+    return (await this.find(id))?.awaitedUntil === NEVER;
   }
 
   /** Extends the handle with its file. */

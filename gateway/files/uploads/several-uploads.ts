@@ -75,6 +75,7 @@ export class SeveralUploads {
     if (found?.intent.bundle === undefined) throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
     if (!(await library.bundles.remove(found.intent.bundle, found.fileId))) throw uploadDone();
     await tickets.revokeUpload(ticket);
+    await library.giveUp(found.fileId, found.intent.principal, found.expiresAt);
     const record = await library.find(found.fileId);
     if (record) await library.withdraw(record);
   }

@@ -100,9 +100,14 @@ export class UploadLinks {
     const { tickets, library } = this.#deps;
     const found = await tickets.findUpload(ticket);
     await tickets.revokeUpload(ticket);
-    if (!found?.intent.several) return;
-    const { files = [] } = (await library.bundles.cancel(found.fileId)) ?? {};
+    if (!found) return;
+    const { fileId, intent, expiresAt } = found;
+    const { principal } = intent;
+    if (!intent.several) return library.giveUp(fileId, principal, expiresAt);
+    const { files = [] } = (await library.bundles.cancel(fileId)) ?? {};
     for (const id of files) {
+      // first, so that an upload which ends meanwhile is seen by one of the two
+      await library.giveUp(id, principal, expiresAt);
       const record = await library.find(id);
       if (record) await library.withdraw(record);
     }

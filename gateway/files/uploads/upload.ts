@@ -11,7 +11,15 @@ import type { ShortFiles } from '../stored/short-files.js';
 import { tooLarge, type UploadIntent } from '../tickets/upload-intent.js';
 import { storeTogether } from './store-together.js';
 import type { Admission } from './upload-links.js';
-import { checkSum, describeUpload, sizeDiffers, type UploadClaims, uploadDone, uploadExpired } from './uploaded.js';
+import {
+  checkSum,
+  describeUpload,
+  notAdmitted,
+  sizeDiffers,
+  type UploadClaims,
+  uploadDone,
+  uploadExpired,
+} from './uploaded.js';
 
 interface UploadsDeps {
   ingest: IngestDeps;
@@ -102,7 +110,7 @@ export class Uploads {
     // If this throws, the record may still have been made: the sweeper then judges the object.
     if (await library.admit(record, admission.expiresAt)) return this.#stored(record);
     library.discardUnrecorded(record);
-    throw uploadDone();
+    throw await notAdmitted(record.id, library);
   }
 
   /** Its life begins now, so a call that uses it at once need not extend it. */

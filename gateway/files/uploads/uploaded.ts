@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../file.js';
+import type { Library } from '../library.js';
 import { fileNameFor } from '../names/file-name.js';
 import { extensionOf, sniff } from '../names/media-type.js';
 import { writtenAs } from '../names/text-hint.js';
@@ -50,6 +51,11 @@ export function sizeDiffers(allowed: number, actual: number, { isSoFar }: ReadBy
 /** The error of a ticket that has stored its file. */
 export function uploadDone(): GatewayError {
   return new GatewayError('upload_done', { reason: 'alreadyUploaded' });
+}
+
+/** The error of an upload whose file is not admitted. */
+export async function notAdmitted(id: string, library: Pick<Library, 'isGivenUp'>): Promise<GatewayError> {
+  return (await library.isGivenUp(id)) ? new GatewayError('upload_cancelled') : uploadDone();
 }
 
 /** The error of a ticket, or an upload, whose time is over. */

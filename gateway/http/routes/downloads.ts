@@ -70,6 +70,11 @@ const SAVE = 'download';
 const MOST_LISTENERS = 20;
 /** A presigned URL cannot be revoked, so it lives no longer than this, and never longer than its ticket. */
 const MAX_PRESIGNED_SECONDS = 15 * 60;
+/**
+ * One of a second may have ended when it is given out: its time is that of a clock's last whole second, the store's clock is
+ * another one, and its client has yet to connect there. So Wharf sends the bytes in the last seconds of a link.
+ */
+const LEAST_PRESIGNED_SECONDS = 5;
 
 /** What has become of a request so far. */
 interface Course {
@@ -155,7 +160,8 @@ async function presigned(
   const seconds = Math.min(MAX_PRESIGNED_SECONDS, Math.floor((expiresAt - deps.clock.now()) / 1000));
   // a script of another site's page: after a redirect a browser tells the store the origin "null", which few let in
   const isOfPage = c.env.incoming.headers.origin !== undefined;
-  const mayRedirect = deps.redirect && asked.method === 'GET' && seconds >= 1 && !isOfPage && !asksByTag(record, asked);
+  const isInTime = seconds >= LEAST_PRESIGNED_SECONDS;
+  const mayRedirect = deps.redirect && asked.method === 'GET' && isInTime && !isOfPage && !asksByTag(record, asked);
   if (!mayRedirect || deps.presign === undefined) return undefined;
   await expectStored(deps.stored, record, gone);
   return deps.presign(record.key, { ttlSeconds: seconds, ...servedAs(record, asked.isSaved) });

@@ -222,11 +222,13 @@ export class SharedSession {
     const { deps } = this.#options;
     const allowed = deps.timeouts.upstream;
     const facts = { server: deps.server, limit: 'timeouts.upstream', allowed };
-    const fail = () =>
-      stream
-        .fail(new GatewayError('upstream_timeout', facts), (id) => id)
-        .catch((err) => deps.log.warn({ err }, 'a client could not be told'));
-    return setTimeout(fail, allowed).unref();
+    return setTimeout(() => this.#tell(stream, new GatewayError('upstream_timeout', facts)), allowed).unref();
+  }
+
+  /** Ends a POST with an error. Its client may not read: what else comes of the error does not wait for that. */
+  #tell(stream: PostStream, error: GatewayError): void {
+    const warn = (err: unknown) => this.#options.deps.log.warn({ err }, 'a client could not be told');
+    stream.fail(error, (id) => this.#names.original(id)).catch(warn);
   }
 
   /** A missing file is noticed when the message is sent; the call is then refused as it would have been before. */
@@ -300,9 +302,13 @@ export class SharedSession {
     this.#isClosing = true;
     // from now on nothing new may begin on it
     this.#options.closed();
-    this.#streams.get?.end();
-    await this.#options.connection.close();
-    await this.#over(this.#closed());
+    try {
+      await this.#options.connection.close();
+      await this.#over(this.#closed());
+    } finally {
+      // not sooner: its client would open it again, in vain, before it hears that its session has ended
+      this.#streams.get?.end();
+    }
   }
 
   /**
@@ -347,12 +353,7 @@ export class SharedSession {
 
   async #read(): Promise<void> {
     const { deps } = this.#options;
-    let reason: unknown;
-    try {
-      await this.#inbox.read();
-    } catch (error) {
-      reason = error;
-    }
+    const reason: unknown = await this.#inbox.read().catch((error: unknown) => error);
     // a message completed before the end is delivered; requests only it could answer are not awaited
     this.#own.giveUp();
     await this.#inbox.delivered();
@@ -374,16 +375,15 @@ export class SharedSession {
   async #over(error: GatewayError): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { connection, closed } = this.#options;
-    closed();
+    this.#options.closed();
     this.#inbox.abandon();
     this.#abort.abort(error);
     this.#own.giveUp();
-    await Promise.all(this.#streams.posts.map((stream) => stream.fail(error, (id) => this.#names.original(id))));
+    for (const stream of this.#streams.posts) this.#tell(stream, error);
     await this.#streams.end();
     await this.#tasks.end();
-    this.#streams.get?.end();
-    await connection.close();
+    if (!this.#isClosing) this.#streams.get?.end();
+    await this.#options.connection.close();
   }
 
   /** Asks the server, for its client or for Wharf. */

@@ -18,6 +18,12 @@ const BREAKS: readonly number[] = [0x0a, 0x0d];
 /** Bytes after a string that are searched for a colon. */
 const LOOK = 256;
 
+/**
+ * Raw bytes by which a text must show whether it may be JSON. Nearly all of them are blanks, and one of 16 MiB of them that is read
+ * again at its end takes 0.2 s of one turn.
+ */
+const MOST_BEGIN = 64 * 1024;
+
 /** The characters of base64, in either alphabet. */
 const BASE64 = new Uint8Array(256);
 for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_')) BASE64[byte] = 1;
@@ -146,16 +152,14 @@ export class NestedCuts extends TextParts implements SlotSink {
       return at + 1;
     }
     this.#keep(chunk, start, end);
+    if (this.#plain.size > MOST_BEGIN) this.#giveUp();
     return end;
   }
 
   /** The text is not JSON: passes what was kept of it to the other sink. */
   #giveUp(): void {
-    const { size } = this.#plain;
     this.#other = this.#options.otherwise();
-    for (const piece of this.#plain.pieces()) this.#other.write(piece, 0, piece.length);
-    this.#plain.clear();
-    this.note(-size);
+    this.handOver(this.#plain, this.#other);
   }
 
   /** Passes over strings that are too short to be files: dense JSON has one for every few bytes. @returns where to go on */
@@ -272,8 +276,7 @@ export class NestedCuts extends TextParts implements SlotSink {
     this.#nested = { cut, whole: false, isInJson: true, head: 0 };
     this.parts.push(this.#nested);
     this.#state = 'cut';
-    for (const piece of this.#run.pieces()) this.#nested.cut.write(piece, 0, piece.length);
-    this.#forgetRun();
+    this.handOver(this.#run, cut);
   }
 
   #endRun(whole: boolean): void {
@@ -287,7 +290,8 @@ export class NestedCuts extends TextParts implements SlotSink {
       this.parts.push(this.#plain);
     } else {
       for (const piece of this.#run.pieces()) this.#keep(piece, 0, piece.length);
-      this.#forgetRun();
+      this.note(-this.#run.size);
+      this.#run.clear();
     }
     this.#inHead = false;
     this.#state = 'plain';
@@ -302,11 +306,6 @@ export class NestedCuts extends TextParts implements SlotSink {
     if (start === end) return;
     this.#plain.append(chunk, start, end);
     this.note(end - start);
-  }
-
-  #forgetRun(): void {
-    this.note(-this.#run.size);
-    this.#run.clear();
   }
 
   protected stop(): void {

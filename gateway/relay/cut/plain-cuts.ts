@@ -262,11 +262,8 @@ export class PlainCuts extends TextParts implements SlotSink {
 
   /** A line belongs to the word. */
   #takeLine(): void {
-    for (const piece of this.#pending.pieces()) {
-      if (this.#nested) this.#nested.cut.write(piece, 0, piece.length);
-      else this.#word.append(piece, 0, piece.length);
-    }
-    if (this.#nested) this.note(-this.#pending.size);
+    if (this.#nested) this.handOver(this.#pending, this.#nested.cut);
+    else for (const piece of this.#pending.pieces()) this.#word.append(piece, 0, piece.length);
     this.#pending.clear();
     if (!this.#nested && this.#word.size >= this.#min && this.#options.mayOpen()) this.#openCut();
   }
@@ -300,9 +297,7 @@ export class PlainCuts extends TextParts implements SlotSink {
     }
     this.#nested = { cut, whole: false, isInJson: false, ...headIn(this.#plain) };
     this.parts.push(this.#nested);
-    for (const piece of this.#word.pieces()) cut.write(piece, 0, piece.length);
-    this.note(-this.#word.size);
-    this.#word.clear();
+    this.handOver(this.#word, cut);
   }
 
   #endWord(): void {

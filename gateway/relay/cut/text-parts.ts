@@ -1,6 +1,7 @@
 import type { FileClaims } from '../../ports/file.js';
 import type { Owner } from '../../ports/owner.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
+import type { SlotSink } from '../../wire/json/reader.js';
 import type { Cut } from './cut.js';
 import type { NestedPlace } from './nested-places.js';
 
@@ -75,6 +76,18 @@ export abstract class TextParts {
     this.#untold = 0;
     this.#told += delta;
     if (delta !== 0) this.#account(delta);
+  }
+
+  /**
+   * Passes on what was kept to what accounts for it itself. It is released first: bytes that are in memory once and counted twice
+   * would fail a message within its limit.
+   */
+  protected handOver(kept: ByteStore, to: SlotSink): void {
+    const pieces = kept.pieces();
+    this.note(-kept.size);
+    kept.clear();
+    this.tell();
+    for (const piece of pieces) to.write(piece, 0, piece.length);
   }
 
   /** The raw text, if it is in memory as it came. */

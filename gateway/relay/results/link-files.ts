@@ -5,8 +5,10 @@ import { isObject, own } from '../../json/value.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { answersByPlace } from '../../mcp/responses.js';
 import type { ClientFacts } from '../../ports/client.js';
+import type { Host } from '../../ports/host.js';
 import type { JsonPath } from '../../ports/json.js';
 import { pointer } from '../../wire/json/pointer.js';
+import type { ClaimedCut } from '../cut/message-cuts.js';
 import { causeOf } from '../exchange.js';
 import { calledName, type TracedRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
@@ -19,7 +21,7 @@ import { hidesContent, resultsWithBoth } from './host/dropped-structure.js';
 import { isShownPage } from './host/embedded-text.js';
 import { ImageRoom } from './host/image-room.js';
 import { isLink, tellsLinks } from './host/link-words.js';
-import { isErrorAt, ShownFiles } from './host/shown-file.js';
+import { isErrorAt, resultOf, ShownFiles } from './host/shown-file.js';
 import { mayBeUnshown, storeUnshown, unshownBlocks } from './host/unshown-blocks.js';
 import { announceLinks } from './lazy-links.js';
 import { NO_SUBJECT } from './outgoing-files.js';
@@ -46,7 +48,7 @@ export async function linkFiles(given: Work): Promise<void> {
   const notices = await deps.taskTools.traced(given.notices, owner);
   const work = { ...given, answers, notices };
   const isForPage = await isForPages(work);
-  const client = isForPage ? withoutHost(to.client) : to.client;
+  const client = isForPage ? { ...to.client, host: READ_BY_CODE } : to.client;
   const found = await findFiles(work, { client, isForPage, mayName, places: placesOf(work) });
   if (found.isEmpty) return;
   await translate(message, cuts, files, await translationOf(work, found));
@@ -138,9 +140,9 @@ async function translationOf(work: Work, found: Found): Promise<TranslateContext
   const writer = writerFor(client, dialects);
   const unshownDeps = { cut: deps.cut, owner: { principal, server }, signal };
   const toolAt = (path: JsonPath) => toolOf(requestAt(path)) ?? '';
-  const pages = new Set(
-    cuts.claimed.flatMap(({ cut, holder }) => (isShownPage(holder, { ...client, dialects }) ? [cut] : [])),
-  );
+  const isPage = ({ holder, range }: ClaimedCut) =>
+    isShownPage(holder, { ...client, dialects }, { isError: isErrorAt(message, resultOf(range.path)) });
+  const pages = new Set(cuts.claimed.filter(isPage).map(({ cut }) => cut));
   const translation: TranslateContext = {
     ...{
       client,
@@ -174,10 +176,8 @@ function hasLinks({ result: { content } }: ResultPlace): boolean {
   return Array.isArray(content) && content.some(isLink);
 }
 
-/** What a host shows of results has nothing to do with what a page gets. */
-function withoutHost({ host: _, ...client }: ClientFacts): ClientFacts {
-  return client;
-}
+/** What a host shows of results has nothing to do with what a page gets: it reads an error like any other. */
+const READ_BY_CODE: Host = { errorImages: 'keep' };
 
 /**
  * What the content of a resource that was asked for has become. Determined from the edits, because the message itself is

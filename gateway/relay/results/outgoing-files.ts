@@ -117,9 +117,11 @@ export class OutgoingFiles {
   ): Promise<OutgoingFile> {
     this.#count += 1;
     const known = this.#byDigest.get(stored.digest);
-    if (known && !isNamed(claims)) return known.file;
+    if (known && !isNamed(claims) && claims.mimeType === undefined) return known.file;
     const sniffed = await sniff(stored.head);
     const type = { mimeType: mediaTypeOf(claims.mimeType, sniffed), ext: extensionOf(claims.mimeType, sniffed) };
+    // what is empty, or of no known format, is whatever its server says each time
+    if (known && !isNamed(claims) && type.mimeType === known.file.ref.mimeType) return known.file;
     const { name: given, uri } = claims;
     const index = this.#count;
     const name = fileNameFor({

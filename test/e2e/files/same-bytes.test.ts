@@ -28,12 +28,13 @@ describe.each(STORES)('the same bytes more than once, %s', (stores) => {
   let wharf: Wharf;
   let client: RawClient;
   let names: string[] = NAMES;
+  let nameless: object[] | undefined;
   const folder = join(tmpdir(), freshName('same'));
 
   beforeAll(async () => {
     upstream = await RecordingUpstream.start({
       tools: [{ name: 'give', inputSchema: { type: 'object' } }],
-      methods: { 'tools/call': () => ({ content: names.map(block) }) },
+      methods: { 'tools/call': () => ({ content: nameless ?? names.map(block) }) },
     });
     const onDisk = { objects: { use: 'filesystem', path: folder } };
     wharf = await startWharf({
@@ -74,6 +75,18 @@ describe.each(STORES)('the same bytes more than once, %s', (stores) => {
     names = ['one.pdf', 'one.pdf'];
     const { files } = await given();
     expect(new Set(files.map(({ url }) => url)).size).toBe(1);
+  });
+
+  it('without a name are one link, but for each type that their server says they are of', async () => {
+    const data = Buffer.alloc(100_000, 7).toString('base64');
+    nameless = ['audio/x-one', 'audio/x-two', 'audio/x-one'].map((mimeType) => ({ type: 'audio', data, mimeType }));
+    const { files, content } = await given();
+    nameless = undefined;
+    expect(files.map(({ mimeType }) => mimeType)).toEqual(['audio/x-one', 'audio/x-two', 'audio/x-one']);
+    const [one, two, again] = files;
+    expect([two?.uri, again?.uri, again?.url]).toEqual([one?.uri, one?.uri, one?.url]);
+    expect(content[two?.contentIndex ?? 0]?.text).toMatch(/^give-2\S* · audio\/x-two · /);
+    expect((await fetch(String(two?.url))).headers.get('content-type')).toBe('audio/x-two');
   });
 
   if (stores === 'filesystem+memory') {

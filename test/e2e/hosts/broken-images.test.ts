@@ -30,6 +30,14 @@ const CONTENT: Record<string, Json> = {
   },
   long: { content: [image(`data:image/png;base64,${LARGE}`)] },
   other: { content: [image('data:image/png,%89PNG'), image(`data:text/html;base64,${base64('<html></html>')}`)] },
+  failed: {
+    isError: true,
+    content: [
+      { type: 'text', text: 'The camera is off.' },
+      image(`${MIDDLE.slice(0, -4)}***`),
+      image(`${LARGE.slice(0, -4)}***`),
+    ],
+  },
   heic: { content: [image(HEIC, 'image/heic')] },
 };
 
@@ -106,7 +114,7 @@ describe('an image block that holds no image as MCP has it', () => {
   });
 
   it('passes as it came to a client that is not known', async () => {
-    for (const tool of ['broken', 'broken-off', 'browser', 'heic', 'other'])
+    for (const tool of ['broken', 'broken-off', 'browser', 'heic', 'other', 'failed'])
       expect((await call('some-client', tool)).result).toEqual(CONTENT[tool]);
   });
 });

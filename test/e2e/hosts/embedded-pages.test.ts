@@ -22,6 +22,7 @@ const CONTENT: Record<string, Json> = {
   },
   beside: { content: [IMAGE, embedded({ uri: 'ui://seats/1', mimeType: 'text/html', blob: base64(LONG) })] },
   file: { content: [embedded({ uri: 'file:///seats.html', mimeType: 'text/html', text: LONG })] },
+  failed: { isError: true, content: [embedded({ uri: 'ui://seats/1', mimeType: 'text/html', blob: base64(LONG) })] },
   stored: { content: [embedded({ uri: 'file:///seats.html', mimeType: 'text/html', blob: base64(LONG) })] },
 };
 
@@ -69,6 +70,12 @@ describe('a page that a server embeds in a result (MCP-UI)', () => {
     const { content } = (await call('goose-desktop', 'beside')) as { content: Json[] };
     expect(content.map(({ type }) => type)).toEqual(['text', 'image', 'resource_link', 'resource']);
     expect(content.at(-1)).toEqual((CONTENT.beside as { content: Json[] }).content[1]);
+  });
+
+  it('becomes a link in an error, of which a host makes one text, and stays where it is shown like any other', async () => {
+    const { content } = (await call('my-agent', 'failed')) as { content: Json[] };
+    expect(content).toEqual([text(expect.stringMatching(/^1\.html · text\/html · .*\nhttp/) as unknown as string)]);
+    expect(await call('goose-desktop', 'failed')).toEqual(CONTENT.failed);
   });
 
   it('is not every page that a server has', async () => {

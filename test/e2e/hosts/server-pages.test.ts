@@ -24,6 +24,8 @@ const RESULTS: Record<string, Json> = {
   json: { content: [text(JSON.stringify({ type: 'image', mimeType: 'image/png', data: BIG }))] },
   structured: { content: [text('here'), image(BIG)], structuredContent: { file: BIG, again: BIG } },
   long: { content: [text('a '.repeat(300_000))], structuredContent: { n: 1 } },
+  failed: { isError: true, content: [blob('doc://a.pdf', BIG)] },
+  broken: { isError: true, content: [image(noisePng(8).toString('base64')), blob('doc://b.pdf', 'AAAA')] },
   lines: { content: [blob('doc://s/lines.bin', LINES)] },
 };
 

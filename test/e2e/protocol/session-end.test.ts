@@ -4,6 +4,19 @@ import { RawClient } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
+/** A server that tells when its input ends, and does not end itself. */
+const LINGERS = `
+  const say = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const lines = require('node:readline').createInterface({ input: process.stdin });
+  lines.on('line', (line) => {
+    const { id, method, params: { protocolVersion } = {} } = JSON.parse(line);
+    const serverInfo = { name: 'lingers', version: '1' };
+    if (method === 'initialize') say({ id, result: { protocolVersion, capabilities: {}, serverInfo } });
+  });
+  lines.on('close', () => say({ method: 'notifications/message', params: { level: 'info', data: 'saved' } }));
+  setInterval(() => undefined, 1000);
+`;
+
 let fake: FakeUpstream;
 let wharf: Wharf;
 
@@ -38,5 +51,17 @@ describe('a session that its client ends', () => {
     expect((await fetch(wharf.mcp, { method: 'DELETE', headers: ended.headers })).status).toBeLessThan(300);
     await until(() => ended.isOver);
     expect(other.isOver).toBe(false);
+  });
+
+  it('hears on that stream what its process says at the end of its input, on which it works on', async () => {
+    const stdio = await startWharf({ servers: { lingers: { command: [process.execPath, '-e', LINGERS] } } });
+    const client = await RawClient.connect(stdio.mcp);
+    const listens = () => fetch(stdio.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
+    const stream = await listens();
+    const ended = fetch(stdio.mcp, { method: 'DELETE', headers: client.headers() });
+    expect(await stream.text()).toContain('"saved"');
+    expect((await ended).status).toBe(204);
+    expect((await listens()).status).toBe(404);
+    await stdio.stop();
   });
 });

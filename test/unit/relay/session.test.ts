@@ -133,8 +133,7 @@ describe('sessions', () => {
     const over = sessions.begin(used);
     for (let part = 0; part < 20; part++) {
       time.now += TTL_MS / 8;
-      sessions.keepUsed();
-      await new Promise((resolve) => setImmediate(resolve));
+      await sessions.keepUsed();
     }
     expect(await stored(used.id)).toBeDefined();
     time.now += TTL_MS / 8;
@@ -143,8 +142,28 @@ describe('sessions', () => {
     expect(await sessions.find(used.id, 'me', 'one')).toBe(used);
     expect(await sessions.find(other.id, 'me', 'one')).toBeUndefined();
     time.now += TTL_MS + 1;
-    sessions.keepUsed();
+    await sessions.keepUsed();
     expect(await sessions.find(used.id, 'me', 'one')).toBeUndefined();
+  });
+
+  it('do not end either while their clients listen, unless they have ended at another replica: then their streams do', async () => {
+    const { sessions, stored, replica, time } = lab();
+    const [one, other] = [await sessions.open(record('me')), await sessions.open(record('me'))];
+    sessions.listening = () => [one.id, one.id];
+    const endedStreams: string[] = [];
+    sessions.endStreams = (id) => endedStreams.push(id);
+    for (let part = 0; part < 20; part++) {
+      time.now += TTL_MS / 8;
+      await sessions.keepUsed();
+    }
+    expect(await sessions.find(one.id, 'me', 'one')).toBe(one);
+    expect([await stored(one.id), await stored(other.id)]).toEqual([expect.any(String), undefined]);
+    await replica().sessions.end(one.id);
+    expect(endedStreams).toEqual([]);
+    time.now += TTL_MS / 8;
+    await sessions.keepUsed();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(endedStreams).toEqual([one.id]);
   });
 
   it('pass over those with a request under way, while there are others', async () => {

@@ -13,7 +13,7 @@ import type { Kept } from '../../tap.js';
 import { type Noted, newName, type Progress, type ProgressNotes, takenOver } from '../../tickets/progress.js';
 import { tooLarge } from '../../tickets/upload-intent.js';
 import type { Admission } from '../upload-links.js';
-import { checkSum, describeUpload, uploadDone, uploadExpired } from '../uploaded.js';
+import { checkSum, describeUpload, notAdmitted, uploadExpired } from '../uploaded.js';
 import { OneWrite } from './one-write.js';
 
 export interface AppendDeps {
@@ -286,7 +286,7 @@ export class Append {
     const winner = await library.find(fileId);
     if (winner?.key === key) return winner;
     library.discard(key, this.#counted(size));
-    throw uploadDone();
+    throw await notAdmitted(fileId, library);
   }
 
   /** @throws GatewayError what the antivirus says of the file, after nothing of it is left, or why it is not scanned */

@@ -25,9 +25,17 @@ export function textOfBlock({ type, text, resource }: JsonObject): string | unde
   return type === 'resource' && isObject(resource) && typeof resource.text === 'string' ? resource.text : undefined;
 }
 
-/** True for a page of the server's (MCP-UI) that the host shows its user. It works only as a whole, and in its place. */
-export function isShownPage({ type, resource }: JsonObject, { host, dialects }: PagesShown): boolean {
+/**
+ * True for a page of the server's (MCP-UI) that the host shows its user. It works only as a whole, and in its place; an error is
+ * mostly shown as one text.
+ */
+export function isShownPage(
+  { type, resource }: JsonObject,
+  { host, dialects }: PagesShown,
+  { isError }: { isError: boolean },
+): boolean {
   if (host?.embeddedTexts !== 'keep-pages' || type !== 'resource' || !isObject(resource)) return false;
+  if (isError && host.errorImages !== 'keep') return false;
   const { uri } = resource;
   return typeof uri === 'string' && dialects.some(({ pages }) => pages?.isPage(uri));
 }

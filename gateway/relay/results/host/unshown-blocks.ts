@@ -123,9 +123,11 @@ export async function storeUnshown(
     // a data: URI in a text would be cut off in its midst
     const isLong = place.encoding === 'dataUri' && sizeOf(cut.inline) > most;
     const isBeyond = isLong || images.isBeyond(cut.value.path.slice(0, -1));
-    const isPage = isShownPage(holder, { ...client, dialects });
+    const isPage = isShownPage(holder, { ...client, dialects }, { isError });
     const what = unshownBytes(type, client.host, { isError, isBeyond, isPage, isBegun: true });
     if (what?.kind !== 'bytes' || what.isShown) continue;
+    // what is not base64 passes, but where a model service would refuse the whole conversation for it
+    if (cut.size === undefined && client.host?.imageTypes === undefined) continue;
     cut.storeLate();
     await cut.pressure;
   }
@@ -217,7 +219,7 @@ function unshownIn(
   const inline = new Map(
     [...cuts.cuts, ...texts].flatMap((cut) => (cut.inline ? [[pointer(cut.value.path), cut.inline] as const] : [])),
   );
-  const stored = new Set(cuts.cuts.flatMap((cut) => (cut.inline ? [] : [pointer(cut.value.path.slice(0, -1))])));
+  const stored = new Set(cuts.cuts.flatMap((cut) => (cut.inline ? [] : [pointer(blockOf(cut.value.path))])));
   const links = new LinkWords(context);
   // by place: a server may write the key many times, of which the last counts
   const contents = new Map<string, WatchRange>();
@@ -229,7 +231,7 @@ function unshownIn(
     const isError = isErrorAt(message, range.path.slice(0, -1));
     const blocks = content.flatMap((block, index): Omit<FoundBlock, 'what'>[] => {
       const path = [...range.path, index];
-      // what has been cut is replaced already
+      // what has been cut is replaced already, or stays as it came: here it is empty
       if (!isObject(block) || stored.has(pointer(path)) || context.refused?.holdsAt(path)) return [];
       return [{ path, block: whole(block, path, inline) }];
     });
@@ -244,7 +246,7 @@ function unshownIn(
       const told = words?.get(block);
       if (telling && told !== undefined) return [{ path, block, what: { kind: 'link', text: told, telling } }];
       const isBeyond = images.isBeyond(path);
-      const isPage = isShownPage(block, { ...client, dialects: context.dialects });
+      const isPage = isShownPage(block, { ...client, dialects: context.dialects }, { isError });
       const what =
         unshownBytes(block, client.host, { isError, isBeyond, isPage }) ??
         (isPage ? undefined : unshownText(block, room)) ??
@@ -252,6 +254,11 @@ function unshownIn(
       return what ? [{ path, block, what }] : [];
     });
   });
+}
+
+/** The block that holds a string, by its place: an embedded resource is a part of one. */
+function blockOf(path: JsonPath): JsonPath {
+  return path.slice(0, path.at(-2) === 'resource' ? -2 : -1);
 }
 
 /** A block with its strings that were taken out of the message and are still in memory. @param inline by place */

@@ -159,6 +159,26 @@ describe('a link for several files', () => {
     expect(await resolved()).toEqual({ kind: 'expired' });
   });
 
+  it('keeps nothing of what is under way when it is cancelled, or when its place is given up', async () => {
+    const { lab, link, add } = await begin();
+    const [first, second] = [await add(), await add()];
+    const ending = async function* (end: () => Promise<void>) {
+      yield Buffer.from('late');
+      await end();
+    };
+    const given = lab.send(
+      first.ticket,
+      ending(() => lab.several.remove(first.ticket)),
+    );
+    await expect(given).rejects.toEqual(code('upload_cancelled'));
+    const late = lab.send(
+      second.ticket,
+      ending(() => lab.uploadLinks.revoke(link.ticket)),
+    );
+    await expect(late).rejects.toEqual(code('upload_cancelled'));
+    await until(async () => (await lab.keys()).length === 0);
+  });
+
   it('stays as it is when it is cancelled after its end', async () => {
     const { lab, link, put, finish, given } = await begin();
     const ids = [await put('1'), await put('2')];

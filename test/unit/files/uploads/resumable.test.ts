@@ -322,6 +322,18 @@ describe('an upload that goes on', () => {
     await expect(begin()).rejects.toMatchObject({ code: 'upload_cancelled' });
   });
 
+  it('stops, and leaves nothing, where the ticket is taken back during its last request', async () => {
+    await begin();
+    await append(0, BYTES.subarray(0, 100));
+    const slow = held(BYTES.subarray(100));
+    const late = append(100, slow.pieces);
+    await slow.arrived;
+    await lab.uploadLinks.revoke(ticket);
+    slow.release();
+    await expect(late).rejects.toMatchObject({ code: 'upload_cancelled' });
+    await until(async () => (await lab.keys()).length === 0);
+  });
+
   it('comes second where a raw body was first, and leaves nothing', async () => {
     await begin();
     await append(0, BYTES.subarray(0, 100));

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../../gateway/errors.js';
+import { until } from '../../../helpers/wait.js';
 import { createLab, FILE_LIMIT, HELLO, HELLO_DIGEST, HOUR, type Lab, RETENTION, TTL } from './upload-lab.js';
 
 let lab: Lab;
@@ -235,6 +236,18 @@ describe('a ticket that is revoked', () => {
     expect(await lab.keys()).toEqual([]);
     lab.time.now += TTL + 1000;
     expect(await lab.uploadLinks.inspect(ticket)).toEqual({ kind: 'cancelled' });
+  });
+
+  it('has no file of an upload that is under way, and its handle is as good as expired', async () => {
+    const { ticket, uri } = await lab.authorize();
+    const revoking = async function* () {
+      yield HELLO;
+      await lab.uploadLinks.revoke(ticket);
+    };
+    await expect(lab.send(ticket, revoking())).rejects.toEqual(refusal('upload_cancelled'));
+    await until(async () => (await lab.keys()).length === 0);
+    expect(await lab.uploadLinks.inspect(ticket)).toEqual({ kind: 'cancelled' });
+    expect(await lab.library.resolve(uri, 'ann')).toEqual({ kind: 'expired' });
   });
 
   it('whose file has been stored still says that one has', async () => {

@@ -37,13 +37,32 @@ function channelOf({ taken = Promise.resolve(), more }: { taken?: Promise<void>;
   return { lab, body, sent, channel };
 }
 
-/** A client's POST, whose answer nothing is written to. */
-function askedBy(message: object): Asked {
-  const response = { headersSent: false, writableEnded: false, destroyed: false, setTimeout() {} };
-  const messages = parseMessages(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message })));
+/** An answer to which nothing is written. */
+const UNWRITTEN = { headersSent: false, writableEnded: false, destroyed: false, setTimeout() {} };
+
+/** The answer of a client that has stopped reading. */
+function unread(): { response: EventEmitter & HttpResponse; written: string[] } {
+  const written: string[] = [];
+  const response: EventEmitter & HttpResponse = Object.assign(new EventEmitter(), UNWRITTEN, {
+    writeHead: () => Object.assign(response, { headersSent: true }),
+    flushHeaders() {},
+    write: (bytes: Buffer) => {
+      written.push(String(bytes));
+      return false;
+    },
+    end: () => Object.assign(response, { writableEnded: true }),
+    destroy: () => Object.assign(response, { destroyed: true }),
+  });
+  return { response, written };
+}
+
+/** A client's POST. */
+function askedBy(message: object, response: object = Object.assign(new EventEmitter(), UNWRITTEN)): Asked {
+  const said = Array.isArray(message) ? message : { jsonrpc: '2.0', ...message };
+  const messages = parseMessages(Buffer.from(JSON.stringify(said)));
   const exchange = {
     headers: { accept: 'application/json, text/event-stream' },
-    reply: new HttpReply(Object.assign(new EventEmitter(), response) as unknown as HttpResponse, 0, new Heartbeats()),
+    reply: new HttpReply(response as HttpResponse, 0, new Heartbeats()),
     identity: absentCaller('ann'),
     principal: 'ann',
     signal: new AbortController().signal,
@@ -75,6 +94,21 @@ describe('a channel that ends', () => {
     const waiting = until(() => sent.length > 0).then(() => 'sent');
     expect(await Promise.race([answered, waiting])).toBe('upstream_closed');
     sent.push('the test is over');
+  });
+
+  it('is over, and with it its process, before a client that has stopped reading has read why its call fails', async () => {
+    const { body, sent, channel } = channelOf();
+    const { response, written } = unread();
+    const pings = [7, 8].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
+    const call = channel.post(askedBy(pings, response), {});
+    await until(() => sent.length > 0);
+    body.write('{"jsonrpc":"2.0","id":7,"result":{}}\n');
+    await until(() => written.length > 0);
+    await channel.close();
+    expect([channel.isOver, body.destroyed]).toEqual([true, true]);
+    expect(written.join('')).toContain('"code":"upstream_closed"');
+    response.emit('close');
+    await call;
   });
 
   it('keeps nothing of what it has read and not brought to its client', async () => {

@@ -12,6 +12,14 @@ function filled(before: string, after: string): Shape {
   return (size) => before + 'word '.repeat(size).slice(0, size - before.length - after.length) + after;
 }
 
+/** As `filled`, with line breaks. */
+function breaks(before: string, after: string): Shape {
+  return (size) => {
+    const rest = size - before.length - after.length;
+    return before + ' '.repeat(rest % 2) + '\\n'.repeat(Math.floor(rest / 2)) + after;
+  };
+}
+
 const END = `"}]},"jsonrpc":"2.0","id":1}`;
 const IMAGE = `{"type":"image","data":"${Buffer.alloc(150, 7).toString('base64')}","mimeType":"image/png"}`;
 const TEXT = `{"type":"text","text":"`;
@@ -21,6 +29,8 @@ const SHAPES: readonly [string, Shape][] = [
   ['a text behind ten images that stay', filled(`{"result":{"content":[${`${IMAGE},`.repeat(10)}${TEXT}`, END)],
   ['a text that is JSON', filled(`{"result":{"content":[${TEXT}{\\"a\\":\\"`, `\\"}${END}`)],
   ['a text that is a data: URI of words', filled(`{"result":{"content":[${TEXT}data:text/plain,`, END)],
+  ['a text of line breaks', breaks(`{"result":{"content":[${TEXT}`, END)],
+  ['a text of line breaks behind a bracket', breaks(`{"result":{"content":[${TEXT}[`, END)],
   ['structured content', filled(`{"result":{"structuredContent":{"a":"`, `"},"content":[]},"jsonrpc":"2.0","id":1}`)],
   ['an error', filled(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"`, `"}}`)],
   [
