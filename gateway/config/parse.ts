@@ -100,9 +100,10 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
   const issues: z.core.$ZodIssue[] = [];
   const sections: Record<string, unknown> = {};
   for (const [key, schema] of Object.entries(schemas)) {
-    const result = (key === 'auth' ? authSchemaFor(root.auth) : schema).safeParse(root[key]);
-    if (result.success) sections[key] = result.data;
-    else issues.push(...under([key], result.error.issues));
+    const { data, issues: own } = parsedAsFar(key === 'auth' ? authSchemaFor(root.auth) : schema, root[key]);
+    // an optional one that is absent is there as undefined
+    if (own.length === 0 || (data !== undefined && own.every(isUnknownKey))) sections[key] = data;
+    issues.push(...under([key], own));
   }
   if (root.adminListen === undefined) sections.adminListen = adminByDefault(sections as Parsed);
   const unknown = Object.keys(root).filter((key) => key !== 'servers' && !Object.hasOwn(schemas, key));
@@ -113,6 +114,30 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
     issues: [...issues, ...servers.issues],
     problems: servers.problems,
   };
+}
+
+/** @returns `data` also of a section with problems, if the rest of it parses without what they are about */
+function parsedAsFar(schema: z.ZodType, written: unknown): { data: unknown; issues: readonly z.core.$ZodIssue[] } {
+  const result = schema.safeParse(written);
+  if (result.success) return { data: result.data, issues: [] };
+  const { issues } = result.error;
+  const rest = structuredClone(written);
+  for (const issue of issues) {
+    const path = issue.path as Path;
+    // without one of its items a list would have others under their paths
+    const inList = path.findIndex((step) => typeof step === 'number');
+    const wrong = inList < 0 ? path : path.slice(0, inList);
+    const [map, keys] = isUnknownKey(issue)
+      ? [valueAt(rest, path), issue.keys]
+      : [valueAt(rest, wrong.slice(0, -1)), wrong.slice(-1)];
+    if (typeof map === 'object' && map !== null) for (const key of keys) delete (map as Record<string, unknown>)[key];
+  }
+  return { data: schema.safeParse(rest).data, issues };
+}
+
+/** An unknown key is not asked for, so the rest means the same without it; a wrong value would become a default. */
+function isUnknownKey(issue: z.core.$ZodIssue): issue is z.core.$ZodIssueUnrecognizedKeys {
+  return issue.code === 'unrecognized_keys';
 }
 
 /** An operator of a public gateway needs health and metrics; several gateways of one person must not want one port. */
@@ -147,27 +172,25 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       );
       continue;
     }
-    const result = serverSchema(adapters.upstream, chosen.name).safeParse(value);
-    const section = result.data as unknown as ServerSection | undefined;
+    const { data, issues: own } = parsedAsFar(serverSchema(adapters.upstream, chosen.name), value);
+    const section = data as ServerSection | undefined;
     const merged = global.limits && lowered(global.limits, section?.limits ?? {}, [...path, 'limits'], problems);
     const { tools } = value as { tools?: unknown };
     problems.push(...toolProblems(tools, [...path, 'tools'], { transport: chosen.transport, limits: merged }));
-    if (!result.success) {
-      issues.push(...under(path, result.error.issues));
-      continue;
-    }
+    issues.push(...under(path, own));
+    if (!section || !own.every(isUnknownKey)) continue;
     const {
       limits: _,
       transport: __,
       accepts,
       tools: ofTools,
       allow,
-      uploadTool: own,
+      uploadTool: ownTools,
       fetch,
       upstreamAuth,
       ...settings
-    } = section as ServerSection;
-    const uploadTool = global.uploadTool && uploadToolOf(own, global.uploadTool);
+    } = section;
+    const uploadTool = global.uploadTool && uploadToolOf(ownTools, global.uploadTool);
     if (merged === undefined || uploadTool === undefined) continue;
     servers.push({
       name,

@@ -46,9 +46,9 @@ export const OF_REQUESTS = {
     facts: { method: 'PUT', allow: 'POST, GET, DELETE' },
   },
   not_acceptable: {
-    why: 'The `Accept` header lacks a type that the answer may have.',
-    todo: 'Send `Accept: application/json, text/event-stream` with every POST, and `text/event-stream` with a GET.',
-    facts: { expected: 'application/json and text/event-stream' },
+    why: 'A GET of an MCP address asks for the stream of a session, and its `Accept` header does not list that type.',
+    todo: 'Send `Accept: text/event-stream` with a GET. The one of a POST is for the server, which may refuse it: send `application/json, text/event-stream`.',
+    facts: { expected: 'text/event-stream' },
   },
   unsupported_media_type: {
     why: 'The body is announced as something that this address does not take.',

@@ -43,7 +43,7 @@ export const OF_SERVERS = {
   upstream_coding: {
     why: 'The server compresses its answer in a way that Wharf does not undo, although it was asked not to.',
     todo: 'Switch compression off in the server, or in the proxy in front of it.',
-    facts: { coding: 'br' },
+    facts: { coding: 'zstd' },
   },
   upstream_coding_limit: {
     why: 'A compressed answer grows more than `limits.codingRatio` times: a compression bomb, or a very plain text.',

@@ -9,10 +9,12 @@ const HEAD = `# Errors
 Every refusal and failure of Wharf has a code. It is in the \`error.data.code\` of a JSON-RPC answer, in the
 \`error.code\` of an upload or download, and in the log line. \`wharf explain CODE\` prints the entry of this page. If a
 limit caused it, \`data.limit\` names its setting, and \`allowed\` and \`actual\` are both numbers. The text is made for
-people and models and may change; the code does not.
+people and models and may change; the code does not. An answer whose form MCP or a dialect defines has what is defined
+there instead of the code: \`data.reason\`, \`data.uri\`, or a result with \`isError\`.
 
-The HTTP status counts where nothing of the answer has been sent yet. Over stdio, and inside a stream, only the JSON-RPC
-code is there.
+The HTTP status is that of a request which is refused before its server's answer is read. An error in the place of such
+an answer, and one that MCP gives as an answer (\`tool_unknown\`, \`file_refused\`, \`params_invalid\`), comes with 200
+and the JSON-RPC code, as over stdio and inside a stream.
 `;
 
 /** Facts that the texts of many errors have. */

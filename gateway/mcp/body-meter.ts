@@ -8,8 +8,13 @@ import { compileWatchTree } from '../wire/json/watch-tree.js';
 /** Every string in a call's arguments may be a file. */
 export const ARGUMENT_TREE = compileWatchTree({ keys: { params: { keys: { arguments: { deep: 'argument' } } } } });
 
-/** Shorter strings count as part of the message: such a small file needs no allowance. */
-export const LONG_STRING = 64 * 1024;
+/** The shortest string that does not count as part of a message of any length. */
+const LONG_STRING = 64 * 1024;
+
+/** Shorter strings count as part of the message: a file that is small beside the limit needs no allowance. */
+export function shortestFile({ message }: Pick<Limits, 'message'>): number {
+  return Math.min(LONG_STRING, Math.ceil(message / 8));
+}
 
 /** Room for a data: URI's head with a name, and for a few escapes. */
 const SPELLING_ALLOWANCE = 16 * 1024;
@@ -34,7 +39,7 @@ export class BodyMeter {
     this.#reader = createReader('json', {
       tree: ARGUMENT_TREE,
       maxDepth: limits.depth,
-      slotMin: LONG_STRING,
+      slotMin: shortestFile(limits),
       handler: {
         slot: (value) => {
           let length = 0;

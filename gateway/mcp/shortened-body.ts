@@ -5,10 +5,10 @@ import { createReader, type MessageReader } from '../wire/json/reader.js';
 import {
   ARGUMENT_TREE,
   argumentTooLarge,
-  LONG_STRING,
   longestSpelling,
   readingError,
   refuseLong,
+  shortestFile,
 } from './body-meter.js';
 
 /** A string in a call's arguments that exceeds its limit. */
@@ -49,7 +49,7 @@ export class ShortenedBody {
     this.#reader = createReader('json', {
       tree: ARGUMENT_TREE,
       maxDepth: limits.depth,
-      slotMin: LONG_STRING,
+      slotMin: shortestFile(limits),
       handler: {
         slot: ({ path }) => {
           const seen = new Spelling();

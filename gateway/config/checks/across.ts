@@ -11,7 +11,7 @@ import { hiddenByKeys, hiddenCallers } from './callers-in-order.js';
 import { passthroughProblems } from './passthrough.js';
 import { upstreamAuthProblems, upstreamAuthWarnings } from './upstream-auth.js';
 
-/** What has parsed so far. A section with a problem of its own is missing, and rules about it are skipped. */
+/** What has parsed so far. A section with a wrong value is missing, and rules about it are skipped. */
 export type Parsed = Partial<Sections> & { servers: ServerConfig[] };
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../errors.js';
+import { accepts } from '../../mcp/accept.js';
 
 /** True when a person opens an address in a browser, not an MCP client and not a part of some page. */
 export function isPageVisit(method: string | undefined, headers: IncomingHttpHeaders): boolean {
@@ -12,10 +13,10 @@ export function isPageVisit(method: string | undefined, headers: IncomingHttpHea
   );
 }
 
-/** True for a program that takes any type, such as curl; false for a part of another site's page. */
-export function takesAnything({ accept = '*/*', 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
+/** True for a program that takes text, such as curl; false for a part of another site's page, and for an MCP client. */
+export function takesText({ accept = '*/*', 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
   const isOwn = site === 'none' || site === 'same-origin';
-  return isOwn && accept.trim().startsWith('*/*');
+  return isOwn && accepts(accept, 'text/plain') && !/\btext\/event-stream\b/i.test(accept);
 }
 
 /**

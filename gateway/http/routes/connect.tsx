@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { COPY_MODULES } from '../browser-files.js';
-import { isPageVisit, takesAnything } from '../origin/browser-request.js';
+import { isPageVisit, takesText } from '../origin/browser-request.js';
 import { ConnectPage, ServersPage } from '../pages/connect-page.js';
 import { connectText, serversText } from '../pages/connect-text.js';
 import type { Entry } from '../pages/entry.js';
@@ -62,7 +62,7 @@ export function connect({ servers, entry, baseUrl }: ConnectDeps): App {
   };
   app.get('/', (c) => {
     if (isVisit(c)) return atRoot(200);
-    return takesAnything(c.env.incoming.headers) ? new Response(asText(), TEXT) : c.notFound();
+    return takesText(c.env.incoming.headers) ? new Response(asText(), TEXT) : c.notFound();
   });
   app.get('/mcp', (c) => {
     if (!isVisit(c)) return c.notFound();

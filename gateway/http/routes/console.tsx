@@ -11,7 +11,7 @@ import { FILE_ACTIONS, type FileAction, FilesPage } from '../console/files-page.
 import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js';
 import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
-import { takesAnything } from '../origin/browser-request.js';
+import { takesText } from '../origin/browser-request.js';
 import { requestText } from '../short-body.js';
 import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, keyPage, placeAfter } from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
@@ -65,7 +65,7 @@ export function consoleRoutes({
 function withoutUsers(): Hono<ConsoleEnv> {
   return new Hono<ConsoleEnv>().get('/', (c) => {
     if (isVisit(c)) return consolePage(<NoUsersPage />);
-    return takesAnything(c.env.incoming.headers) ? c.text(NO_USERS) : c.notFound();
+    return takesText(c.env.incoming.headers) ? c.text(NO_USERS) : c.notFound();
   });
 }
 

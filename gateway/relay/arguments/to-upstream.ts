@@ -35,7 +35,15 @@ const STAGES = [
 ] as const;
 
 /** Those of calls with files, and of what the ones before have changed. */
-const FILE_STAGES = [refuseMissing, openBundles, findFiles, countFiles, findPlaces, writeFiles] as const;
+const FILE_STAGES = [
+  refuseMissing,
+  openBundles,
+  findFiles,
+  countFiles,
+  findPlaces,
+  refuseLongRest,
+  writeFiles,
+] as const;
 
 const ALL_STAGES: readonly Stage[] = [...STAGES, ...FILE_STAGES];
 
@@ -146,6 +154,24 @@ function refuseLongCall(actual: number, calls: Post['calls'], context: PostConte
   const limit = `servers.${server}.accepts`;
   const told = { reason, argument, text, maxSize: allowed, actualSize: actual };
   throw new GatewayError('file_refused', { ...told, limit, allowed, actual });
+}
+
+/** What stands beside files is known only now: a string there could have been one as well. */
+function refuseLongRest(post: Post): Post {
+  const { context, messages, calls, document } = post;
+  const { limits } = context.deps;
+  const came = messages.bytes.length;
+  if (came <= limits.message || calls.length === 0) return post;
+  let actual = came;
+  for (const { base, uses } of calls) {
+    for (const { path, value } of uses) {
+      const place = document.at([...base, ...path]);
+      // a lifted argument came under another name
+      actual -= place ? place.end - place.start : String(value).length;
+    }
+  }
+  if (actual <= limits.message) return post;
+  throw new GatewayError('message_too_large', { limit: 'limits.message', allowed: limits.message, actual });
 }
 
 /** @param came length of the message as the client sent it */

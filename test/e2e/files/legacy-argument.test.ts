@@ -94,6 +94,25 @@ describe('a legacy base64 argument that the operator configured', () => {
     expect(sha256(sent)).toBe(sha256(image));
   });
 
+  it('refuses a body that is larger than limits.message without its files', async () => {
+    const calls = ocr.upstream.with('tools/call').length;
+    const call = (note: string) => ({ name: 'ocr_image', arguments: { image_base64: PNG, note } });
+    const sent = (note: string) => client.post({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: call(note) });
+    const rest =
+      JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: call('') }).length - PNG.length - 2;
+    const most = 4 * 1024 * 1024;
+    expect((await sent('y '.repeat(most).slice(0, most - rest))).status).toBe(200);
+    const answer = await sent('y '.repeat(most).slice(0, most - rest + 1));
+    expect([answer.status, answer.messages[0]]).toMatchObject([
+      413,
+      {
+        id: 9,
+        error: { data: { code: 'message_too_large', limit: 'limits.message', allowed: most, actual: most + 1 } },
+      },
+    ]);
+    expect(ocr.upstream.with('tools/call')).toHaveLength(calls + 1);
+  });
+
   it('refuses a body larger than limits.message when nothing in it is a file', async () => {
     const answer = await client.post({ jsonrpc: '2.0', id: 9, method: 'ping', params: { x: 'y'.repeat(5_000_000) } });
     expect(answer.status).toBe(413);

@@ -852,6 +852,28 @@ describe('problems', () => {
     );
   });
 
+  it('come all at once where a section has an unknown key, those between its other values among them', async () => {
+    const text =
+      'servers: { a: { url: http://x, acceptz: 1, limits: { file: 200MiB }, fetch: { origins: ["http://127.0.0.1:8080"] } } }\n' +
+      'listen: 127.0.0.1:8080\nauth: { use: none, foo: 1 }\nadminListen: 0.0.0.0:81\nstate: { use: redis, url: redis://x, foo: 1 }\n';
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual([
+      'adminListen',
+      'auth.foo',
+      'secret',
+      'servers.a.acceptz',
+      'servers.a.fetch.origins[0]',
+      'servers.a.limits.file',
+      'state.foo',
+    ]);
+  });
+
+  it('come all at once where a limit of a server is none', async () => {
+    const text = 'servers: { a: { url: http://x, limits: { message: x, file: 200MiB }, allow: [{ key: 5 }] } }\n';
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths).toEqual(['servers.a.limits.message', 'servers.a.allow[0].key', 'servers.a.limits.file']);
+  });
+
   it('come all at once where a variable is missing too, but for those about its own setting', async () => {
     const text = `listen: x\nsecret: \${NONE}\nlimits: { file: "\${NONE}" }\nobjects: { use: s3, bucket: "\${NONE}" }\nservers: { a: { url: x, acepts: 1 } }\n`;
     const problems = await problemsOf(text);

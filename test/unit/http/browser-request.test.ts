@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
-import { isPageVisit, refusePages, takesAnything } from '../../../gateway/http/origin/browser-request.js';
+import { isPageVisit, refusePages, takesText } from '../../../gateway/http/origin/browser-request.js';
 
 type Headers = Record<string, string>;
 
@@ -55,7 +55,11 @@ it.each<[boolean, Headers]>([
   [true, {}],
   [true, { accept: '*/*', 'sec-fetch-site': 'same-origin' }],
   [false, { accept: '*/*', 'sec-fetch-site': 'cross-site' }],
+  [true, { accept: 'text/plain' }],
+  [true, { accept: 'application/json, text/plain, */*' }],
   [false, { accept: 'image/png' }],
-])('a program takes any type: %s with %j', (expected, headers) => {
-  expect(takesAnything(headers)).toBe(expected);
+  [false, { accept: 'text/plain;q=0, */*' }],
+  [false, { accept: 'text/event-stream, */*' }],
+])('a program takes text: %s with %j', (expected, headers) => {
+  expect(takesText(headers)).toBe(expected);
 });

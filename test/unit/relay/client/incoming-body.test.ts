@@ -84,7 +84,9 @@ describe('a body with a file', () => {
     expect(fate(fileOf(100_000))).toBe('taken');
     expect(fate(fileOf(100_000, 'x'.repeat(39_000)))).toBe('taken');
     expect(fate(fileOf(100_000, 'x'.repeat(41_000)))).toBe('message_too_large');
-    expect(fate(fileOf(60_000))).toBe('message_too_large');
+    expect(fate(fileOf(41_000))).toBe('taken');
+    // one that is small beside the limit counts
+    expect(fate(fileOf(4_000, 'x'.repeat(37_000)))).toBe('message_too_large');
     expect(fate(fileOf(400_000))).toBe('shortened');
   });
 });
