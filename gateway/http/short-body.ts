@@ -1,4 +1,17 @@
+import type { IncomingMessage } from 'node:http';
+import type { HeldBudget } from '../budget/held.js';
 import { GatewayError } from '../errors.js';
+import { ReadAhead } from '../files/uploads/read-ahead.js';
+import type { Limits, Timeouts } from '../policy/limits.js';
+import { bodyPace } from './body.js';
+import { Received } from './incoming/received.js';
+
+/** What a body is watched by. */
+export interface BodyWatch {
+  held: HeldBudget;
+  limits: Pick<Limits, 'leastRate'>;
+  timeouts: Pick<Timeouts, 'idle' | 'grace'>;
+}
 
 /**
  * A short body as text.
@@ -20,7 +33,33 @@ export async function wholeText(
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** The short body of a request as text. @throws GatewayError `request_invalid`, with this reason for a longer one */
-export function requestText(bytes: AsyncIterable<Buffer>, most: number, reason: string): Promise<string> {
-  return wholeText(bytes, most, () => new GatewayError('request_invalid', { reason }));
+/** Who sends a short body, and how long it may be. */
+interface ShortBody {
+  principal: string;
+  most: number;
+  /** Why a longer one is refused. */
+  reason: string;
+}
+
+/**
+ * The short body of a request as text. It must arrive fast enough: the admin port has few connections, which health needs too.
+ * @throws GatewayError `request_invalid` for a longer one, `idle_timeout`, `body_too_slow`, `held_full`, `upload_incomplete`
+ */
+export async function requestText(
+  incoming: IncomingMessage,
+  { principal, most, reason }: ShortBody,
+  { held, limits, timeouts }: BodyWatch,
+): Promise<string> {
+  const owner = { principal };
+  const bytes = new Received(incoming, {
+    owner,
+    ahead: new ReadAhead(held, owner),
+    paceOf: (tooSlow) => bodyPace(incoming, { limits, timeouts }, tooSlow),
+    signal: new AbortController().signal,
+  });
+  try {
+    return await wholeText(bytes, most, () => new GatewayError('request_invalid', { reason }));
+  } finally {
+    bytes.close();
+  }
 }

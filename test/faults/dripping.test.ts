@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../helpers/bytes.js';
 import { expectWorking, gauge } from '../helpers/fault-checks.js';
 import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
 import { listen } from '../helpers/loopback.js';
@@ -7,6 +8,8 @@ import { RawClient } from '../helpers/raw-client.js';
 import { RawSocket } from '../helpers/raw-socket.js';
 import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
+
+const KEY = 'ann-0123456789';
 
 const PART = 1024 * 1024;
 const PARTS = 5;
@@ -125,6 +128,21 @@ describe('a peer that drips', () => {
     clearInterval(drip);
     const sent = await fetch(`${wharf.url}${path}`, { method: 'POST', body: 'all of it' });
     expect(sent.status).toBe(201);
+  });
+
+  it.each([
+    ['the key of a login', '/login', {}],
+    ['a change of a file', '/stored/change', { Authorization: `Bearer ${KEY}` }],
+    ['a call as JSON', '/api/servers/sound/call', { Authorization: `Bearer ${KEY}` }],
+  ])('into %s at the console is given up: the connections of the admin port are few', async (_what, path, login) => {
+    const users = [{ name: 'ann', role: 'operator', hash: keyHash(KEY) }];
+    await start({ console: { users }, limits: { leastRate: '1KiB' }, timeouts: { grace: '500ms' } });
+    const socket = await RawSocket.open(Number(new URL(wharf.adminUrl).port));
+    sockets.push(socket);
+    socket.head(`POST ${path}`, { ...login, 'Content-Length': 500 });
+    const drip = setInterval(() => socket.send('x'), 20);
+    expect(await socket.until(/"message"/)).toMatch(/^HTTP\/1\.1 408 [\s\S]*too slowly/);
+    clearInterval(drip);
   });
 
   it('just fast enough is given up when the upload has taken too long', async () => {

@@ -83,7 +83,15 @@ export function tryRoutes(deps: RouteDeps): Hono<ConsoleEnv> {
     const { server } = placeIn(c);
     const visit = visitOf(c, user);
     const { tool, args, isConfirmed } = callIn(
-      await requestText(c.env.incoming, MAX_BODY, `a call has at most ${MAX_BODY} bytes`),
+      await requestText(
+        c.env.incoming,
+        {
+          principal: trials.identityOf(user.name).principal,
+          most: MAX_BODY,
+          reason: `a call has at most ${MAX_BODY} bytes`,
+        },
+        deps.form,
+      ),
     );
     const found = await toolFor(deps, visit, tool);
     if (effectOf(found.declared).isDestructive && !isConfirmed)

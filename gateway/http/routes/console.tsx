@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { GatewayError } from '../../errors.js';
 import { digestIn } from '../../files/control/digest-text.js';
 import { isFileId } from '../../files/handles/handle.js';
+import { UNKNOWN } from '../../identity/identities.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { sessionTag } from '../../relay/exchange-log.js';
 import { consolePage, KeyPage, NoUsersPage } from '../console/console-layout.js';
@@ -12,7 +13,7 @@ import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js'
 import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
 import { takesText } from '../origin/browser-request.js';
-import { requestText } from '../short-body.js';
+import { type BodyWatch, requestText } from '../short-body.js';
 import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, keyPage, placeAfter } from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
 import { type TryDeps, tryRoutes } from './console-try.js';
@@ -55,8 +56,8 @@ export function consoleRoutes({
   const access = new ConsoleAccess(logins);
   const app = new Hono<ConsoleEnv>();
   app.route('/', pages(access, sources));
-  app.route('/', changes(access, sources));
-  app.route('/', loggingIn(logins));
+  app.route('/', changes(access, sources, trying));
+  app.route('/', loggingIn(logins, trying.form));
   app.route('/api', asJson(access, sources));
   app.route('/', tryRoutes({ access, sources, ...trying }));
   return app;
@@ -103,13 +104,16 @@ function pages(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv>
 }
 
 /** What an operator does by a form: each answers with the page to go to. */
-function changes(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv> {
+function changes(access: ConsoleAccess, sources: ConsoleSources, { trials, form: watch }: TryDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   type Work = (form: URLSearchParams, user: ConsoleUser, c: ConsoleContext) => Promise<string>;
   const form = (path: string, work: Work) =>
     app.post(
       path,
-      access.done(async (user, c) => moved(await work(await formOf(c), user, c))),
+      access.done(async (user, c) => {
+        const given = await formOf(c, trials.identityOf(user.name).principal, watch);
+        return moved(await work(given, user, c));
+      }),
     );
   form('/stored/change', async (given, { name }, { req }) => {
     const [id, action] = [given.get('id') ?? '', given.get('action') ?? ''];
@@ -126,11 +130,11 @@ function changes(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEn
   return app;
 }
 
-function loggingIn(logins: ConsoleLogins): Hono<ConsoleEnv> {
+function loggingIn(logins: ConsoleLogins, watch: BodyWatch): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   app.get('/login', () => consolePage(<KeyPage />));
   app.post('/login', async (c) => {
-    const form = await formOf(c);
+    const form = await formOf(c, UNKNOWN.principal, watch);
     const to = placeAfter(form.get('to'));
     try {
       return moved(to, await logins.logIn(form.get('key') ?? '', c.env.incoming.socket.remoteAddress ?? ''));
@@ -189,7 +193,8 @@ function moved(location: string, cookie?: string): Response {
   return new Response(null, { status: 303, headers: { location, ...(cookie && { 'set-cookie': cookie }) } });
 }
 
-/** @throws GatewayError `request_invalid` */
-async function formOf({ env }: ConsoleContext): Promise<URLSearchParams> {
-  return new URLSearchParams(await requestText(env.incoming, MAX_FORM, 'the form is too long'));
+/** @param sender whose form it is. @throws GatewayError `request_invalid`, and those of a body that comes too slowly */
+async function formOf({ env }: ConsoleContext, sender: string, watch: BodyWatch): Promise<URLSearchParams> {
+  const form = { principal: sender, most: MAX_FORM, reason: 'the form is too long' };
+  return new URLSearchParams(await requestText(env.incoming, form, watch));
 }

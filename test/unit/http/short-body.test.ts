@@ -3,9 +3,16 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it } from '@jest/globals';
-import type { GatewayError } from '../../../gateway/errors.js';
+import { asGatewayError, type GatewayError } from '../../../gateway/errors.js';
 import { discardRest } from '../../../gateway/http/discard.js';
 import { requestText } from '../../../gateway/http/short-body.js';
+import { heldBudget } from '../../helpers/budgets.js';
+
+const WATCH = {
+  held: heldBudget(100_000),
+  limits: { leastRate: 8192 },
+  timeouts: { idle: 60_000, grace: 30_000 },
+};
 
 it.each([
   ['whole', 1000, '1000 read'],
@@ -13,7 +20,7 @@ it.each([
 ])('a short body is %s', async (_how, length, expected) => {
   const server = createServer((incoming, outgoing) => {
     outgoing.once('finish', () => discardRest(incoming));
-    requestText(incoming, 1000, 'it is too long').then(
+    requestText(incoming, { principal: 'ann', most: 1000, reason: 'it is too long' }, WATCH).then(
       (read) => outgoing.end(`${read.length} read`),
       (error: GatewayError) => outgoing.end(String(error.facts.reason)),
     );
@@ -24,5 +31,19 @@ it.each([
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   expect(await text(answer)).toBe(expected);
   server.closeAllConnections();
+  server.close();
+});
+
+it('a client that goes away in the midst of a short body is not a fault of Wharf', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const sent = request({ host: '127.0.0.1', port, method: 'POST', agent: false, headers: { 'content-length': 500 } });
+  sent.on('error', () => undefined);
+  sent.write('key=');
+  const [incoming] = (await once(server, 'request')) as [IncomingMessage];
+  const read = requestText(incoming, { principal: '', most: 1000, reason: 'it is too long' }, WATCH);
+  sent.destroy();
+  await expect(read.catch((error: unknown) => asGatewayError(error).code)).resolves.toBe('upload_incomplete');
   server.close();
 });
