@@ -9,7 +9,7 @@ import { superlinearAttack } from '../helpers/patterns/superlinear.js';
 /** Patterns whose time grows faster than their text, and what bounds the text. */
 const BOUNDED: Readonly<Record<string, readonly RegExp[]>> = {
   'at most 4000 characters: `textOf` in gateway/inspect/argument.ts': [
-    /base-?64(?:url)?[- ]?(?:encoded )?(?:\w+ ){0,2}(?:cursor|credential|token|key|signature|nonce|hash|digest|checksum|salt|iv)s?\b/i,
+    /base-?64(?:url)?[- ]?(?:encoded )?(?:(?!(?:image|picture|photo|png|jpe?g|svg|scan|pdf|file|document)s?\b)\w+ ){0,2}(?:cursor|credential|token|key|signature|nonce|hash|digest|checksum|salt|iv)s?\b/i,
   ],
   'at most 2000 characters, and 200 for each attempt: `redactText` in gateway/redact.ts': [
     /(data:[^,\s"']{0,200},)[A-Za-z0-9+/=_%-]+/gi,

@@ -32,7 +32,7 @@ export class ConsoleAccess {
   /** A user who may do more than look. @throws GatewayError `console_role`, and those of `userOf` */
   operatorOf(c: ConsoleContext): ConsoleUser {
     const user = this.userOf(c);
-    if (!mayAct(user)) throw new GatewayError('console_role', { role: user.role });
+    refuseViewer(user);
     return user;
   }
 
@@ -66,7 +66,7 @@ export class ConsoleAccess {
         return keyPage(error, { problem: ENDED, to: placeBefore(c) });
       }
       try {
-        if (!mayAct(user)) throw new GatewayError('console_role', { role: user.role });
+        refuseViewer(user);
         return await make(user, c);
       } catch (error) {
         return problemPage(error, user, c);
@@ -81,6 +81,11 @@ export class ConsoleAccess {
       return c.json(await make(c, user), 200, { 'cache-control': 'no-store' });
     };
   }
+}
+
+/** @throws GatewayError `console_role` */
+function refuseViewer(user: ConsoleUser): void {
+  if (!mayAct(user)) throw new GatewayError('console_role', { role: user.role });
 }
 
 /** Whether a person opens a page. */

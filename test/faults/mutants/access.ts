@@ -54,8 +54,8 @@ export const ACCESS: readonly Mutant[] = [
     name: 'viewer-acts',
     fault: 'A viewer of the console tries tools, and ends sessions.',
     file: 'gateway/http/routes/console-access.tsx',
-    find: '    if (!mayAct(user)) throw',
-    replace: '    if (!mayAct(user) && user.digest.length === 0) throw',
+    find: '  if (!mayAct(user)) throw',
+    replace: '  if (!mayAct(user) && user.digest.length === 0) throw',
     suites: ['e2e/control/try'],
   },
   {

@@ -108,7 +108,7 @@ export const UPLOADS: readonly Mutant[] = [
     name: 'second-upload-wins',
     fault: 'A ticket that has been used replaces the bytes of its handle.',
     file: UPLOAD,
-    find: '    if (await library.admit(record, admission.expiresAt)) return this.#stored(record);\n    library.discardUnrecorded(record);\n    throw uploadDone();',
+    find: '    if (await library.admit(record, admission.expiresAt)) return this.#stored(record);\n    library.discardUnrecorded(record);\n    throw await notAdmitted(record.id, library);',
     replace: '    await library.admit(record, admission.expiresAt);\n    return record;',
     suites: ['unit/files/uploads/upload'],
   },
