@@ -8,12 +8,12 @@ import { compileWatchTree } from '../wire/json/watch-tree.js';
 /** Every string in a call's arguments may be a file. */
 export const ARGUMENT_TREE = compileWatchTree({ keys: { params: { keys: { arguments: { deep: 'argument' } } } } });
 
-/** The shortest string that does not count as part of a message of any length. */
+const SHORT_STRING = 4 * 1024;
 const LONG_STRING = 64 * 1024;
 
-/** Shorter strings count as part of the message: a file that is small beside the limit needs no allowance. */
+/** Shorter strings count as part of the message: a file that is small, by itself or beside the limit, needs no allowance. */
 export function shortestFile({ message }: Pick<Limits, 'message'>): number {
-  return Math.min(LONG_STRING, Math.ceil(message / 8));
+  return Math.min(LONG_STRING, Math.max(SHORT_STRING, Math.ceil(message / 8)));
 }
 
 /** Room for a data: URI's head with a name, and for a few escapes. */

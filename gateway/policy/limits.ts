@@ -41,7 +41,7 @@ export const LIMITS = {
     default: 4 * MIB,
     min: KIB,
     max: MOST_HELD,
-    text: "A client's JSON-RPC message without its files. One that takes less than 64 KiB there, and less than an eighth of this limit, counts as part of it.",
+    text: "A client's JSON-RPC message without its files. One that takes less than 64 KiB there counts as part of it; with a limit below 512 KiB, one that takes less than an eighth of it, or than 4 KiB.",
   },
   response: {
     kind: 'size',
