@@ -8,7 +8,7 @@ import type { SeveralGauges } from './metrics.js';
 /** A part that has not answered by then counts as down. */
 const CHECK_TIMEOUT_MS = 2000;
 
-/** How long a result is reused, because probes and scrapes come from several sides. */
+/** How long a result is reused, and a check without one is joined, because probes and scrapes come from several sides. */
 const FRESH_MS = 1000;
 
 /** The cause of a part that works. */
@@ -77,6 +77,11 @@ export class PartState {
   }
 }
 
+interface Told {
+  log: Log;
+  clock: Stopwatch;
+}
+
 interface Checked {
   check(): Promise<void>;
 }
@@ -104,8 +109,9 @@ export function partsBeside({ previewer, servers, issuers }: Beside, clock: Stop
     const known = states.get(part);
     if (known) return known;
     const check = () => part.check();
-    const made = new PartState(server === undefined ? check : toldBy({ server }, check, log, OF_SERVERS), () =>
-      clock.ticks(),
+    const made = new PartState(
+      server === undefined ? check : toldBy({ server }, check, { log, clock }, OF_SERVERS),
+      () => clock.ticks(),
     );
     states.set(part, made);
     return made;
@@ -174,23 +180,23 @@ export async function stateNow(check: () => Promise<void>): Promise<string> {
  * Tells the log when a part fails, with the cause that `/readyz` does not show, and when it is back. A replica that is not ready
  * is out of turn: no request comes whose failure would say it.
  */
-export function told(part: string, check: () => Promise<void>, log: Log): () => Promise<void> {
-  return toldBy({ part }, check, log, OF_PARTS);
+export function told(part: string, check: () => Promise<void>, by: Told): () => Promise<void> {
+  return toldBy({ part }, check, by, OF_PARTS);
 }
 
 /** Tells the log when a part is full, and when there is room again. What it holds can be read, so the replica stays in turn. */
-export function toldOfRoom(part: string, check: () => Promise<void>, log: Log): () => Promise<void> {
-  return toldBy({ part }, check, log, OF_ROOM);
+export function toldOfRoom(part: string, check: () => Promise<void>, by: Told): () => Promise<void> {
+  return toldBy({ part }, check, by, OF_ROOM);
 }
 
 function toldBy(
   fields: Readonly<Record<string, string>>,
   check: () => Promise<void>,
-  log: Log,
+  { log, clock }: Told,
   words: typeof OF_PARTS,
 ): () => Promise<void> {
   let fails = false;
-  return async () => {
+  return joined(clock, async () => {
     try {
       await check();
     } catch (error) {
@@ -204,6 +210,25 @@ function toldBy(
     }
     if (fails) log.info(fields, words.works);
     fails = false;
+  });
+}
+
+/**
+ * Lets those who ask meanwhile wait for the check that runs: the admin port asks for no key, and of a flood of probes each
+ * would be a request to the store. One that hangs is joined no longer: the next may find that the part is back.
+ */
+function joined(clock: Stopwatch, check: () => Promise<void>): () => Promise<void> {
+  let running: { result: Promise<void>; since: number } | undefined;
+  return () => {
+    const now = clock.ticks();
+    if (running && now - running.since < FRESH_MS) return running.result;
+    const begun = { result: check(), since: now };
+    running = begun;
+    const end = () => {
+      if (running === begun) running = undefined;
+    };
+    begun.result.then(end, end);
+    return begun.result;
   };
 }
 

@@ -82,18 +82,18 @@ export async function openAdminFace(
 }
 
 /** What has to work for a gateway to be ready. */
-function checksOf({ objects, state, scanner, audit, log }: ProcessParts): Map<string, () => Promise<void>> {
+function checksOf({ objects, state, scanner, audit, log, clock }: ProcessParts): Map<string, () => Promise<void>> {
   const parts: [string, () => Promise<void>][] = [
     ['objects', () => objects.check()],
     ['state', () => state.check()],
   ];
   if (scanner) parts.push(['antivirus', () => scanner.check()]);
   if (audit.isOn) parts.push(['audit', () => audit.check()]);
-  return new Map(parts.map(([name, check]) => [name, told(name, check, log)]));
+  return new Map(parts.map(([name, check]) => [name, told(name, check, { log, clock })]));
 }
 
 /** Where it can be seen that files can be read and none can be stored. */
-function roomsOf({ objects, log }: ProcessParts): Map<string, () => Promise<void>> {
+function roomsOf({ objects, log, clock }: ProcessParts): Map<string, () => Promise<void>> {
   const { checkRoom } = objects;
-  return new Map(checkRoom ? [['objects', toldOfRoom('objects', () => checkRoom(), log)]] : []);
+  return new Map(checkRoom ? [['objects', toldOfRoom('objects', () => checkRoom(), { log, clock })]] : []);
 }

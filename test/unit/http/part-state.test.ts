@@ -108,9 +108,32 @@ describe('a part that this process cannot work without', () => {
     const check = async () => {
       if (!isWell) throw new GatewayError('store_unavailable', {}, cause);
     };
-    const noted = told('objects', check, log);
+    const noted = told('objects', check, { log, clock: { ticks: () => 0 } });
     for (isWell of [false, false, true, true, false]) await noted().catch(() => undefined);
     const failed = [{ part: 'objects', err: cause }, 'not ready: a part of this process fails'];
     expect(lines).toEqual([failed, [{ part: 'objects' }, 'ready again'], failed]);
+  });
+
+  it('is asked once by all who ask meanwhile, and anew once it has answered', async () => {
+    const answers: (() => void)[] = [];
+    const check = () => new Promise<void>((resolve) => answers.push(resolve));
+    const asked = told('objects', check, { log: silentLog, clock: { ticks: () => 0 } });
+    const all = Promise.all(Array.from({ length: 1000 }, asked));
+    expect(answers).toHaveLength(1);
+    answers[0]?.();
+    await all;
+    void asked();
+    expect(answers).toHaveLength(2);
+  });
+
+  it('is asked again while it does not answer: it may be back', async () => {
+    let now = 0;
+    let isHanging = true;
+    const check = () => (isHanging ? new Promise<void>(() => {}) : Promise.resolve());
+    const asked = told('objects', check, { log: silentLog, clock: { ticks: () => now } });
+    void asked();
+    isHanging = false;
+    now = 1000;
+    await asked();
   });
 });
