@@ -13,6 +13,7 @@ export default {
   // most of a suite is waiting for other processes and for limits of time: three used 1.3 of two cores. Five would leave
   // too little for processes of previews, which yield to all others
   maxWorkers: 4,
-  // modules of ES are never given back: a worker that ran a hundred suites had 4.8 GB
-  workerIdleMemoryLimit: '750MB',
+  // modules of ES are never given back, and each collection of garbage marks all that are left of earlier suites: with up to
+  // 750 MB of them a suite of large bodies took 22 s of processor time, which takes 7 s in a new worker
+  workerIdleMemoryLimit: '200MB',
 };

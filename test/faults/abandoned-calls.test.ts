@@ -21,7 +21,7 @@ async function connected(config: Record<string, unknown> = {}): Promise<RawClien
   return RawClient.connect(wharf.mcp);
 }
 
-/** A call that the server works on for a minute, and whose client goes away. */
+/** A call that the server works on for a minute, and whose client goes away once it has the head, which takes a second. */
 async function abandon(client: RawClient, say = 'never'): Promise<void> {
   const gone = new AbortController();
   const answer = await client.open('tools/call', { name: 'wait', arguments: { ms: 60_000, say } }, {}, gone.signal);
@@ -53,7 +53,7 @@ describe('a call over stdio whose client has gone', () => {
     const say = 'x'.repeat(3 * MIB);
     await abandon(client, say);
     const before = await living();
-    for (let call = 0; call < 30; call++) await abandon(client, say);
+    for (let round = 0; round < 6; round++) await Promise.all(Array.from({ length: 5 }, () => abandon(client, say)));
     // the server has them all, since a call behind them is answered
     expect(await cancelled(client)).toBe('0');
     expect((await living()) - before).toBeLessThan(30 * MIB);
@@ -62,15 +62,14 @@ describe('a call over stdio whose client has gone', () => {
 
   it('is cancelled when there are more than limits.abandoned', async () => {
     const client = await connected({ limits: { abandoned: 3 } });
-    for (let call = 0; call < 5; call++) await abandon(client);
+    await Promise.all(Array.from({ length: 5 }, () => abandon(client)));
     await until(async () => (await cancelled(client)) === '2');
   });
 
   it('is cancelled after timeouts.upstream', async () => {
     // within which a process begins on a busy machine too
     const client = await connected({ timeouts: { upstream: '10s' } });
-    await abandon(client);
-    await abandon(client);
+    await Promise.all([abandon(client), abandon(client)]);
     await until(async () => (await cancelled(client)) === '2');
   });
 });
