@@ -137,7 +137,16 @@ describe('the tokens of a server', () => {
       return new RenewedTokens({ state, clock, kept }, one);
     });
     await state.create(`${second}:renewal`, 'of a third', 30_000, {});
+    const { create: make } = state;
+    const tried = new Promise<void>((resolve) => {
+      state.create = async (key, ...given) => {
+        if (key === `${second}:renewal`) resolve();
+        return make(key, ...given);
+      };
+    });
     const waits = ofBoth?.get(place, never);
+    await tried;
+    await new Promise((resolve) => setImmediate(resolve));
     expect((await ofOne?.get(place, async () => tokens('new')))?.accessToken).toBe('new');
     expect((await waits)?.accessToken).toBe('new');
   });
