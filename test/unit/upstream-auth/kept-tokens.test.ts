@@ -147,6 +147,7 @@ describe('the tokens of a server', () => {
     const waits = ofBoth?.get(place, never);
     await tried;
     await new Promise((resolve) => setImmediate(resolve));
+    expect(await state.read(`${first}:renewal`)).toBeUndefined();
     expect((await ofOne?.get(place, async () => tokens('new')))?.accessToken).toBe('new');
     expect((await waits)?.accessToken).toBe('new');
   });
