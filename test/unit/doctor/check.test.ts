@@ -77,3 +77,18 @@ it('of a server that wants credentials the advice is about them, and not about i
     /^Put credentials into servers\.X/,
   );
 });
+
+it('what advice the text of an error ends with is said once', async () => {
+  expect(await said(new Error('The bucket is closed. Do what is usual.'))).toEqual({
+    text: 'The bucket is closed.',
+    todo: 'Do what is usual.',
+  });
+});
+
+it('what few clients meet is a warning where it fails, and what is right there is right', async () => {
+  const states = (['ok', 'skipped', 'failed'] as const).map(async (state) => {
+    const check = { group: 'servers', title: 'it', todo: '', isMinor: true, run: async () => ({ state, text: '' }) };
+    return (await runAll([check], new AbortController().signal))[0]?.state;
+  });
+  expect(await Promise.all(states)).toEqual(['ok', 'skipped', 'warning']);
+});

@@ -234,3 +234,14 @@ it('nothing is proposed for a tool that only the view of an app calls', () => {
   expect(pathsOf(tool(properties, { _meta: { ui: { visibility: ['app'] } } }))).toEqual([]);
   expect(pathsOf(tool(properties, { _meta: { ui: { visibility: ['model', 'app'] } } }))).toEqual(['data']);
 });
+
+it.each([
+  [
+    ['image/png', 'image/jpeg'],
+    ['image/png', 'image/jpeg'],
+  ],
+  [['image/png', 'auto'], undefined],
+])('a tool takes what the argument for the type lists, where all of %j are types', (types, accept) => {
+  const written = tool({ image_base64: { type: 'string' }, mime_type: { type: 'string', enum: types } });
+  expect(propose(written, []).proposals.map(({ file }) => file.accept)).toEqual([accept]);
+});

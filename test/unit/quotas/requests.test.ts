@@ -5,7 +5,7 @@ import type { AllowanceRules } from '../../../gateway/policy/allowance.js';
 import type { Identity } from '../../../gateway/ports/identity.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { Allowances } from '../../../gateway/quotas/allowances.js';
-import { RequestQuotas } from '../../../gateway/quotas/requests.js';
+import { RequestQuotas, secondsOf } from '../../../gateway/quotas/requests.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const opened: StateStore[] = [];
@@ -114,6 +114,20 @@ describe('what a caller may send', () => {
     for (let at = 0; at < 5; at += 1)
       await expect(quotas.beginCalls(ADA, 'hr', both)).rejects.toMatchObject({ facts: { tool: 'dear' } });
     await quotas.beginCalls(ADA, 'hr', [call('free', 2)]);
+  });
+
+  it('is counted apart for a tool of each server that has limits of its own', async () => {
+    const quotas = lab({}).replica();
+    const calls = [{ tool: 'dear', amounts: { exchanges: { value: 1, source: 'tools.dear', entry: 'dear' } } }];
+    const end = await quotas.beginCalls(ADA, 'hr', calls);
+    await quotas.beginCalls(ADA, 'crm', calls);
+    await expect(quotas.beginCalls(ADA, 'hr', calls)).rejects.toMatchObject({ facts: { tool: 'dear', actual: 2 } });
+    end();
+    await quotas.beginCalls(ADA, 'hr', calls);
+  });
+
+  it('may be tried again in a second at the earliest', () => {
+    expect([0, 1, 1000, 1001].map(secondsOf)).toEqual([1, 1, 1, 2]);
   });
 
   it('is known for an upload by a link, on every replica, from what its caller’s groups have allowed', async () => {

@@ -299,6 +299,37 @@ describe('what a caller may store', () => {
     expect(await store(replica(), 100_001)).toBe('upload_too_large');
   });
 
+  it('refuses at once a file that is longer than all that may be stored, or stored in a day', async () => {
+    for (const limits of [{ storedBytes: MIB }, { bytesPerDay: MIB }]) {
+      const quotas = lab(limits).replica();
+      await quotas.canFit('ada', MIB);
+      const [name] = Object.keys(limits);
+      await expect(quotas.canFit('ada', MIB + 1)).rejects.toMatchObject({ facts: { limit: `limits.${name}` } });
+    }
+  });
+
+  it('counts nothing for the record of an upload whose requests have been counted', async () => {
+    const quotas = lab({ storedBytes: 4 * MIB }).replica();
+    await quotas.holds({ ...recordOf(file(), 3 * MIB, quotas.now()), upload: 'u_1' });
+    expect(await store(quotas, 4 * MIB)).toBeUndefined();
+  });
+
+  it('is no less than what is stored after a part of an upload that the state store may not have counted', async () => {
+    const { replica, state } = lab({ storedBytes: 4 * MIB });
+    const quotas = replica();
+    expect(await store(quotas, 2 * MIB)).toBeUndefined();
+    const { tally } = state;
+    state.tally = async () => {
+      state.tally = tally;
+      throw new GatewayError('state_unavailable');
+    };
+    const allowance = await quotas.allowance('ada');
+    const part = { size: 3 * MIB, files: 0 as const, room: 0, allowance };
+    await expect(quotas.take('ada', 'f_part', part)).rejects.toMatchObject({ code: 'state_unavailable' });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await store(quotas, 3 * MIB)).toBe('storage_full');
+  });
+
   it('is not counted for a caller without limits', async () => {
     const { replica } = lab({});
     expect(await store(replica(), 3 * MIB)).toBeUndefined();

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { AuditEntry } from '../../../gateway/ports/audit.js';
 import type { Server } from '../../../gateway/relay/server.js';
 import { PresentConfig } from '../../../gateway/reload/present-config.js';
-import { RunningServers } from '../../../gateway/reload/running-servers.js';
+import { type MakeServer, RunningServers } from '../../../gateway/reload/running-servers.js';
 import { configOf } from '../config/load-text.js';
 
 const of = (name: string) => configOf(`servers: { ${name}: { url: "http://127.0.0.1:1/mcp" } }`);
@@ -68,5 +68,58 @@ describe('keys that need a restart', () => {
     const admin = 'adminListen: 127.0.0.1:9090';
     expect(await keysFor(at('127.0.0.1', admin), at('0.0.0.0', admin))).toEqual(['listen']);
     expect(await keysFor(at('127.0.0.1'), at('127.0.0.1', admin))).toEqual(['adminListen']);
+  });
+});
+
+describe('a config that takes the place of the present one', () => {
+  const ONE = 'servers: { one: { url: "http://127.0.0.1:1/mcp" } }';
+
+  /** One that runs, with the servers that are made from now on, and those that are closed. */
+  async function running() {
+    const made: string[] = [];
+    const closed: string[] = [];
+    const idle = { idle: async () => undefined };
+    const make: MakeServer = async ({ name }) => {
+      made.push(name);
+      const server = { serve() {}, posts: idle, gets: idle, close: async () => void closed.push(name) };
+      return { server: server as unknown as Server, login: undefined };
+    };
+    const config = await configOf(ONE);
+    const servers = new RunningServers(() => {});
+    (await servers.prepare(config.servers, make, 'all')).put();
+    made.length = 0;
+    const ways = { know() {} };
+    const present = new PresentConfig(config, {
+      running: servers,
+      makerFor: () => make,
+      waysIn: { now: ways, authenticate: async () => ({}), put() {} } as never,
+      openWays: async () => ways as never,
+      putRules: () => {},
+      audit: { isOn: false, note() {} } as never,
+    });
+    return { present, made, closed };
+  }
+
+  it('leaves a server as it is of which nothing has changed', async () => {
+    const { present, made, closed } = await running();
+    expect(await present.replace(await configOf(`${ONE}\nlogLevel: debug`))).toMatchObject({ changed: [] });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect({ made, closed }).toEqual({ made: [], closed: [] });
+  });
+
+  it('makes every server anew from which it must know now where short files come from', async () => {
+    const { present, made, closed } = await running();
+    const text = `${ONE}\nflow: [{ deny: { from: one } }]`;
+    expect(await present.replace(await configOf(text))).toMatchObject({ changed: ['one'] });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect({ made, closed }).toEqual({ made: ['one'], closed: ['one'] });
+  });
+
+  it('says no longer why another one was refused, also where it is what is in force', async () => {
+    const { present } = await running();
+    present.refuse('the config has problems');
+    expect(present.whyRefused).toBe('the config has problems');
+    expect(await present.replace(await configOf(ONE))).toEqual({ kind: 'same' });
+    expect(present.whyRefused).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { type Stats, unwatchFile, watchFile } from 'node:fs';
-import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -117,6 +117,28 @@ describe('a config file that is watched', () => {
     await write('of a server');
     await until(() => refusals.length === 1 || loads > 1);
     expect([loads, refusals]).toEqual([1, ['a server may change the file']]);
+  });
+
+  it('is not read by itself after a config that was not put in force, where a server may change the one that is', async () => {
+    stop();
+    await watch(true);
+    reloaded = { kind: 'restart', keys: ['listen'] };
+    process.emit('SIGHUP');
+    await until(() => refusals.length === 1);
+    await write('of a server');
+    await until(() => refusals.length === 2 || loads > 1);
+    expect([loads, refusals[1]]).toEqual([1, 'a server may change the file']);
+  });
+
+  it('is read when another file of its size and its time takes its place', async () => {
+    const { atime, mtime } = await stat(file);
+    await writeFile(`${file}.new`, 'other');
+    await utimes(`${file}.new`, atime, mtime);
+    stop();
+    await utimes(file, atime, mtime);
+    await watch();
+    await rename(`${file}.new`, file);
+    await until(() => loads === 1);
   });
 
   it('is read by itself as before after a config that was not put in force', async () => {

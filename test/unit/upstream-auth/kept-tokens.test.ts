@@ -100,6 +100,58 @@ describe('the tokens of a server', () => {
     expect(await life({ accessToken: 'a', expiresAt, refreshToken: 'r' }, 'renewed')).toBe(3_600_000);
   });
 
+  it('of this process are dropped when another replica has put newer ones there at the same moment', async () => {
+    const place = placeOfPerson(one, 'ada');
+    await kept.put(place, tokens('before'));
+    const { replace } = state;
+    state.replace = async () => false;
+    await kept.put(place, tokens('too late'));
+    state.replace = replace;
+    expect(kept.at(place)).toBeUndefined();
+  });
+
+  it('of a new login stay when the login before it is found to have ended', async () => {
+    const place = placeOfPerson(one, 'ada');
+    const before = { ...tokens('before'), refreshToken: 'of before' };
+    const after = { ...tokens('after'), refreshToken: 'of after' };
+    await kept.put(place, before);
+    await kept.put(place, after);
+    await kept.end(place, before);
+    expect(await kept.read(place)).toEqual(after);
+  });
+
+  it('are one set while a secret is replaced, whichever secret a replica prefers', async () => {
+    const place = placeOfPerson(one, 'ada');
+    const by = (...secrets: string[]) => new KeptTokens({ state, clock, keys: new StateKeys(secrets) });
+    await by('old', 'new').put(place, tokens('before'));
+    await by('new', 'old').put(place, tokens('after'));
+    expect((await by('old', 'new').read(place))?.accessToken).toBe('after');
+  });
+
+  it('are renewed by a replica that knows one of two secrets, while another one waits for the second', async () => {
+    const place = placeOfPerson(one, 'ada');
+    const [first = '', second = ''] = new KeptTokens({ state, clock, keys: new StateKeys(['a', 'b']) }).keysOf(place);
+    const firstSecret = new StateKeys(['a']).of('token', place.name) === first ? 'a' : 'b';
+    const [ofBoth, ofOne] = [['a', 'b'], [firstSecret]].map((secrets) => {
+      const kept = new KeptTokens({ state, clock, keys: new StateKeys(secrets) });
+      return new RenewedTokens({ state, clock, kept }, one);
+    });
+    await state.create(`${second}:renewal`, 'of a third', 30_000, {});
+    const { create: make } = state;
+    const tried = new Promise<void>((resolve) => {
+      state.create = async (key, ...given) => {
+        if (key === `${second}:renewal`) resolve();
+        return make(key, ...given);
+      };
+    });
+    const waits = ofBoth?.get(place, never);
+    await tried;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await state.read(`${first}:renewal`)).toBeUndefined();
+    expect((await ofOne?.get(place, async () => tokens('new')))?.accessToken).toBe('new');
+    expect((await waits)?.accessToken).toBe('new');
+  });
+
   it('leave this process with their server, and those of other settings stay', async () => {
     const [own, others] = [placeOfPerson(one, 'ada'), placeOfPerson(other, 'ada')];
     await kept.put(own, tokens('of one'));

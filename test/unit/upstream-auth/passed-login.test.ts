@@ -95,8 +95,10 @@ describe('the metadata of a server whose login is passed through', () => {
     const login = loginOf();
     documents[OWN] = { resource: SERVER };
     for (let count = 0; count < 5; count++) await login.document(OURS);
+    now += 59_000;
+    await login.document(OURS);
     expect(asked.length).toBe(1);
-    now += 60_001;
+    now += 1001;
     await login.document(OURS);
     expect(asked.length).toBe(2);
     await login.document('/.well-known/openid-configuration');
@@ -138,6 +140,13 @@ describe('the refusal of a server whose login is passed through', () => {
     expect(shown(login, header)).toBe(header);
     await login.document(OURS);
     expect(paths()).toEqual([OWN, METADATA_PREFIX]);
+  });
+
+  it('does not lead Wharf to an address longer than any that a server needs', async () => {
+    const login = loginOf();
+    const header = (length: number) => `Bearer resource_metadata="https://crm.example/${'x'.repeat(length)}"`;
+    expect(shown(login, header(999))).toBe(`Bearer resource_metadata="https://gw.example${OURS}"`);
+    expect(shown(login, header(1000))).toBe(header(1000));
   });
 
   it('has no challenge where the server has none', () => {
