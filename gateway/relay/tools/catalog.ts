@@ -38,6 +38,8 @@ const SCHEMA_PART = 0.25;
 const SCHEMA_COPIES = 2;
 /** Most pages of one tools/list that are fetched: an endless cursor must not be followed for ever. */
 const MAX_PAGES = 50;
+/** How often a list that changes while it is read is read: a server may say so of each. */
+const MOST_READS = 3;
 /** Keeps a server with an incomplete list from being asked again for each call of an unknown tool. */
 const REFUSED_TTL_MS = 30 * 1000;
 
@@ -233,7 +235,13 @@ export class Catalog {
 
   /** Loads the full tool list. Afterwards a missing name means that the server has no such tool. */
   async load(view: string, inquire: Inquire): Promise<void> {
-    if (!this.isSettled(view)) await this.#fetch(view, inquire);
+    const { kept, server } = this.#options;
+    for (let reads = 0; reads < MOST_READS && !this.isSettled(view); reads++) {
+      const begun = kept.open(server, view);
+      await this.#fetch(view, inquire);
+      // otherwise the list has changed meanwhile, as many do when their clients begin, and what was read of it is forgotten
+      if (kept.open(server, view) === begun) return;
+    }
   }
 
   /** Fetches every page, or joins a running fetch. @param wanted the tool that is needed */

@@ -94,6 +94,21 @@ describe('what is known of a server’s tools', () => {
     expect(await slotsOf('ocr')).toEqual([['file']]);
   });
 
+  it('is read again where the server says meanwhile that it has changed, and three times at most', async () => {
+    let changes = 1;
+    answer = () => {
+      if (changes-- > 0) catalog.forget(VIEW);
+      return { result: { tools: [taking('ocr')] } };
+    };
+    await catalog.load(VIEW, inquire);
+    expect(catalog.beside(VIEW)).toEqual({ names: new Set(['ocr']), takesFiles: true });
+    expect(asked).toHaveLength(2);
+    changes = Number.POSITIVE_INFINITY;
+    catalog.forget(VIEW);
+    await catalog.load(VIEW, inquire);
+    expect(asked).toHaveLength(5);
+  });
+
   it('is asked for by one of many at a time; one that waits for a client that has gone asks itself', async () => {
     // the first client goes: it is not known what the server would have answered
     const list: OwnAnswer = { result: { tools: [taking('ocr')] } };
