@@ -114,7 +114,9 @@ export class SeveralUploads {
     if (!before) throw uploadDone();
     const kept = new Set(chosen.map(({ id }) => id));
     for (const id of before.files) {
-      const record = kept.has(id) ? undefined : await library.find(id);
+      if (kept.has(id)) continue;
+      await library.giveUp(id, found.intent.principal, found.expiresAt);
+      const record = await library.find(id);
       if (record) await library.withdraw(record);
     }
     return chosen;

@@ -179,6 +179,17 @@ describe('a link for several files', () => {
     await until(async () => (await lab.keys()).length === 0);
   });
 
+  it('keeps nothing of a file that is under way when the others are all that is wanted', async () => {
+    const { lab, add, put, finish } = await begin();
+    const [one, two, { ticket }] = [await put('1'), await put('2'), await add()];
+    const finishing = async function* () {
+      yield Buffer.from('late');
+      expect(await finish(one, two)).toEqual([one, two]);
+    };
+    await expect(lab.send(ticket, finishing())).rejects.toEqual(code('upload_cancelled'));
+    await until(async () => (await lab.keys()).length === 2);
+  });
+
   it('stays as it is when it is cancelled after its end', async () => {
     const { lab, link, put, finish, given } = await begin();
     const ids = [await put('1'), await put('2')];
