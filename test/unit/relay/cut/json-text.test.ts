@@ -343,8 +343,8 @@ describe('in a text of which the operator says nothing', () => {
   );
 
   it.each([
-    ['just few enough blanks', 64 * 1024 - 1, false],
-    ['more blanks than a text may begin with', 64 * 1024, true],
+    ['just few enough blanks', 64 * 1024 - '{\\"'.length, false],
+    ['one blank more', 64 * 1024 - '\\"'.length, true],
   ])('the same text is JSON or words wherever it is cut into chunks: with %s', async (_what, blanks, isWords) => {
     const inner = `${' '.repeat(blanks)}{"imageData":"${AS_PICTURE}"}`;
     const body = answer({ content: [textBlock(inner)], n: 1 });
