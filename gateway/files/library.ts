@@ -153,6 +153,16 @@ export class Library {
     return this.#handles.giveUp(id, principal, until);
   }
 
+  /** As `giveUp`, for several files, of which some may have been stored. */
+  async leaveOut(ids: readonly string[], principal: string, until: number): Promise<void> {
+    for (const id of ids) {
+      // first, so that an upload which ends meanwhile is seen by one of the two
+      await this.giveUp(id, principal, until);
+      const record = await this.find(id);
+      if (record) await this.withdraw(record);
+    }
+  }
+
   /** Whether `admit` has been false because of `giveUp`. */
   isGivenUp(id: string): Promise<boolean> {
     return this.#handles.isGivenUp(id);

@@ -97,9 +97,15 @@ export class OpenStreams {
   }
 
   #endSessions(): void {
-    for (const { outgoing, exchange } of this.#endless())
-      if (exchange.facts.session !== undefined && this.#ending.has(exchange.facts.session)) outgoing.end();
+    const ending = new Set(this.#ending);
     this.#ending.clear();
+    const ended: OpenExchange[] = [];
+    // with each `initialize` that takes the place of another session: not all streams are copied for it
+    for (const one of this.#open.values()) {
+      const { session } = one.exchange.facts;
+      if (session !== undefined && ending.has(session) && isEndless(one)) ended.push(one);
+    }
+    for (const { outgoing } of ended) outgoing.end();
   }
 
   /** The sessions of clients that listen, once for each of their streams. */

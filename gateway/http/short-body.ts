@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import type { HeldBudget } from '../budget/held.js';
 import { GatewayError } from '../errors.js';
 import { ReadAhead } from '../files/uploads/read-ahead.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import { bodyPace } from './body.js';
 import { Received } from './incoming/received.js';
 
+/** Where `limits.held` is full an operator must still get in, and the admin port has so few connections that this is little. */
+const UNCOUNTED = { add: () => undefined };
+
 /** What a body is watched by. */
 export interface BodyWatch {
-  held: HeldBudget;
   limits: Pick<Limits, 'leastRate'>;
   timeouts: Pick<Timeouts, 'idle' | 'grace'>;
 }
@@ -43,17 +44,17 @@ interface ShortBody {
 
 /**
  * The short body of a request as text. It must arrive fast enough: the admin port has few connections, which health needs too.
- * @throws GatewayError `request_invalid` for a longer one, `idle_timeout`, `body_too_slow`, `held_full`, `upload_incomplete`
+ * @throws GatewayError `request_invalid` for a longer one, `idle_timeout`, `body_too_slow`, `upload_incomplete`
  */
 export async function requestText(
   incoming: IncomingMessage,
   { principal, most, reason }: ShortBody,
-  { held, limits, timeouts }: BodyWatch,
+  { limits, timeouts }: BodyWatch,
 ): Promise<string> {
   const owner = { principal };
   const bytes = new Received(incoming, {
     owner,
-    ahead: new ReadAhead(held, owner),
+    ahead: new ReadAhead(UNCOUNTED, owner),
     paceOf: (tooSlow) => bodyPace(incoming, { limits, timeouts }, tooSlow),
     signal: new AbortController().signal,
   });

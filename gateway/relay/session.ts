@@ -297,7 +297,11 @@ export class Sessions {
     log.info({ principal, server }, 'a session was ended: the limit is reached, and it was unused for longest');
     metrics.count('wharf_ended_sessions_total', { server });
     this.#watchers.get(server)?.(session);
-    this.end(session.id).catch((error) => log.warn({ err: error }, 'could not end a session'));
+    this.end(session.id).then(
+      // its client would go on to listen, and never hear that it is to initialize again
+      () => this.endStreams(session.id),
+      (error) => log.warn({ err: error }, 'could not end a session'),
+    );
   }
 
   /** The upstream's session id is a credential at the upstream. */

@@ -1,8 +1,11 @@
+import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../helpers/bytes.js';
 import { TRANSPORTS } from '../helpers/cut-upstreams.js';
 import { BLOB, expectNothingLeft, expectWorking, gauge } from '../helpers/fault-checks.js';
 import { type FaultStores, s3Stores } from '../helpers/fault-stores.js';
 import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
+import { listen } from '../helpers/loopback.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
@@ -118,4 +121,34 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     await expectNothingLeft(wharf.adminUrl, stores);
     await expectWorking(wharf.mcp);
   });
+});
+
+it('an operator gets into the console while limits.held is full to the last byte', async () => {
+  const silent = createServer();
+  const key = 'ann-0123456789';
+  const wharf = await startWharf({
+    servers: { silent: { url: `http://127.0.0.1:${await listen(silent)}/mcp` } },
+    config: {
+      limits: { held: ONE_MIB, message: ONE_MIB / 16, inlineArgument: ONE_MIB / 16 },
+      console: { users: [{ name: 'ann', role: 'operator', hash: keyHash(key) }] },
+    },
+  });
+  const gone = new AbortController();
+  const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  for (let count = 0; count < 16; count++) {
+    fetch(wharf.mcp, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: message.padEnd(ONE_MIB / 16),
+      signal: gone.signal,
+    }).catch(() => undefined);
+  }
+  await until(async () => (await gauge(wharf.adminUrl, 'wharf_held_bytes')) === ONE_MIB);
+  const body = new URLSearchParams({ key });
+  const login = await fetch(`${wharf.adminUrl}/login`, { method: 'POST', body, redirect: 'manual' });
+  expect(login.status).toBe(303);
+  gone.abort();
+  await wharf.stop();
+  silent.closeAllConnections();
+  silent.close();
 });

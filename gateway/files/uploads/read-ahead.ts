@@ -7,15 +7,15 @@ const MOST = 64 * 1024;
 
 /**
  * Bytes of a body that have arrived but are not yet taken, for example because part memory is full. Small chunks are
- * joined, so that the memory used equals the size, and the bytes count against `limits.held`.
+ * joined, so that the memory used equals the size, and the bytes count against a budget, mostly that of `limits.held`.
  */
 export class ReadAhead {
-  readonly #held: HeldBudget;
+  readonly #held: Pick<HeldBudget, 'add'>;
   readonly #owner: Owner;
   readonly #store = new ByteStore();
   #counted = 0;
 
-  constructor(held: HeldBudget, owner: Owner) {
+  constructor(held: Pick<HeldBudget, 'add'>, owner: Owner) {
     this.#held = held;
     this.#owner = owner;
   }

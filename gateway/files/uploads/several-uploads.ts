@@ -75,9 +75,7 @@ export class SeveralUploads {
     if (found?.intent.bundle === undefined) throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
     if (!(await library.bundles.remove(found.intent.bundle, found.fileId))) throw uploadDone();
     await tickets.revokeUpload(ticket);
-    await library.giveUp(found.fileId, found.intent.principal, found.expiresAt);
-    const record = await library.find(found.fileId);
-    if (record) await library.withdraw(record);
+    await library.leaveOut([found.fileId], found.intent.principal, found.expiresAt);
   }
 
   /** The places of a link's files, and the files that are there. */
@@ -113,10 +111,8 @@ export class SeveralUploads {
     });
     if (!before) throw uploadDone();
     const kept = new Set(chosen.map(({ id }) => id));
-    for (const id of before.files) {
-      const record = kept.has(id) ? undefined : await library.find(id);
-      if (record) await library.withdraw(record);
-    }
+    const others = before.files.filter((id) => !kept.has(id));
+    await library.leaveOut(others, found.intent.principal, found.expiresAt);
     return chosen;
   }
 

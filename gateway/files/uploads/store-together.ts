@@ -1,3 +1,4 @@
+import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../file.js';
 import type { Library } from '../library.js';
 import { checkSeveral, type Several, severalRefused } from '../tickets/several.js';
@@ -6,6 +7,7 @@ import { uploadDone } from './uploaded.js';
 interface BundleToFill {
   /** Its id. */
   bundle: string;
+  principal: string;
   several: Several;
   /** When the right to upload to it ends, milliseconds since the Unix epoch. */
   expiresAt: number;
@@ -15,13 +17,13 @@ interface BundleToFill {
  * Stores several files that come in one request, and completes their bundle with them: all of them, or none.
  * @param store stores the bytes of one file, which only the record that it returns makes a file
  * @returns the records of all files in the bundle
- * @throws GatewayError `upload_several_refused`, `upload_done`, or the error of `bodies`, `store` or the state store
+ * @throws GatewayError `upload_several_refused`, `upload_done`, `upload_cancelled`, or the error of `bodies`, `store` or the state store
  */
 export async function storeTogether<Body>(
-  { bundle, several, expiresAt }: BundleToFill,
+  { bundle, principal, several, expiresAt }: BundleToFill,
   bodies: AsyncIterable<Body>,
   store: (body: Body) => Promise<FileRecord>,
-  library: Pick<Library, 'admit' | 'bundles' | 'discardUnrecorded' | 'find' | 'withdraw'>,
+  library: Pick<Library, 'admit' | 'bundles' | 'discardUnrecorded' | 'find' | 'leaveOut' | 'withdraw'>,
 ): Promise<FileRecord[]> {
   const stored: FileRecord[] = [];
   const before: FileRecord[] = [];
@@ -41,9 +43,16 @@ export async function storeTogether<Body>(
   }
   await admitAll(stored, expiresAt, library);
   const all = [...before, ...stored];
-  if (await library.bundles.complete(bundle, async () => all.map(({ id }) => id))) return all;
+  const ids = all.map(({ id }) => id);
+  const ended = await library.bundles.complete(bundle, async () => ids);
+  if (ended) {
+    const others = ended.files.filter((id) => !ids.includes(id));
+    await library.leaveOut(others, principal, expiresAt);
+    return all;
+  }
   for (const record of stored) await library.withdraw(record);
-  throw uploadDone();
+  const isCancelled = (await library.bundles.find(bundle))?.status === 'cancelled';
+  throw isCancelled ? new GatewayError('upload_cancelled') : uploadDone();
 }
 
 /** Of all files or none: where one cannot be recorded, what is known of the others is taken back. */

@@ -105,12 +105,7 @@ export class UploadLinks {
     const { principal } = intent;
     if (!intent.several) return library.giveUp(fileId, principal, expiresAt);
     const { files = [] } = (await library.bundles.cancel(fileId)) ?? {};
-    for (const id of files) {
-      // first, so that an upload which ends meanwhile is seen by one of the two
-      await library.giveUp(id, principal, expiresAt);
-      const record = await library.find(id);
-      if (record) await library.withdraw(record);
-    }
+    await library.leaveOut(files, principal, expiresAt);
   }
 
   /** What an upload has brought: a file, or all files of a complete bundle; undefined before. */

@@ -87,7 +87,7 @@ export class Uploads {
     const { several = { least: 1, most: 1 } } = intent;
     const store = (body: UploadBody) => this.#store({ ...admission, fileId: newFileId() }, body, signal);
     return this.#counted(admission, () =>
-      storeTogether({ bundle, several, expiresAt }, bodies, store, this.#deps.library),
+      storeTogether({ bundle, principal: intent.principal, several, expiresAt }, bodies, store, this.#deps.library),
     );
   }
 

@@ -139,7 +139,9 @@ export class NestedCuts extends TextParts implements SlotSink {
 
   /** Reads up to the characters that show whether this may be JSON. */
   #decide(chunk: Buffer, start: number, end: number): number {
-    for (let at = start; at < end; at += 1) {
+    // not at the end of a chunk: where a message is cut into chunks must not decide
+    const until = Math.min(end, start + MOST_BEGIN - this.#plain.size);
+    for (let at = start; at < until; at += 1) {
       const char = this.#chars.push(chunk[at] as number);
       const mayBe = char === PENDING ? undefined : this.#begin.push(char);
       if (mayBe === undefined) continue;
@@ -151,9 +153,9 @@ export class NestedCuts extends TextParts implements SlotSink {
       this.#state = char === BOUNDARY ? 'run' : 'plain';
       return at + 1;
     }
-    this.#keep(chunk, start, end);
-    if (this.#plain.size > MOST_BEGIN) this.#giveUp();
-    return end;
+    this.#keep(chunk, start, until);
+    if (this.#plain.size >= MOST_BEGIN) this.#giveUp();
+    return until;
   }
 
   /** The text is not JSON: passes what was kept of it to the other sink. */

@@ -2,6 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { breathe } from '../../budget/turn.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { Owner } from '../../ports/owner.js';
+import { WireError } from '../../wire/errors.js';
 import { stringsInSteps } from '../../wire/json/parse.js';
 import { createReader, type HeldMessage, type MessageReader } from '../../wire/json/reader.js';
 import { compileWatchTree } from '../../wire/json/watch-tree.js';
@@ -17,7 +18,7 @@ const LONGEST_ESCAPE = 6;
 
 const NOTHING = compileWatchTree({});
 
-/** Of a text that is JSON, but too large to be parsed. */
+/** Of a text that is JSON, or begins as JSON, but is too large or too deep to be parsed. */
 export const TOO_LARGE = Symbol('too large');
 
 /**
@@ -25,7 +26,7 @@ export const TOO_LARGE = Symbol('too large');
  * 15 MB took up to 400 ms: its two levels of escapes alone more than half of that.
  * @param raw the text as its message spells it, without quotes
  * @param owner whose text it is
- * @returns undefined when it is not JSON, or too deep
+ * @returns undefined when it is not JSON
  */
 export async function nestedJson(
   raw: readonly Buffer[],
@@ -39,8 +40,9 @@ export async function nestedJson(
       check.read(piece);
       text.push(piece);
     }
-  } catch {
-    return undefined;
+  } catch (error) {
+    // it may well be JSON, of which a program may want the base64
+    return error instanceof WireError && error.code === 'depth' ? TOO_LARGE : undefined;
   }
   if (!check.isJson()) return undefined;
   if (check.isTooLarge()) return TOO_LARGE;

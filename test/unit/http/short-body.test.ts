@@ -6,10 +6,8 @@ import { expect, it } from '@jest/globals';
 import { asGatewayError, type GatewayError } from '../../../gateway/errors.js';
 import { discardRest } from '../../../gateway/http/discard.js';
 import { requestText } from '../../../gateway/http/short-body.js';
-import { heldBudget } from '../../helpers/budgets.js';
 
 const WATCH = {
-  held: heldBudget(100_000),
   limits: { leastRate: 8192 },
   timeouts: { idle: 60_000, grace: 30_000 },
 };

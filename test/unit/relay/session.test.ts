@@ -166,6 +166,21 @@ describe('sessions', () => {
     expect(endedStreams).toEqual([one.id]);
   });
 
+  it('end with their streams where they make room for others: their clients would listen for ever', async () => {
+    const { sessions } = lab({ most: 2 });
+    const endedStreams: string[] = [];
+    sessions.endStreams = (id) => endedStreams.push(id);
+    const [first, second] = [await sessions.open(record('me')), await sessions.open(record('me'))];
+    await sessions.open(record('me'));
+    // not sooner than its session: its client would open it again
+    expect(endedStreams).toEqual([]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(endedStreams).toEqual([first.id]);
+    await sessions.open(record('me'), 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(endedStreams).toEqual([first.id, second.id, expect.any(String)]);
+  });
+
   it('pass over those with a request under way, while there are others', async () => {
     const { sessions, ended } = lab({ most: 3 });
     const [first, second] = [await sessions.open(record('me')), await sessions.open(record('me'))];

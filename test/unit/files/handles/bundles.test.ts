@@ -179,6 +179,36 @@ describe('a link for several files', () => {
     await until(async () => (await lab.keys()).length === 0);
   });
 
+  it.each([
+    [
+      'finished',
+      async ({ finish, ids }: { finish: (...ids: string[]) => Promise<unknown>; ids: string[] }) => finish(...ids),
+    ],
+    ['given all files at once', async ({ sendAll }: { sendAll: (text: string) => Promise<unknown> }) => sendAll('3')],
+  ])('keeps nothing of a file that ends after the link is %s', async (_, end) => {
+    const { lab, add, put, finish, sendAll, given } = await begin({}, { least: 2, most: 4 });
+    const [ids, { ticket }] = [[await put('1'), await put('2')], await add()];
+    const ending = async function* () {
+      yield Buffer.from('late');
+      await end({ finish, sendAll, ids });
+    };
+    await expect(lab.send(ticket, ending())).rejects.toEqual(code('upload_cancelled'));
+    const length = (await given())?.length;
+    expect(length).toBeGreaterThan(1);
+    await until(async () => (await lab.keys()).length === length);
+  });
+
+  it('tells who gives all files at once that it was cancelled meanwhile', async () => {
+    const { lab, link } = await begin();
+    async function* cancelling(): AsyncGenerator<UploadBody> {
+      yield* bodiesOf(['1', '2']);
+      await lab.uploadLinks.revoke(link.ticket);
+    }
+    const late = lab.uploads.receiveAll(await lab.uploadLinks.admit(link.ticket), cancelling(), NEVER);
+    await expect(late).rejects.toEqual(code('upload_cancelled'));
+    await until(async () => (await lab.keys()).length === 0);
+  });
+
   it('stays as it is when it is cancelled after its end', async () => {
     const { lab, link, put, finish, given } = await begin();
     const ids = [await put('1'), await put('2')];

@@ -328,12 +328,32 @@ describe('in a text of which the operator says nothing', () => {
     );
   });
 
-  it('base64 of a known format, of which nothing says that it is a file, stays in JSON too large to be parsed', async () => {
-    const body = answer({ content: [textBlock({ imageData: AS_PICTURE, rows: Array(3000).fill(1) })], n: 1 });
-    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), {
-      settings: {},
-      limits: { ...LIMITS, values: 1000 },
-    });
+  it.each<[string, string]>([
+    ['too large', JSON.stringify(Array(3000).fill(1))],
+    ['too deep', '['.repeat(30) + ']'.repeat(30)],
+  ])(
+    'base64 of a known format, of which nothing says that it is a file, stays in JSON %s to be parsed',
+    async (_what, rest) => {
+      const body = answer({ content: [textBlock(`{"imageData":"${AS_PICTURE}","rest":${rest}}`)], n: 1 });
+      await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), {
+        settings: {},
+        limits: { ...LIMITS, values: 1000, depth: 20 },
+      });
+    },
+  );
+
+  it.each([
+    ['just few enough blanks', 64 * 1024 - '{\\"'.length, false],
+    ['one blank more', 64 * 1024 - '\\"'.length, true],
+  ])('the same text is JSON or words wherever it is cut into chunks: with %s', async (_what, blanks, isWords) => {
+    const inner = `${' '.repeat(blanks)}{"imageData":"${AS_PICTURE}"}`;
+    const body = answer({ content: [textBlock(inner)], n: 1 });
+    for (const size of [4096, 1000 * 1000]) {
+      const lab = new RelayLab({ limits: { ...LIMITS, response: 200_000, spool: 200_000 }, settings: {} });
+      const relayed = await lab.relay(inPieces(body, size), 'json', [call('1')]);
+      expect(relayed.text === body).toBe(!isWords);
+      expect(await lab.leaks()).toEqual(NO_LEAKS);
+    }
   });
 
   it.each<[string, unknown]>([
