@@ -4,7 +4,6 @@ import { nameIn } from '../files/names/content-disposition.js';
 import { tooLarge } from '../files/tickets/upload-intent.js';
 import type { UploadBody } from '../files/uploads/upload.js';
 import type { Admission } from '../files/uploads/upload-links.js';
-import { utf8Text } from '../wire/utf8.js';
 import { refuseCodings } from './codings.js';
 import { mostOverhead, readFiles, readMultipart } from './multipart.js';
 import { boundaryOf, malformed } from './multipart-head.js';
@@ -72,12 +71,7 @@ function planOf(request: IncomingMessage, { intent, largest }: Pick<Admission, '
     throw new GatewayError('upload_size_differs', { reason: 'sizeMismatch', allowed: intent.size, actual: length });
   const digests = checksums.flatMap((name) => sha256In(name, String(headers[name])));
   const mimeType = contentType?.startsWith(FORM_DEFAULT) ? undefined : contentType;
-  return { size: length, claims: () => ({ name: nameOf(headers), mimeType, digests }) };
-}
-
-/** Headers are read as latin1, and many programs write UTF-8 into them. */
-function nameOf({ 'content-disposition': header }: IncomingMessage['headers']): string | undefined {
-  return header === undefined ? undefined : nameIn(utf8Text(Buffer.from(header, 'latin1')) ?? header);
+  return { size: length, claims: () => ({ name: nameIn(headers['content-disposition']), mimeType, digests }) };
 }
 
 async function* only(body: UploadBody): AsyncGenerator<UploadBody> {
