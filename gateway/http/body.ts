@@ -20,6 +20,8 @@ interface BodyLimits {
   held: HeldRequest;
   /** Called with the id, as JSON text, of a request that is refused before all of it has arrived. */
   refused: (id: string | undefined) => void;
+  /** Called once the body is wanted: its client may wait for that. */
+  wanted: () => void;
 }
 
 /** The whole body of a POST. */
@@ -41,6 +43,7 @@ export async function readBody(request: IncomingMessage, given: BodyLimits): Pro
     throw new GatewayError('unsupported_media_type', { expected: 'application/json' });
   }
   refuseCodings(request);
+  given.wanted();
   const body = new IncomingBody(limits, held);
   await restOfPacket();
   beginStep(given.owner);

@@ -4,6 +4,7 @@ import { idIn } from '../mcp/request-id.js';
 import type { Answer } from '../mcp/responses.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
+import { waitsToSend } from './incoming/expectation.js';
 
 /** Bytes of a refused caller that are looked at. */
 const MOST_BYTES = 64 * 1024;
@@ -32,7 +33,7 @@ export async function refuseUnread(
  */
 export async function answersOfRefused(request: IncomingMessage): Promise<Answer[]> {
   const announced = Number(request.headers['content-length']);
-  const isShort = request.method === 'POST' && announced <= MOST_BYTES;
+  const isShort = request.method === 'POST' && announced <= MOST_BYTES && !waitsToSend(request);
   if (!isShort || request.readableDidRead || request.destroyed || waiting >= MOST_AT_ONCE) return [];
   const pieces: Buffer[] = [];
   const take = (piece: Buffer) => void pieces.push(piece);

@@ -47,7 +47,7 @@ const HEAD_LOOK_MS = 5000;
 const KEEP_ALIVE_MS = 65_000;
 
 /** Routes that answer `Expect: 100-continue` themselves, after deciding whether they want the body. */
-const DECIDES_FIRST = /^\/u\//;
+const DECIDES_FIRST = /^\/(?:u\/|(?:[^/?]+\/)?mcp(?:\?|$))/;
 
 /** Handles a request before the app sees it; returns false to leave it to the app. */
 export type DirectRoute = (request: IncomingMessage, response: ServerResponse) => boolean;

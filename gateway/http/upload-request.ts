@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.js';
+import { nameIn } from '../files/names/content-disposition.js';
 import { tooLarge } from '../files/tickets/upload-intent.js';
 import type { UploadBody } from '../files/uploads/upload.js';
 import type { Admission } from '../files/uploads/upload-links.js';
@@ -70,7 +71,7 @@ function planOf(request: IncomingMessage, { intent, largest }: Pick<Admission, '
     throw new GatewayError('upload_size_differs', { reason: 'sizeMismatch', allowed: intent.size, actual: length });
   const digests = checksums.flatMap((name) => sha256In(name, String(headers[name])));
   const mimeType = contentType?.startsWith(FORM_DEFAULT) ? undefined : contentType;
-  return { size: length, claims: () => ({ mimeType, digests }) };
+  return { size: length, claims: () => ({ name: nameIn(headers['content-disposition']), mimeType, digests }) };
 }
 
 async function* only(body: UploadBody): AsyncGenerator<UploadBody> {

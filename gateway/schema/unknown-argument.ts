@@ -97,7 +97,9 @@ function isOpen(parts: readonly JsonObject[], segment: string): boolean {
   if (length === 0 && !parts.some(({ additionalProperties }) => additionalProperties === false))
     return types.length === 0 || types.includes('object');
   // a map with a described value; some libraries write `{}` for "anything else is ignored"
-  return parts.some(({ additionalProperties: rest }) => isObject(rest) && Object.keys(rest).length > 0);
+  return parts.some(
+    ({ additionalProperties: rest }) => rest === true || (isObject(rest) && Object.keys(rest).length > 0),
+  );
 }
 
 function namesAt(parts: readonly JsonObject[], above: readonly string[]): string[] {

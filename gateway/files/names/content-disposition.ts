@@ -1,4 +1,5 @@
 import { create, parse } from 'content-disposition';
+import { utf8Text } from '../../wire/utf8.js';
 import { cleanFileName } from './file-name.js';
 
 /**
@@ -15,11 +16,14 @@ export function inline(name: string): string {
   return create(cleanFileName(name), { type: 'inline' });
 }
 
-/** The file name in a Content-Disposition header as the peer wrote it: not clean. */
+/**
+ * The file name in a Content-Disposition header as the peer wrote it: not clean. Headers are read as latin1, and many
+ * programs write UTF-8 into them.
+ */
 export function nameIn(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   try {
-    return parse(header).parameters.filename;
+    return parse(utf8Text(Buffer.from(header, 'latin1')) ?? header).parameters.filename;
   } catch {
     // a peer may write anything
     return undefined;

@@ -22,11 +22,13 @@ import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
 import { type Entered, enter, type GateDeps } from '../gate.js';
 import { answersOfRefused } from '../id-of-refused.js';
+import { letSend } from '../incoming/expectation.js';
 import { forgetRawHeaders } from '../incoming/header-texts.js';
 import type { DirectRoute } from '../listener.js';
 import { isEndless, type OpenExchange, type OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
 import { countFor } from '../response.js';
+import { requestText } from '../short-body.js';
 import { beside, misdirected } from './misdirected.js';
 
 interface McpDeps extends GateDeps {
@@ -156,7 +158,7 @@ class McpRequest implements OpenExchange {
       countFor(exchange.principal, this.outgoing);
       const entering = enter(this.#deps, this.#server, exchange);
       this.#entered = entering instanceof Promise ? await entering : entering;
-      dispatch(this.#deps, this.#entered, exchange, incoming).then(
+      dispatch(this.#deps, this.#entered, this).then(
         () => this.#end(),
         (thrown) => this.#refuse(thrown),
       );
@@ -196,24 +198,42 @@ class McpRequest implements OpenExchange {
   }
 }
 
+/** What a GET or DELETE may bring and has no use for: some clients send an empty object. */
+const MOST_UNUSED = 64 * 1024;
+
 /** One promise for all of a GET: each more of a silent stream is 250 bytes, and 500 where a function waits for it. */
-function dispatch(deps: McpDeps, entered: Entered, exchange: Exchange, incoming: IncomingMessage): Promise<void> {
+function dispatch(deps: McpDeps, entered: Entered, request: McpRequest): Promise<void> {
+  const { exchange, incoming } = request;
   const { method } = incoming;
   const { server } = entered;
   switch (method) {
     case 'POST':
-      return post(deps, entered, exchange, incoming);
+      return post(deps, entered, request);
     case 'GET':
+      if (hasBody(incoming)) return dropBody(deps, entered, request).then(() => server.get(exchange));
       forgetRawHeaders(incoming);
       return server.get(exchange);
     case 'DELETE':
+      if (hasBody(incoming)) return dropBody(deps, entered, request).then(() => server.remove(exchange));
       return server.remove(exchange);
     default:
       throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
   }
 }
 
-async function post(deps: McpDeps, { server, held }: Entered, exchange: Exchange, incoming: IncomingMessage) {
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Behind a body that is not read, nothing of the connection is: not even that its client has gone. */
+async function dropBody(deps: McpDeps, { server }: Entered, { exchange, incoming, outgoing }: McpRequest) {
+  letSend(incoming, outgoing);
+  const reason = `the body of a ${incoming.method} is not used, and may have 64 KiB at most`;
+  const { principal } = exchange;
+  await requestText(incoming, { principal, most: MOST_UNUSED, reason }, { ...deps, limits: server.limits });
+}
+
+async function post(deps: McpDeps, { server, held }: Entered, { exchange, incoming, outgoing }: McpRequest) {
   const { bytes, tooLong } = await readBody(incoming, {
     limits: server.limits,
     timeouts: deps.timeouts,
@@ -222,6 +242,7 @@ async function post(deps: McpDeps, { server, held }: Entered, exchange: Exchange
     refused: (id) => {
       if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
     },
+    wanted: () => letSend(incoming, outgoing),
   });
   exchange.body = bytes;
   exchange.tooLong = tooLong;

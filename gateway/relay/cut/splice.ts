@@ -61,6 +61,22 @@ export function splice(
   return out;
 }
 
+/** A text with what replaces its strings, in the spelling of its message, if all of that is in memory. */
+export function replacedText({ parts }: TextParts): readonly Buffer[] | undefined {
+  const out: Buffer[] = [];
+  for (const [index, part] of parts.entries()) {
+    const pieces =
+      part instanceof ByteStore
+        ? beforeNext(part, parts[index + 1])
+        : part.replacement
+          ? [part.replacement]
+          : part.cut.inline;
+    if (!pieces) return undefined;
+    addAll(out, pieces);
+  }
+  return out;
+}
+
 function inOne(pieces: readonly Buffer[]): Buffer {
   return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
 }

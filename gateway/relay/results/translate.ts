@@ -32,11 +32,11 @@ export async function translate(
 ): Promise<void> {
   const { edits } = context;
   const checked = await checkedFiles(message, cuts, context);
-  const { replacements, unshown } = await allReplacements(checked, files, context);
+  const { replacements, unshown, inTexts } = await allReplacements(checked, files, context);
   setApart(replacements, context.client);
   const moves = new BlockMoves(replacements);
   const entries = replaceHolders(replacements, moves, edits);
-  for (const { file, block } of await publishNested(checked.nested, files, context)) {
+  for (const { file, block } of inTexts) {
     entries.push({ file, result: resultOf(block), place: { contentIndex: moves.placeOf(block) } });
   }
   await translateStructured({ message, cuts, moves, entries, unshown }, files, context);
@@ -113,17 +113,25 @@ async function refuseLost(
   }
 }
 
-/** @returns all that replaces objects; `unshown` is the part that does so because the host would not show the objects */
+/**
+ * @returns all that replaces objects; `unshown` is the part that does so because the host would not show the objects, and
+ * `inTexts` what has become links in texts: a text is measured with them
+ */
 async function allReplacements(
-  { stored, leftOut }: CheckedFiles,
+  { stored, nested, leftOut }: CheckedFiles,
   files: OutgoingFiles,
   context: NamingContext & WritingContext & Pick<TranslateContext, 'refused' | 'remote' | 'unshown'>,
-): Promise<{ replacements: readonly Replacement[]; unshown: readonly Replacement[] }> {
+): Promise<{
+  replacements: readonly Replacement[];
+  unshown: readonly Replacement[];
+  inTexts: Awaited<ReturnType<typeof publishNested>>;
+}> {
   const shown = stored.filter(({ cut }) => !context.refused?.of(cut));
   const own = [...leftOut, ...(await published(shown, files, context))];
   const withRemote = [...own, ...besides(context.remote?.replacements ?? [], own)];
+  const inTexts = await publishNested(nested, files, context);
   const unshown = besides(await context.unshown(), withRemote);
-  return { replacements: [...withRemote, ...unshown], unshown };
+  return { replacements: [...withRemote, ...unshown], unshown, inTexts };
 }
 
 /** Makes files of what is stored, and says what takes the places of the objects that held them. */

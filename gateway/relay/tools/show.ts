@@ -5,6 +5,7 @@ import type { Dialect, FileFacts, ShownSlot } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath } from '../../ports/json.js';
 import { argumentOf, isEach } from '../../schema/argument-path.js';
+import { opened } from '../../schema/open-place.js';
 import { placeOf } from '../../schema/place.js';
 import { publishedSchema } from '../../schema/published.js';
 import { isSpecial } from '../../schema/segments.js';
@@ -87,9 +88,12 @@ class EditedTool {
 }
 
 /** Gives a slot a schema of its own, which may be edited. @returns its path, and the server's declaration */
-function place(edited: EditedTool, { path, lifted }: ToolSlot, { lifts }: Reader) {
+function place(edited: EditedTool, { path, lifted, declaredBy }: ToolSlot, { lifts }: Reader) {
   const isNamed = lifts && lifted !== undefined;
-  const inPlace = placeOf(edited.now, path);
+  const declared = placeOf(edited.now, path);
+  // the operator knows of it, and the server's schema may only leave it open
+  if (!declared && declaredBy === 'config') edited.change(opened(edited.now, path));
+  const inPlace = declared ?? placeOf(edited.now, path);
   // its other form has taken it there
   const found =
     inPlace ?? (isNamed ? placeOf(edited.now, [lifted, ...path.slice(argumentOf(path).length)]) : undefined);

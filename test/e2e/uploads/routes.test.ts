@@ -59,6 +59,21 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
     expect(await server.digestOf(uri)).toBe(sha256Url(bytes));
   });
 
+  it.each([
+    ['attachment; filename="Q3 report.txt"', {}, 'Q3 report.txt'],
+    ['attachment; filename=report.txt', {}, 'report.txt'],
+    ['attachment; filename="x.txt"; filename*=UTF-8\'\'%C3%BCber.txt', {}, 'über.txt'],
+    [Buffer.from('attachment; filename="über.txt"').toString('latin1'), {}, 'über.txt'],
+    ['attachment; filename="../../etc/passwd.txt"', {}, 'passwd.txt'],
+    ['attachment; filename="report.txt"', { name: 'asked-for.txt' }, 'asked-for.txt'],
+    ['attachment; filename=', {}, 'upload-1.txt'],
+  ])('call a raw body by its Content-Disposition: %s', async (header, intent, name) => {
+    const { url } = await server.authorize(intent);
+    const headers = { 'Content-Type': 'text/plain', 'Content-Disposition': header };
+    const response = await fetch(url, { method: 'PUT', body: HELLO, headers });
+    expect(await response.json()).toMatchObject({ file: { name } });
+  });
+
   it('409 for a second file, whatever its bytes (2631-05)', async () => {
     const { url, uri } = await server.authorize();
     await fetch(url, { method: 'PUT', body: HELLO });

@@ -88,6 +88,7 @@ describe('an argument that a tool does not have', () => {
     ['takes none', { type: 'object', properties: {} }, []],
     ['takes none and says so', { type: 'object', additionalProperties: false }, []],
     ['ignores others', { type: 'object', properties: { a: text }, additionalProperties: {} }, ['a']],
+    ['takes others', { type: 'object', properties: { a: text }, additionalProperties: true }, undefined],
     ['names some by a pattern', { type: 'object', properties: { a: text }, patternProperties: { b: text } }, undefined],
     ['has another in a branch', { properties: { a: text }, oneOf: [{ properties: { b: text } }, {}] }, ['a', 'b']],
     ['has it in a branch', { properties: { a: text }, allOf: [{ properties: { x: text } }] }, undefined],

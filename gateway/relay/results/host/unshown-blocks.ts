@@ -13,6 +13,8 @@ import type { Owner } from '../../../ports/owner.js';
 import { pointer } from '../../../wire/json/pointer.js';
 import type { HeldMessage, WatchRange } from '../../../wire/json/reader.js';
 import type { CutDeps, MessageCuts } from '../../cut/message-cuts.js';
+import { replacedText } from '../../cut/splice.js';
+import type { TextParts } from '../../cut/text-parts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { LinkContext, NamingContext, TranslateContext, WritingContext } from '../translate-context.js';
@@ -215,11 +217,12 @@ function unshownIn(
   context: SearchContext,
 ): FoundBlock[] {
   const { limits, client } = context;
-  const texts = cuts.texts.map(({ value, nested }) => ({ value, inline: nested.inline }));
+  const texts = cuts.texts.map(({ value, nested }) => ({ value, inline: nested.inline ?? withLinks(nested) }));
   const inline = new Map(
     [...cuts.cuts, ...texts].flatMap((cut) => (cut.inline ? [[pointer(cut.value.path), cut.inline] as const] : [])),
   );
-  const stored = new Set(cuts.cuts.flatMap((cut) => (cut.inline ? [] : [pointer(blockOf(cut.value.path))])));
+  const gone = cuts.cuts.filter((cut) => !cut.inline && !inline.has(pointer(cut.value.path)));
+  const stored = new Set(gone.map((cut) => pointer(blockOf(cut.value.path))));
   const links = new LinkWords(context);
   // by place: a server may write the key many times, of which the last counts
   const contents = new Map<string, WatchRange>();
@@ -254,6 +257,11 @@ function unshownIn(
       return what ? [{ path, block, what }] : [];
     });
   });
+}
+
+/** A text whose files have left it, with their links: as it came, it might be too long to be in memory. */
+function withLinks(nested: TextParts): readonly Buffer[] | undefined {
+  return nested.hasCuts ? replacedText(nested) : undefined;
 }
 
 /** The block that holds a string, by its place: an embedded resource is a part of one. */
