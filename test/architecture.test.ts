@@ -545,6 +545,7 @@ describe('adapters', () => {
       'gateway/budget/collections/line',
       'gateway/budget/wait-queue',
       'gateway/budget/patience',
+      'gateway/budget/short-chunks',
       'gateway/budget/memory/read-memory',
       'gateway/encodings',
       // the lines of an audit log, wherever they are written

@@ -167,7 +167,8 @@ function begin(url: string, headers: Readonly<Record<string, string>>, rules: Tr
 /** Looks at the head of the answer to a GET. @throws GatewayError where it is not a whole file that may be fetched */
 function lengthOfFile(answer: IncomingMessage, host: string, rules: TransferRules): number | undefined {
   const status = answer.statusCode ?? 0;
-  if (status < 200 || status > 299) throw failedStatus(host, status);
+  // 202 says that the file is still being made, and what comes with it says how far that is (RFC 9110 §15.3.3)
+  if (status < 200 || status > 299 || status === 202) throw failedStatus(host, status);
   if (status === 206) throw failed(host, 'it sent only a part of the file');
   if (isCoded(answer)) throw failed(host, CODED);
   const contentLength = lengthOf(answer);

@@ -1,13 +1,17 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
+import { type JoiningBody, pushJoined } from '../../../gateway/budget/short-chunks.js';
 import type { Target } from '../../../gateway/policy/addresses.js';
-import { connectionFailure } from './failure.js';
+import { connectionFailure, failed } from './failure.js';
 import { pinnedLookup } from './resolve.js';
 import type { Run } from './run.js';
 
 /** Most bytes of an answer's head. */
 const HEAD_BYTES = 32 * 1024;
+
+/** Answers before the answer (103, and others of its class): servers send one or two, and nothing else would end them. */
+const MOST_INTERIM = 32;
 
 /** How long one address is tried before the next; node's 250 ms are too short for far ones. */
 const ATTEMPT_MS = 1000;
@@ -64,8 +68,13 @@ export class Connections {
           call.write(request);
         });
       });
+      let interim = 0;
+      request.on('information', () => {
+        if (++interim > MOST_INTERIM) run.stop(failed(target.authority, 'it does not come to its answer'));
+      });
       request.on('response', (response) => {
         answer = response;
+        joinShortChunks(response);
         // its reader gets the errors; one that comes before there is a reader must not end the process
         response.on('error', () => undefined);
         resolve(response);
@@ -100,6 +109,12 @@ export class Connections {
     // explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect on hosts that a peer names
     return httpsRequest({ ...options, ...trust, agent: this.#secure, rejectUnauthorized: true });
   }
+}
+
+/** Before its first chunk: node makes the answers to requests of a class that cannot be chosen. */
+function joinShortChunks(answer: IncomingMessage & Pick<JoiningBody, 'waiting'>): void {
+  const push = answer.push.bind(answer);
+  answer.push = (chunk: Buffer | null) => pushJoined(answer, chunk, push);
 }
 
 /** Bytes in either direction restart the time-out, and so does a wait that is not the peer's fault. */

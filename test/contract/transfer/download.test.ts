@@ -1,11 +1,21 @@
-import { getEventListeners, once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { getEventListeners } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Transfer } from '../../../gateway/ports/transfer.js';
 import { someBytes } from '../../helpers/bytes.js';
 import { until } from '../../helpers/wait.js';
-import { bytesOf, calm, failureOf, fileOf, type Handler, type Peer, rules, startPeer, transferTo } from './peer.js';
+import {
+  bytesOf,
+  calm,
+  failureOf,
+  fileOf,
+  type Handler,
+  type Peer,
+  rules,
+  says,
+  startPeer,
+  transferTo,
+} from './peer.js';
 
 let peer: Peer;
 let transfer: Transfer;
@@ -21,22 +31,6 @@ afterAll(async () => {
 
 const FILE = Buffer.from('Hello world!');
 const whole: Handler = (_request, response) => response.end(FILE);
-
-/** A TCP server that says exactly these bytes on each connection, and then ends, or stays silent. */
-async function says(text: string, how: 'end' | 'reset' | 'silent' = 'end'): Promise<{ url: string; close(): void }> {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.once('data', () => {
-      if (text !== '') socket.write(text);
-      if (how === 'end') socket.end();
-      if (how === 'reset') setTimeout(() => socket.resetAndDestroy(), 50);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/file?sig=s3cret`;
-  return { url, close: () => server.close() };
-}
 
 describe('a download', () => {
   it('hands over status, headers and bytes', async () => {
@@ -92,7 +86,7 @@ describe('a download', () => {
     expect(await bytesOf(transfer, peer.https, rules(peer))).toEqual(Buffer.alloc(0));
   });
 
-  it.each([206, 300, 302, 304, 400, 403, 404, 410, 500, 503])(
+  it.each([202, 206, 300, 302, 304, 400, 403, 404, 410, 500, 503])(
     'an answer of %i is an error (OAI-09)',
     async (status) => {
       peer.answer((_request, response) => response.writeHead(status).end(status === 304 ? undefined : 'secret reason'));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -131,4 +131,23 @@ export function fileOf(content: Buffer | string, name = 'file.txt', mimeType = '
       for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
     },
   };
+}
+
+/** A TCP server that says exactly these bytes on each connection, and then ends, or stays silent. */
+export async function says(
+  text: string | Buffer,
+  how: 'end' | 'reset' | 'silent' = 'end',
+): Promise<{ url: string; close(): void }> {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      if (text.length > 0) socket.write(text);
+      if (how === 'end') socket.end();
+      if (how === 'reset') setTimeout(() => socket.resetAndDestroy(), 50);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/file?sig=s3cret`;
+  return { url, close: () => server.close() };
 }
