@@ -5,7 +5,10 @@ import type { Limits, Timeouts } from '../policy/limits.js';
 import { bodyPace } from './body.js';
 import { Received } from './incoming/received.js';
 
-/** Where `limits.held` is full an operator must still get in, and the admin port has so few connections that this is little. */
+/**
+ * Where `limits.held` is full an operator must still get in, and the admin port has so few connections that this is little.
+ * What is dropped as it comes takes no more than a packet.
+ */
 const UNCOUNTED = { add: () => undefined };
 
 /** What a body is watched by. */
@@ -46,11 +49,34 @@ interface ShortBody {
  * The short body of a request as text. It must arrive fast enough: the admin port has few connections, which health needs too.
  * @throws GatewayError `request_invalid` for a longer one, `idle_timeout`, `body_too_slow`, `upload_incomplete`
  */
-export async function requestText(
+export function requestText(incoming: IncomingMessage, body: ShortBody, watch: BodyWatch): Promise<string> {
+  return readIn(incoming, body, watch, (bytes) => wholeText(bytes, body.most, () => tooLong(body)));
+}
+
+/**
+ * Reads the short body of a request that has no use for it, and keeps nothing of it.
+ * @throws GatewayError as `requestText`
+ */
+export function dropBody(incoming: IncomingMessage, body: ShortBody, watch: BodyWatch): Promise<void> {
+  return readIn(incoming, body, watch, async (bytes) => {
+    let size = 0;
+    for await (const { length } of bytes) {
+      size += length;
+      if (size > body.most) throw tooLong(body);
+    }
+  });
+}
+
+function tooLong({ reason }: ShortBody): GatewayError {
+  return new GatewayError('request_invalid', { reason });
+}
+
+async function readIn<T>(
   incoming: IncomingMessage,
-  { principal, most, reason }: ShortBody,
+  { principal }: ShortBody,
   { limits, timeouts }: BodyWatch,
-): Promise<string> {
+  read: (bytes: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
   const owner = { principal };
   const bytes = new Received(incoming, {
     owner,
@@ -59,7 +85,7 @@ export async function requestText(
     signal: new AbortController().signal,
   });
   try {
-    return await wholeText(bytes, most, () => new GatewayError('request_invalid', { reason }));
+    return await read(bytes);
   } finally {
     bytes.close();
   }

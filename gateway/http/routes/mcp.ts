@@ -28,7 +28,7 @@ import type { DirectRoute } from '../listener.js';
 import { isEndless, type OpenExchange, type OpenStreams } from '../open-streams.js';
 import { isPageVisit, refusePages } from '../origin/browser-request.js';
 import { countFor } from '../response.js';
-import { requestText } from '../short-body.js';
+import { dropBody } from '../short-body.js';
 import { beside, misdirected } from './misdirected.js';
 
 interface McpDeps extends GateDeps {
@@ -210,11 +210,11 @@ function dispatch(deps: McpDeps, entered: Entered, request: McpRequest): Promise
     case 'POST':
       return post(deps, entered, request);
     case 'GET':
-      if (hasBody(incoming)) return dropBody(deps, entered, request).then(() => server.get(exchange));
+      if (hasBody(incoming)) return dropUnused(deps, entered, request).then(() => server.get(exchange));
       forgetRawHeaders(incoming);
       return server.get(exchange);
     case 'DELETE':
-      if (hasBody(incoming)) return dropBody(deps, entered, request).then(() => server.remove(exchange));
+      if (hasBody(incoming)) return dropUnused(deps, entered, request).then(() => server.remove(exchange));
       return server.remove(exchange);
     default:
       throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
@@ -226,11 +226,11 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Behind a body that is not read, nothing of the connection is: not even that its client has gone. */
-async function dropBody(deps: McpDeps, { server }: Entered, { exchange, incoming, outgoing }: McpRequest) {
+function dropUnused(deps: McpDeps, { server }: Entered, { exchange, incoming, outgoing }: McpRequest): Promise<void> {
   letSend(incoming, outgoing);
   const reason = `the body of a ${incoming.method} is not used, and may have 64 KiB at most`;
   const { principal } = exchange;
-  await requestText(incoming, { principal, most: MOST_UNUSED, reason }, { ...deps, limits: server.limits });
+  return dropBody(incoming, { principal, most: MOST_UNUSED, reason }, { ...deps, limits: server.limits });
 }
 
 async function post(deps: McpDeps, { server, held }: Entered, { exchange, incoming, outgoing }: McpRequest) {
