@@ -22,6 +22,12 @@ interface Opened {
   items: Map<number | undefined, readonly string[]>;
 }
 
+/** An item of an opened list, and which one of the list that came it was; undefined: a handle in place of the list. */
+interface Item {
+  value: JsonValue;
+  from: number | undefined;
+}
+
 /** Puts the files of a bundle into the place of its handle. @throws GatewayError `file_refused` */
 export function openBundles(post: Post): Post | Promise<Post> {
   return mayNameBundles(post.messages.bytes) ? withBundles(post) : post;
@@ -42,9 +48,21 @@ async function withOpened(call: Call, { context, edits }: Post): Promise<Call> {
   const { args, base } = call;
   const opened = await openedIn(call, context);
   if (opened.length === 0) return call;
-  const patches = opened.map(({ path, items }) => ({ path, value: filled(valueAt(args, path), items) }));
+  const lists = opened.map(({ path, items }) => ({ path, filled: filled(valueAt(args, path), items) }));
+  const patches = lists.map((list) => ({ path: list.path, value: list.filled.map(({ value }) => value) }));
   for (const { path, value } of patches) edits.set([...base, ...path], value);
-  return { ...call, args: patchValue(args, patches) };
+  return { ...call, args: patchValue(args, patches), cameAt: placesOf(lists) };
+}
+
+/** Where a value of the opened lists stood before. */
+function placesOf(lists: readonly { path: JsonPath; filled: readonly Item[] }[]): (path: JsonPath) => JsonPath {
+  const byPath = new Map(lists.map(({ path, filled }) => [JSON.stringify(path), filled]));
+  return (path) => {
+    const list = path.slice(0, -1);
+    const item = byPath.get(JSON.stringify(list))?.[Number(path.at(-1))];
+    if (!item) return path;
+    return item.from === undefined ? list : [...list, item.from];
+  };
 }
 
 async function openedIn(call: Call, context: PostContext): Promise<Opened[]> {
@@ -91,8 +109,11 @@ async function handlesOf(uri: string, { slot, path }: SlotUse, call: Call, conte
   throw notThere(found.kind, rulesOf(slot, { tool: call.name, argument }, context));
 }
 
-function filled(list: JsonValue | undefined, items: Opened['items']): JsonValue {
+function filled(list: JsonValue | undefined, items: Opened['items']): Item[] {
   const whole = items.get(undefined);
-  if (whole) return [...whole];
-  return (Array.isArray(list) ? list : []).flatMap((item, at): JsonValue[] => [...(items.get(at) ?? [item])]);
+  if (whole) return whole.map((value) => ({ value, from: undefined }));
+  return (Array.isArray(list) ? list : []).flatMap((item, from): Item[] => {
+    const values: readonly JsonValue[] = items.get(from) ?? [item];
+    return values.map((value) => ({ value, from }));
+  });
 }

@@ -70,6 +70,8 @@ export interface Call {
   readonly tool: ToolFacts | undefined;
   readonly slots: readonly ToolSlot[];
   readonly uses: readonly FileUse[];
+  /** Where the value at a path stood in the arguments as they came, if Wharf has opened a list. */
+  readonly cameAt?: (path: JsonPath) => JsonPath;
 }
 
 /** A value in a slot that is a file, or was meant as one. */

@@ -6,7 +6,7 @@ import { contrast } from '../../policy/amounts.js';
 import type { OutgoingMessage } from '../../ports/upstream.js';
 import { plainText } from '../../wire/json/plain-text.js';
 import type { PendingRequest } from '../pending-request.js';
-import { calledAs } from '../tools/lifted-arguments.js';
+import { calledAs, writtenAt } from '../tools/lifted-arguments.js';
 import { declareAbilities, PROGRESS_TOKEN, putBackLifted, renameRequest, renameTools } from './around-calls.js';
 import { countFiles } from './count-files.js';
 import { Deliveries } from './deliveries.js';
@@ -162,14 +162,18 @@ function refuseLongRest(post: Post): Post {
   const { limits } = context.deps;
   const came = messages.bytes.length;
   if (came <= limits.message || calls.length === 0) return post;
-  let actual = came;
-  for (const { base, uses } of calls) {
-    for (const { path, value } of uses) {
-      const place = document.at([...base, ...path]);
+  // several files may have come as one handle
+  const places = new Map<number, Range>();
+  for (const { base, uses, cameAt } of calls) {
+    for (const { slot, path } of uses) {
+      const own = cameAt?.(path) ?? path;
       // a lifted argument came under another name
-      actual -= place ? place.end - place.start : String(value).length;
+      const place = document.at([...base, ...writtenAt(slot, own, lifts(context))]) ?? document.at([...base, ...own]);
+      if (place) places.set(place.start, place);
     }
   }
+  let actual = came;
+  for (const { start, end } of places.values()) actual -= end - start;
   if (actual <= limits.message) return post;
   throw new GatewayError('message_too_large', { limit: 'limits.message', allowed: limits.message, actual });
 }

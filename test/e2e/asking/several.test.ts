@@ -231,6 +231,38 @@ describe('the handle of several files', () => {
     expect(imagesIn(await call([uriOf(THREE), `<${uri}>`]))).toEqual(base64(THREE, ONE, TWO));
   });
 
+  it('counts once against limits.message, as does a file beside it', async () => {
+    const gateway = await startGatewayFor(upstream, { config: { limits: { message: '4kB', inlineArgument: '64kB' } } });
+    try {
+      const client = await RawClient.connect(gateway.mcp, '2025-11-25', { capabilities: {} });
+      const asked = (await client.call('few', {})).result?._meta as Record<string, UploadRequired>;
+      const { file, human } = asked['dev.wharf/uploadRequired'] as UploadRequired;
+      expect(await uploadAll(human.url, BOTH)).toBe(201);
+      const sent = async (images: readonly string[], note: string) => {
+        const { messages } = await client.post({
+          jsonrpc: '2.0',
+          id: 9,
+          method: 'tools/call',
+          params: { name: 'few', arguments: { images, note } },
+        });
+        return messages[0]?.error?.data ?? imagesIn(messages[0]?.result);
+      };
+      const third = noisePng(60);
+      const beside = uriOf(third);
+      for (const images of [
+        [file.uri, beside],
+        [beside, file.uri],
+      ]) {
+        const order = images[0] === beside ? base64(third, ONE, TWO) : base64(ONE, TWO, third);
+        expect(await sent(images, 'y '.repeat(1800))).toEqual(order);
+        const refused = { code: 'message_too_large', limit: 'limits.message', allowed: 4000 };
+        expect(await sent(images, 'y '.repeat(2100))).toMatchObject(refused);
+      }
+    } finally {
+      await gateway.stop();
+    }
+  });
+
   it('counts as many as it has, and is not the handle of one', async () => {
     const { client, required, call } = await offered();
     const { uri } = required.file;
