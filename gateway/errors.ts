@@ -3,7 +3,7 @@ import { ERRORS_OF_CONSOLE } from './errors/console.js';
 import { ERRORS_OF_LACK } from './errors/lack.js';
 import { type ErrorFacts, type ErrorRow, INTERNAL, over, quoted, waited } from './errors/texts.js';
 import { ERRORS_OF_UPLOADS } from './errors/uploads.js';
-import { contrast, countText } from './policy/amounts.js';
+import { contrast, countText, sizeText } from './policy/amounts.js';
 
 export type { ErrorFacts } from './errors/texts.js';
 
@@ -235,7 +235,11 @@ export const ERROR_TABLE = {
   response_too_large: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The server's message, without its files, is larger than the ${over(f, ' so far')}.`,
+    text: (f) =>
+      f.came === undefined
+        ? `The server's message, without its files, is larger than the ${over(f, ' so far')}.`
+        : `The server's message came with ${sizeText(Number(f.came))}, and is larger than the ${over(f)} with what Wharf ` +
+          'writes into it, such as links in place of files. Ask for less at a time.',
   },
   remote_file_failed: {
     http: 502,

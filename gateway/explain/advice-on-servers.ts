@@ -51,8 +51,8 @@ export const OF_SERVERS = {
     facts: { allowed: 100, actual: 900 },
   },
   response_too_large: {
-    why: "The server's message is too long even without the files in it. Plain text is not cut out.",
-    todo: 'Ask the tool for less. An operator can raise `limits.response`.',
+    why: "The server's message is too long even without the files in it, as it came or with the links that Wharf writes in their place. Plain text is not cut out.",
+    todo: 'Ask the tool for less. An operator can raise `limits.response`. Where the text says that it came with fewer bytes (`came`), a link takes more of them than a small file: a larger `limits.inlineOther` or `limits.inlineImage` leaves such files as they are.',
   },
   remote_file_failed: {
     why: 'A result names a file at an address, and the fetch failed.',

@@ -164,7 +164,7 @@ export async function toClient(
       keyOf: (digest) => files.keyOf(digest),
       signal: to.signal,
     });
-    refuseGrown(pieces, growthOf(spans), response + work.renamed);
+    if (growthOf(spans) > 0) refuseGrown(pieces, plainSize(message, cuts), { response, renamed: work.renamed });
     to.facts.files += files.count;
     to.facts.fileBytes += files.bytes;
     const isBroken = message.malformed !== undefined;
@@ -208,12 +208,16 @@ function refuseFailed({ cuts }: Work): void {
 /**
  * A necessary edit, such as the preview of an image, may still exceed the limit.
  * @param pieces as sent; strings that left memory and are written back do not count
+ * @param came size of the message as its server has written it
  */
-function refuseGrown(pieces: readonly Piece[], growth: number, allowed: number): void {
+function refuseGrown(
+  pieces: readonly Piece[],
+  came: number,
+  { response: allowed, renamed }: { response: number; renamed: number },
+): void {
   const actual = pieces.reduce((sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.length : 0), 0);
-  if (growth > 0 && actual > allowed) {
-    throw new GatewayError('response_too_large', { limit: 'limits.response', allowed, actual });
-  }
+  if (actual <= allowed + renamed) return;
+  throw new GatewayError('response_too_large', { limit: 'limits.response', allowed, actual, came });
 }
 
 function refuseLongBatch({ message, deps }: Work): void {

@@ -228,6 +228,22 @@ describe('memory that small things take', () => {
     expect(await lab.leaks()).toEqual(NO_LEAKS);
   });
 
+  it('a message that Wharf itself makes too large is refused with words that say so', async () => {
+    const lab = new RelayLab({ limits: { ...LIMITS, inlineOther: 0, inlineImage: 0, response: 2000 } });
+    const small = Array.from({ length: 8 }, (_, at) => `{"type":"audio","data":"${base64(at + 3)}"}`).join(',');
+    const body = answer(small);
+    const { text } = await lab.relay(inPieces(body, 65_536));
+    const { data, message } = JSON.parse(text).error;
+    const came = body.length - small.length;
+    expect(data).toMatchObject({ code: 'response_too_large', limit: 'limits.response', allowed: 2000 });
+    expect(data.came).toBeGreaterThan(came);
+    expect(data.came).toBeLessThan(body.length);
+    expect(message).toMatch(
+      /^The server's message came with \d+ bytes, and is larger than the 2 kB allowed \([\d.]+ kB\) with what Wharf writes into it, such as links in place of files\. Ask for less at a time\.$/,
+    );
+    expect(await lab.leaks()).toEqual(NO_LEAKS);
+  });
+
   it('an error shows no more than the beginning of such a key', async () => {
     const lab = new RelayLab({ limits: { ...LIMITS, response: 1_000_000 } });
     const body = `{"result":{"structuredContent":{"${'k'.repeat(100_000)}":"${base64(10_001)}"},"content":[]},"id":1}`;
