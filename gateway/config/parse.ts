@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
 import type { ExchangeLimits, TypeLimit } from '../policy/message-limits.js';
 import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
+import { type Left, parsedAsFar, placedAsWritten } from './as-far.js';
 import { crossCheck, crossWarnings, type Parsed } from './checks/across.js';
 import { bareSizes } from './checks/bare-sizes.js';
 import { raisedLimit } from './checks/raised-limit.js';
@@ -56,7 +57,9 @@ export function parseConfig(file: object, adapters: AdapterList, environment: En
     ...names.problems,
     ...inSections.filter((one) => !expanded.problems.some((missing) => isAbout(one.path, missing.path))),
     // what a missing value has to do with other settings is not known
-    ...(isWhole ? crossCheck(found.parsed, namesOf(expanded.value)) : []),
+    ...(isWhole ? crossCheck(found.parsed, namesOf(expanded.value)) : []).map((one) =>
+      placedAsWritten(one, found.left),
+    ),
   ];
   if (problems.length > 0) {
     return { ok: false, problems: problems.map((one) => ({ ...one, path: pathAsWritten(one.path, names.written) })) };
@@ -91,6 +94,7 @@ function isPrivate({ listen, publicUrl }: Parsed): boolean {
 
 interface Found {
   parsed: Parsed;
+  left: Left;
   issues: z.core.$ZodIssue[];
   problems: ConfigProblem[];
 }
@@ -99,45 +103,42 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
   const schemas = sectionSchemas(adapters);
   const issues: z.core.$ZodIssue[] = [];
   const sections: Record<string, unknown> = {};
+  const lefts: Left[] = [];
   for (const [key, schema] of Object.entries(schemas)) {
-    const { data, issues: own } = parsedAsFar(key === 'auth' ? authSchemaFor(root.auth) : schema, root[key]);
+    const own = parsedAsFar(key === 'auth' ? authSchemaFor(root.auth) : schema, root[key], [key]);
+    const isClear = own.unclear.size === 0;
     // an optional one that is absent is there as undefined
-    if (own.length === 0 || (data !== undefined && own.every(isUnknownKey))) sections[key] = data;
-    issues.push(...under([key], own));
+    if (own.issues.length === 0 || (own.data !== undefined && isClear)) sections[key] = own.data;
+    else if (AMOUNTS.has(key)) sections[key] = withoutThose(own.data, own.unclear);
+    lefts.push(own.left);
+    issues.push(...own.issues);
   }
   if (root.adminListen === undefined) sections.adminListen = adminByDefault(sections as Parsed);
   const unknown = Object.keys(root).filter((key) => key !== 'servers' && !Object.hasOwn(schemas, key));
   if (unknown.length > 0) issues.push({ code: 'unrecognized_keys', keys: unknown, path: [], message: '' });
   const servers = parseServers(root.servers, adapters, sections as GlobalParts);
   return {
-    parsed: { ...sections, servers: servers.servers },
+    parsed: {
+      ...sections,
+      servers: servers.servers,
+      ...(lefts.some((left) => NAMERS.some((list) => left.has(list))) && { lacksNames: true }),
+    },
+    left: new Map([...lefts, ...servers.lefts].flatMap((left) => [...left])),
     issues: [...issues, ...servers.issues],
     problems: servers.problems,
   };
 }
 
-/** @returns `data` also of a section with problems, if the rest of it parses without what they are about */
-function parsedAsFar(schema: z.ZodType, written: unknown): { data: unknown; issues: readonly z.core.$ZodIssue[] } {
-  const result = schema.safeParse(written);
-  if (result.success) return { data: result.data, issues: [] };
-  const { issues } = result.error;
-  const rest = structuredClone(written);
-  for (const issue of issues) {
-    const path = issue.path as Path;
-    // without one of its items a list would have others under their paths
-    const inList = path.findIndex((step) => typeof step === 'number');
-    const wrong = inList < 0 ? path : path.slice(0, inList);
-    const [map, keys] = isUnknownKey(issue)
-      ? [valueAt(rest, path), issue.keys]
-      : [valueAt(rest, wrong.slice(0, -1)), wrong.slice(-1)];
-    if (typeof map === 'object' && map !== null) for (const key of keys) delete (map as Record<string, unknown>)[key];
-  }
-  return { data: schema.safeParse(rest).data, issues };
-}
+/** Sections in which each member counts by itself: without one of them the others mean the same. */
+const AMOUNTS: ReadonlySet<string> = new Set(['limits', 'ceiling']);
 
-/** An unknown key is not asked for, so the rest means the same without it; a wrong value would become a default. */
-function isUnknownKey(issue: z.core.$ZodIssue): issue is z.core.$ZodIssueUnrecognizedKeys {
-  return issue.code === 'unrecognized_keys';
+/** Lists without whose items not every name of a caller is known. */
+const NAMERS = ['auth.keys', 'auth.jwt.issuers'];
+
+/** A wrong value would become a default, and rules would judge that. */
+function withoutThose(data: unknown, keys: ReadonlySet<string>): object | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  return Object.fromEntries(Object.entries(data).filter(([key]) => !keys.has(key)));
 }
 
 /** An operator of a public gateway needs health and metrics; several gateways of one person must not want one port. */
@@ -154,12 +155,13 @@ interface GlobalParts {
 function parseServers(written: unknown, adapters: AdapterList, global: GlobalParts) {
   const servers: ServerConfig[] = [];
   const issues: z.core.$ZodIssue[] = [];
+  const lefts: Left[] = [];
   const problems: ConfigProblem[] = [];
   const isMap = typeof written === 'object' && written !== null && !Array.isArray(written);
   if (!isMap || Object.keys(written).length === 0) {
     const state = Array.isArray(written) ? 'must be a map, not a list, of' : 'is required: a map of';
     problems.push(problem(['servers'], `${state} at least one server, NAME: { url: … } or NAME: { command: […] }`));
-    return { servers, issues, problems };
+    return { servers, lefts, issues, problems };
   }
   for (const [name, value] of Object.entries(written)) {
     const path = ['servers', name];
@@ -172,13 +174,16 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       );
       continue;
     }
-    const { data, issues: own } = parsedAsFar(serverSchema(adapters.upstream, chosen.name), value);
+    const own = parsedAsFar(serverSchema(adapters.upstream, chosen.name), value, path);
+    // of a login each member decides what the others mean
+    const data = own.unclear.has(LOGIN) ? withoutThose(own.data, new Set([LOGIN])) : own.data;
     const section = data as ServerSection | undefined;
     const merged = global.limits && lowered(global.limits, section?.limits ?? {}, [...path, 'limits'], problems);
     const { tools } = value as { tools?: unknown };
     problems.push(...toolProblems(tools, [...path, 'tools'], { transport: chosen.transport, limits: merged }));
-    issues.push(...under(path, own));
-    if (!section || !own.every(isUnknownKey)) continue;
+    issues.push(...own.issues);
+    lefts.push(own.left);
+    if (!section) continue;
     const {
       limits: _,
       transport: __,
@@ -205,8 +210,10 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       uploadTool,
     });
   }
-  return { servers, issues, problems };
+  return { servers, lefts, issues, problems };
 }
+
+const LOGIN = 'upstreamAuth';
 
 interface ServerLimits extends Partial<Limits>, Partial<Record<TypeLimit, readonly string[]>> {}
 
@@ -265,10 +272,6 @@ function lowered(
     merged[name] = value;
   }
   return merged;
-}
-
-function under(path: Path, issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
-  return issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
 }
 
 /** Returns true when it changed `root`. */

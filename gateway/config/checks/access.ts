@@ -7,12 +7,11 @@ import { keysOf } from '../access.js';
 import type { ApiKey, Config, ServerConfig } from '../config.js';
 import { nearest } from '../mistakes/nearest.js';
 import { type ConfigProblem, type Path, problem } from '../problems.js';
-import { callerProblems } from './callers.js';
+import { callerProblems, type WaysIn } from './callers.js';
 import { raisedLimit } from './raised-limit.js';
 
 /** What they are about. A section with a problem of its own is missing. */
-interface Rules {
-  auth?: Config['auth'] | undefined;
+interface Rules extends WaysIn {
   callers?: Config['callers'] | undefined;
   ceiling?: Config['ceiling'] | undefined;
   clients?: readonly { readonly limits?: LimitsOfSide }[] | undefined;
@@ -21,14 +20,16 @@ interface Rules {
 }
 
 /** Rules about callers, servers and tools that can never matter: each is a slip that would protect nothing. */
-export function accessProblems({ auth, servers, ...rules }: Rules, serverNames: readonly string[]): ConfigProblem[] {
+export function accessProblems({ servers, ...rules }: Rules, serverNames: readonly string[]): ConfigProblem[] {
+  const { auth } = rules;
   const ofServers = servers.flatMap(({ name, allow = [], tools }) => [
-    ...allow.flatMap((match, index) => callerProblems(match, ['servers', name, 'allow', index], auth)),
+    ...allow.flatMap((match, index) => callerProblems(match, ['servers', name, 'allow', index], rules)),
     ...nameProblems(tools, ['servers', name, 'tools']),
   ]);
-  const ofCallers = rules.callers?.flatMap(({ match }, index) => callerProblems(match, ['callers', index], auth)) ?? [];
+  const ofCallers =
+    rules.callers?.flatMap(({ match }, index) => callerProblems(match, ['callers', index], rules)) ?? [];
   const ofKeys = keyProblems(auth ? keysOf(auth) : [], serverNames);
-  return [...ofServers, ...ofCallers, ...ofKeys, ...raisedLimits({ auth, ...rules })];
+  return [...ofServers, ...ofCallers, ...ofKeys, ...raisedLimits(rules)];
 }
 
 function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): ConfigProblem[] {

@@ -6,13 +6,16 @@ import { type ConfigProblem, problem } from '../problems.js';
 import { formatAddress, isLoopback } from '../schema/fields.js';
 import type { Sections } from '../schema/schema.js';
 import { accessProblems } from './access.js';
-import { callerProblems, clientProblems } from './callers.js';
+import { callerProblems, clientProblems, type WaysIn } from './callers.js';
 import { hiddenByKeys, hiddenCallers } from './callers-in-order.js';
 import { passthroughProblems } from './passthrough.js';
 import { upstreamAuthProblems, upstreamAuthWarnings } from './upstream-auth.js';
 
-/** What has parsed so far. A section with a wrong value is missing, and rules about it are skipped. */
-export type Parsed = Partial<Sections> & { servers: ServerConfig[] };
+/**
+ * What has parsed so far. A section with a wrong value is missing, and rules about it are skipped; of lists, and of `limits` and
+ * `ceiling`, only what is wrong is missing.
+ */
+export type Parsed = Partial<Sections> & Pick<WaysIn, 'lacksNames'> & { servers: ServerConfig[] };
 
 /**
  * Checks rules between values that are valid one by one.
@@ -27,7 +30,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...consolePlace(parsed),
     ...flowNames(parsed, serverNames),
     ...handoffNames(parsed, serverNames),
-    ...clients.flatMap(({ match }, index) => clientProblems(match, ['clients', index, 'match'], parsed.auth)),
+    ...clients.flatMap(({ match }, index) => clientProblems(match, ['clients', index, 'match'], parsed)),
     ...scopeServers(parsed, serverNames),
     ...upstreamAuthProblems(parsed),
     ...passthroughProblems(parsed, serverNames),
@@ -129,7 +132,7 @@ function scopeServers({ auth }: Parsed, serverNames: readonly string[]): ConfigP
 }
 
 /** A misspelt name would protect nothing. */
-function flowNames({ flow = [], auth }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+function flowNames({ flow = [], ...parsed }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
   return flow.flatMap((rule, index) => {
     const path = ['flow', index, rule.does];
     const names = (['from', 'to'] as const).flatMap((side) => {
@@ -137,7 +140,7 @@ function flowNames({ flow = [], auth }: Parsed, serverNames: readonly string[]):
       if (name === undefined || serverNames.some((one) => fits(name, one))) return [];
       return [problem([...path, side], `is not a server of this file; ${hintFor(name, serverNames)}`, name)];
     });
-    return [...names, ...callerProblems(rule, path, auth)];
+    return [...names, ...callerProblems(rule, path, parsed)];
   });
 }
 

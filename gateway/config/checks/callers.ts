@@ -12,6 +12,15 @@ interface Asked {
   auth: Config['auth'];
   /** Names of the API keys. */
   names: ReadonlySet<string>;
+  lacksNames: boolean;
+}
+
+/** Whom Wharf lets in. */
+export interface WaysIn {
+  /** Undefined: a section with problems. */
+  auth?: Config['auth'] | undefined;
+  /** True where not all names of callers are known, because of a key or an issuer with a problem. */
+  lacksNames?: boolean;
 }
 
 const MEMBERS = ['key', 'principal', 'group', 'claim'] as const;
@@ -29,8 +38,8 @@ interface Row {
   /** Left out: always. */
   when?(asked: Asked): boolean;
   message: Rule<Asked>['message'];
-  /** The value tells which name was meant. */
-  isShown?: true;
+  /** It is about a name, which is shown. */
+  isName?: true;
 }
 
 /** A match of `servers.X.allow`, `callers` or `flow` that no caller can have. */
@@ -53,7 +62,7 @@ const OF_CALLERS = tableOf([
     asks: ['key'],
     when: (asked) => !isNameOfKey(asked),
     message: 'is the name of none of auth.keys',
-    isShown: true,
+    isName: true,
   },
   { auth: ['apiKeys'], asks: ['group', 'claim'], message: 'never matches: callers with API keys have none' },
   {
@@ -68,14 +77,14 @@ const OF_CALLERS = tableOf([
     when: ({ match: { key, principal = '' }, names }) =>
       key !== undefined && fitsAny(key, names) && !areOneName(key, principal, names),
     message: 'never matches beside "key": a caller with a key has its name',
-    isShown: true,
+    isName: true,
   },
   {
     auth: ['apiKeys'],
     asks: ['principal'],
     when: (asked) => asked.match.key === undefined && !mayBePrincipal(asked),
     message: 'is the name of none of auth.keys',
-    isShown: true,
+    isName: true,
   },
   {
     auth: ['jwt', 'both'],
@@ -83,7 +92,7 @@ const OF_CALLERS = tableOf([
     when: (asked) => asked.match.key === undefined && !mayBePrincipal(asked),
     message: ({ auth }) =>
       `never matches: a caller with a token is its issuer and its name, as in "${beginningsOf(auth)[0]}ada"`,
-    isShown: true,
+    isName: true,
   },
 ]);
 
@@ -100,7 +109,7 @@ const OF_CLIENTS = tableOf([
     asks: ['principal'],
     when: ({ match: { principal = '' }, names }) => !names.has(principal),
     message: 'is the name of none of auth.keys',
-    isShown: true,
+    isName: true,
   },
   {
     auth: ['jwt', 'both'],
@@ -108,38 +117,43 @@ const OF_CLIENTS = tableOf([
     when: ({ match: { principal = '' }, auth, names }) =>
       !names.has(principal) && !beginningsOf(auth).some((beginning) => principal.startsWith(beginning)),
     message: 'is neither the name of a key nor ISSUER|NAME with an issuer of auth.jwt',
-    isShown: true,
+    isName: true,
   },
 ]);
 
 /** What a rule about callers asks that no caller can have under this `auth`. */
-export function callerProblems(match: CallerMatch, path: Path, auth: Config['auth'] | undefined): ConfigProblem[] {
-  return problemsOf(OF_CALLERS, match, path, auth);
+export function callerProblems(match: CallerMatch, path: Path, ways: WaysIn): ConfigProblem[] {
+  return problemsOf(OF_CALLERS, match, path, ways);
 }
 
 /** What an entry of `clients` asks that no caller can have. */
-export function clientProblems(
-  { principal }: CallerMatch,
-  path: Path,
-  auth: Config['auth'] | undefined,
-): ConfigProblem[] {
-  return problemsOf(OF_CLIENTS, { principal }, path, auth);
+export function clientProblems({ principal }: CallerMatch, path: Path, ways: WaysIn): ConfigProblem[] {
+  return problemsOf(OF_CLIENTS, { principal }, path, ways);
 }
 
-function problemsOf(table: Table, match: CallerMatch, path: Path, auth: Config['auth'] | undefined): ConfigProblem[] {
+function problemsOf(
+  table: Table,
+  match: CallerMatch,
+  path: Path,
+  { auth, lacksNames = false }: WaysIn,
+): ConfigProblem[] {
   if (auth === undefined) return [];
   const names = keyNamesOf(auth);
   return MEMBERS.filter((member) => match[member] !== undefined).flatMap((member) =>
-    brokenRules(table, { match, member, auth, names }, path),
+    brokenRules(table, { match, member, auth, names, lacksNames }, path),
   );
 }
 
 function tableOf(rows: readonly Row[]): Table {
-  return rows.map(({ auth, asks, when, message, isShown }) => ({
-    when: (asked) => auth.includes(asked.auth.use) && asks.includes(asked.member) && (when?.(asked) ?? true),
+  return rows.map(({ auth, asks, when, message, isName }) => ({
+    when: (asked) =>
+      auth.includes(asked.auth.use) &&
+      asks.includes(asked.member) &&
+      !(isName && asked.lacksNames) &&
+      (when?.(asked) ?? true),
     path: ({ member }) => [member],
     message,
-    ...(isShown && { value: ({ match, member }: Asked) => match[member] }),
+    ...(isName && { value: ({ match, member }: Asked) => match[member] }),
   }));
 }
 

@@ -874,6 +874,71 @@ describe('problems', () => {
     expect(paths).toEqual(['servers.a.limits.message', 'servers.a.allow[0].key', 'servers.a.limits.file']);
   });
 
+  it('come all at once where items of lists are wrong, those of the others at their own places', async () => {
+    const hash = (digit: string) => `"sha256:${digit.repeat(64)}"`;
+    const text =
+      `auth: { use: apiKeys, keys: [{ name: a, hash: x }, { name: b, hash: ${hash('a')}, servers: [nosuch] }, { name: c, hash: ${hash('a')} }] }\n` +
+      'flow: [5, { deny: { from: a, too: b } }, { deny: { from: nosuch } }, { deny: { to: a } }, { ask: { to: nosuch } }]\n' +
+      'handoff: [{ from: a }, { from: nosuch, to: a, allow: true }]\n' +
+      'callers: [{ key: 5, limits: {} }, { group: staff, limits: { requestsPerMinute: 1 } }]\n' +
+      'clients: [{ match: 5 }, { match: { principal: a }, host: { nosuch: 1 }, limits: { file: 1MiB } }, { match: { name: x }, like: nosuch }, { match: { name: y }, limits: { file: 2MiB } }]\n' +
+      'limits: { file: 1MiB }\n' +
+      'servers: { a: { url: http://x, allow: [{ key: 5 }, { claim: { x: y } }], fetch: { origins: [x, "http://127.0.0.1:8080"] } } }\n';
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual(
+      [
+        'auth.keys[0].hash',
+        'auth.keys[1].servers[0]',
+        'auth.keys[2].hash',
+        'callers[0].key',
+        'callers[1].group',
+        'clients[0].match',
+        'clients[1].host.nosuch',
+        'clients[2].like',
+        'clients[3].limits.file',
+        'flow[0]',
+        'flow[1].deny.too',
+        'flow[2].deny.from',
+        'flow[4].ask.to',
+        'handoff[0].allow',
+        'handoff[0].to',
+        'handoff[1].from',
+        'servers.a.allow[0].key',
+        'servers.a.allow[1].claim',
+        'servers.a.fetch.origins[0]',
+        'servers.a.fetch.origins[1]',
+      ].toSorted(),
+    );
+  });
+
+  it('do not say of a name that it belongs to no key where the name of a key is not known', async () => {
+    const text =
+      `auth: { use: apiKeys, keys: [{ name: a, hash: x }, { name: b, hash: "sha256:${'a'.repeat(64)}" }] }\n` +
+      'flow: [{ deny: { key: a } }]\nclients: [{ match: { principal: a }, like: x }]\n' +
+      'servers: { s: { url: http://x, allow: [{ principal: a, key: a }] } }\n';
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual(['auth.keys[0].hash', 'clients[0].like']);
+  });
+
+  it('come all at once where values of a section are wrong, without those that a default would have', async () => {
+    const text =
+      'limits: { message: x, file: 1MiB }\nceiling: { files: x, response: 1GiB }\n' +
+      'servers: { a: { url: 5, accepts: x, limits: { message: 8MiB, file: 2MiB }, allow: [{ key: k }], ' +
+      'fetch: { origins: ["http://127.0.0.1:8080"] }, upstreamAuth: { perUser: { issuer: https://i.test, clientId: 5, clientSecret: s } } } }\n';
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual([
+      'ceiling.files',
+      'ceiling.response',
+      'limits.message',
+      'servers.a.accepts',
+      'servers.a.allow[0].key',
+      'servers.a.fetch.origins[0]',
+      'servers.a.limits.file',
+      'servers.a.upstreamAuth.perUser.clientId',
+      'servers.a.url',
+    ]);
+  });
+
   it('come all at once where a variable is missing too, but for those about its own setting', async () => {
     const text = `listen: x\nsecret: \${NONE}\nlimits: { file: "\${NONE}" }\nobjects: { use: s3, bucket: "\${NONE}" }\nservers: { a: { url: x, acepts: 1 } }\n`;
     const problems = await problemsOf(text);
