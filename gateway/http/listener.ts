@@ -19,6 +19,7 @@ import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
 import { refuseUnread } from './id-of-refused.js';
+import { takeApart } from './incoming/absolute-target.js';
 import { Arrivals } from './incoming/arrivals.js';
 import { JoinedRequest } from './incoming/joined-request.js';
 import { letPageRead } from './origin/cross-origin.js';
@@ -125,6 +126,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on('checkContinue', (request, response) => {
     // A refused client may or may not still send its body: nothing after it on this connection is certain.
     response.shouldKeepAlive = false;
+    takeApart(request);
     if (!DECIDES_FIRST.test(request.url ?? '')) response.writeContinue();
     onRequest(request, response);
   });
@@ -211,6 +213,7 @@ function requestHandler(
       socket.destroy();
       return;
     }
+    takeApart(request);
     // it closes once: `once` would only cost an object more
     response.on('close', ended);
     const hasRoom = connections.begin(socket, request.rawHeaders.length);

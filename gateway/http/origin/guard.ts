@@ -87,7 +87,7 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     const { host, origin } = request.headers;
     // RFC 9112 §3.2. Node keeps the first of several; the proxy in front of us may have used another.
     const given = occurrences(request, 'host');
-    if (host === undefined || given > 1) {
+    if (host === undefined || given !== 1) {
       const headers = given === 0 ? 'no Host header' : `${given} Host headers`;
       throw new GatewayError('request_invalid', { reason: `it has ${headers}` });
     }

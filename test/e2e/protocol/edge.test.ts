@@ -165,7 +165,11 @@ describe.each(FACES)('the %s port', (face) => {
   });
 
   it.each([
-    'http://evil.example/mcp',
+    'ftp://localhost/mcp',
+    'http://user@localhost/mcp',
+    'http:///mcp',
+    'http://localhost//mcp',
+    'http://localhost/x/../mcp',
     '//evil.example/mcp',
     '/mcp\\..\\x',
     '/x/../mcp',
@@ -175,6 +179,23 @@ describe.each(FACES)('the %s port', (face) => {
     '/mcp/..?x',
   ])('refuses the target %s', async (path) => {
     expect(await statusOf(base(face), path, { host: 'localhost' })).toBe(400);
+  });
+
+  it('takes a whole URL for a target, whose host is the one that is judged (RFC 9112, section 3.2.2)', async () => {
+    const own = { host: 'localhost' };
+    for (const [target, path] of [
+      ['http://localhost/nothing', '/nothing'],
+      ['HTTPS://[::1]:8443/nothing?x=http://evil.example', '/nothing'],
+      ['http://127.0.0.1?x', '/?x'],
+    ] as const) {
+      const { status, body } = await raw(base(face), path, own);
+      for (const host of ['localhost', 'evil.example'])
+        expect(await raw(base(face), target, { host })).toMatchObject({ status, body });
+    }
+    const foreign = await raw(base(face), 'http://evil.example/nothing', own);
+    expect([foreign.status, foreign.body]).toEqual([403, expect.stringContaining('evil.example')]);
+    for (const headers of [[], ['host', 'localhost', 'host', 'localhost']])
+      expect(await statusOf(base(face), 'http://localhost/nothing', headers)).toBe(400);
   });
 
   it('takes dots within a name and a query', async () => {
@@ -198,6 +219,18 @@ describe.each(FACES)('the %s port', (face) => {
     const answers = await socket.toEnd();
     expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
   });
+});
+
+it('a message to a whole URL reaches the server that its path names', async () => {
+  const socket = await RawSocket.open(Number(new URL(port).port));
+  const body =
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}';
+  socket.send(
+    `POST https://mcp.example.com/mcp HTTP/1.1\r\nHost: proxy.example\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+  );
+  expect(await socket.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 100 /);
+  socket.send(body);
+  expect(await socket.toEnd()).toMatch(/\r\nHTTP\/1\.1 200 .*"protocolVersion"/s);
 });
 
 describe('a page of another site', () => {
