@@ -65,6 +65,7 @@ class Stdio implements SharedUpstream {
   readonly #processes: Ledger;
   /** How the last process ended, if that was before it wrote anything. */
   #silentEnd: string | undefined;
+  #hasStarted = false;
   #closed = false;
 
   constructor(options: z.output<typeof settings>, deps: StdioDeps) {
@@ -99,6 +100,7 @@ class Stdio implements SharedUpstream {
       },
     );
     started = child;
+    this.#hasStarted = true;
     this.#children.add(child);
     if (signal.aborted || this.#closed) {
       await child.close();
@@ -117,6 +119,10 @@ class Stdio implements SharedUpstream {
     const limit = fitting < limits.processes ? OPEN_FILES : refusal.limit;
     const facts = refusal.full === 'process' ? { allowed: refusal.allowed } : refusalFacts(refusal);
     throw new GatewayError('process_limit', { ...facts, limit, server: name });
+  }
+
+  get isUntried(): boolean {
+    return !this.#hasStarted;
   }
 
   async check(): Promise<void> {

@@ -31,6 +31,15 @@ const OTHERWISE: Partial<Record<ErrorCode, string>> = {
 /** The state before a part's first answer. */
 export const UNKNOWN = 'not known yet';
 
+/** The state of a server that is a program, whose file is there: processes are started for sessions. */
+export const UNTRIED = 'not started yet';
+
+/** What a state says of its part. */
+export function toneOf(state: string): 'good' | 'soft' | 'bad' {
+  if (state === WELL) return 'good';
+  return state === UNKNOWN || state === UNTRIED ? 'soft' : 'bad';
+}
+
 /**
  * The state of a part. It is checked on request, one check at a time, and callers need not wait for the answer: that of a
  * part without which this process can work, such as a server, the previews or an issuer of tokens.
@@ -38,18 +47,23 @@ export const UNKNOWN = 'not known yet';
 export class PartState {
   readonly #check: () => Promise<void>;
   readonly #ticks: () => number;
+  readonly #well: () => string;
   #known = UNKNOWN;
   #asking: Promise<void> | undefined;
   #answered = Number.NEGATIVE_INFINITY;
 
-  /** @param ticks as a `Stopwatch` tells them */
-  constructor(check: () => Promise<void>, ticks: () => number) {
+  /**
+   * @param ticks as a `Stopwatch` tells them
+   * @param well what is known once the check has found nothing wrong
+   */
+  constructor(check: () => Promise<void>, ticks: () => number, well = () => WELL) {
     this.#check = check;
     this.#ticks = ticks;
+    this.#well = well;
   }
 
   /**
-   * `ok`, or what is wrong in words.
+   * `ok`, `not started yet`, or what is wrong in words.
    * @param patienceMs how long to wait for an answer newer than the last one
    */
   async look(patienceMs: number): Promise<string> {
@@ -65,7 +79,7 @@ export class PartState {
     }, CHECK_TIMEOUT_MS).unref();
     this.#asking = check
       .then(
-        () => WELL,
+        () => this.#well(),
         (error: unknown) => causeOf(error),
       )
       .then((found) => {
@@ -84,6 +98,7 @@ interface Told {
 
 interface Checked {
   check(): Promise<void>;
+  readonly isUntried?: boolean;
 }
 
 /** Parts reported beside the readiness of this process. */
@@ -112,6 +127,7 @@ export function partsBeside({ previewer, servers, issuers }: Beside, clock: Stop
     const made = new PartState(
       server === undefined ? check : toldBy({ server }, check, { log, clock }, OF_SERVERS),
       () => clock.ticks(),
+      () => (part.isUntried ? UNTRIED : WELL),
     );
     states.set(part, made);
     return made;
@@ -152,7 +168,9 @@ async function upOf(label: string, states: ReadonlyMap<string, PartState>) {
   return found
     .filter(({ cause }) => cause !== UNKNOWN)
     .map(({ name, cause }) =>
-      cause === WELL ? { labels: { [label]: name }, value: 1 } : { labels: { [label]: name, cause }, value: 0 },
+      toneOf(cause) !== 'bad'
+        ? { labels: { [label]: name }, value: 1 }
+        : { labels: { [label]: name, cause }, value: 0 },
     );
 }
 

@@ -136,6 +136,8 @@ export interface SharedUpstream {
    * @throws GatewayError `upstream_unreachable`
    */
   check(): Promise<void>;
+  /** True as long as a program has not been started: `check` knows no more of it than its file. */
+  readonly isUntried?: boolean;
   /** Ends every connection. When it resolves, no stdio server's process is left. */
   close(): Promise<void>;
 }

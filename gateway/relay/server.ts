@@ -310,6 +310,11 @@ export class Server {
     return this.#transports.check();
   }
 
+  /** True for a program that has not been started. */
+  get isUntried(): boolean {
+    return this.#transports.isUntried;
+  }
+
   close(): Promise<void> {
     return this.#transports.close();
   }

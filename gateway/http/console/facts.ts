@@ -3,7 +3,7 @@ import type { Audit } from '../../ports/audit.js';
 import type { Setting } from '../../ports/console.js';
 import type { CounterName } from '../../ports/metrics.js';
 import type { Session } from '../../relay/session.js';
-import { UNKNOWN, WELL } from '../part-state.js';
+import { toneOf, UNKNOWN } from '../part-state.js';
 import type { RefusedExchange } from './lately.js';
 
 /** What the console shows, as data: its pages are made from it, and `/api/*` answers with it. */
@@ -96,7 +96,7 @@ export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
     startedAt: new Date(sources.startedAt).toISOString(),
     status: ready.status,
     problems: [
-      ...parts.filter(([, state]) => state !== WELL && state !== UNKNOWN).map(([part, cause]) => ({ part, cause })),
+      ...parts.filter(([, state]) => toneOf(state) === 'bad').map(([part, cause]) => ({ part, cause })),
       ...(whyRefused === undefined ? [] : [{ part: 'config', cause: `its file is not followed: ${whyRefused}` }]),
     ],
     now: sources.now(),

@@ -1,5 +1,5 @@
 import type { ConsoleUser, Setting } from '../../ports/console.js';
-import { UNKNOWN, WELL } from '../part-state.js';
+import { toneOf } from '../part-state.js';
 import { ConsoleLayout, mayAct, Table, Told, timeOf } from './console-layout.js';
 import type { ServerFacts, SessionFacts } from './facts.js';
 
@@ -23,7 +23,7 @@ export function ServersPage({ user, servers }: { user: ConsoleUser; servers: rea
             <td>
               <a href={serverPath(name)}>{name}</a>
             </td>
-            <td class={state === WELL ? 'good' : state === UNKNOWN ? 'soft' : 'bad'}>{state}</td>
+            <td class={toneOf(state)}>{state}</td>
             <td>{transport}</td>
             <td>{sessions}</td>
             <td>

@@ -111,6 +111,11 @@ export class Transports {
     await Promise.any(this.#upstreams.map((upstream) => upstream.check()));
   }
 
+  /** True for a program that has not been started. */
+  get isUntried(): boolean {
+    return this.#upstreams.some((upstream) => upstream.channel === 'shared' && upstream.isUntried === true);
+  }
+
   async close(): Promise<void> {
     await this.#shared?.close();
     await Promise.all(this.#upstreams.map((upstream) => upstream.close()));

@@ -6,6 +6,7 @@ import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
 import { Issuer } from '../../helpers/issuer.js';
+import { RawClient } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
@@ -110,6 +111,30 @@ describe('a gateway whose servers are down, and whose previews are slow', () => 
     expect(text).toMatch(/^wharf_build_info\{version="[^"]+",node="v\d+[^"]*"\} 1$/m);
     expect(text).toMatch(/^wharf_sessions \d+$/m);
   });
+});
+
+it('a program that no session has needed yet is not started yet, which is not a fault, and then ok', async () => {
+  const users = [{ name: 'ann', hash: keyHash('the-key-of-ann') }];
+  const command = [process.execPath, 'test/helpers/recording-stdio.fixture.mjs'];
+  const own = await startWharf({ servers: { program: { command } }, config: { console: { users } } });
+  try {
+    const read = async (path: string) => {
+      const answer = await fetch(own.adminUrl + path, { headers: { authorization: 'Bearer the-key-of-ann' } });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const known = async (state: string) =>
+      until(async () => (await read('/readyz')).text.includes(`"servers":{"program":"${state}"}`));
+    await known('not started yet');
+    expect((await read('/readyz')).status).toBe(200);
+    expect((await read('/api/overview')).text).not.toContain('server program');
+    expect((await read('/metrics')).text).toContain('wharf_server_up{server="program"} 1');
+    expect((await read('/api/servers')).text).toContain('"state":"not started yet"');
+    const client = await RawClient.connect(own.mcp);
+    expect((await client.call('take', { file: '/dev/null' })).error).toBeUndefined();
+    await known('ok');
+  } finally {
+    await own.stop();
+  }
 });
 
 describe('a gateway that takes tokens', () => {
