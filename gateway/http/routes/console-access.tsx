@@ -96,13 +96,30 @@ const isForPerson = ({ req }: ConsoleContext): boolean => /\btext\/html\b/i.test
 
 /** What a part of Wharf lacks now, on a page for a person. @throws what is a fault, or goes to a program */
 function problemPage(thrown: unknown, user: ConsoleUser, c: ConsoleContext): Response {
+  const error = problemFor(thrown, c);
+  return failurePage(<ProblemPage user={user} path={c.req.path} problem={error.forOperator} />, error);
+}
+
+/** The page that asks for a key again, with what became of a login. @throws what is a fault, or goes to a program */
+export function loginPage(thrown: unknown, c: ConsoleContext, to: string | undefined): Response {
+  if (isAboutKey(thrown)) return keyPage(thrown, { problem: 'This key is not one of a user of the console.', to });
+  const error = problemFor(thrown, c);
+  return failurePage(<KeyPage problem={error.message} to={to} />, error);
+}
+
+function failurePage(content: { toString(): string }, error: GatewayError): Response {
+  const retryAfter = retryAfterOf(error);
+  return consolePage(content, error.httpStatus, retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) });
+}
+
+/** @throws what a page for a person does not show */
+function problemFor(thrown: unknown, c: ConsoleContext): GatewayError {
   if (!isForPerson(c) || !(thrown instanceof GatewayError) || thrown.code === 'internal') throw thrown;
-  const retryAfter = retryAfterOf(thrown);
-  return consolePage(
-    <ProblemPage user={user} path={c.req.path} problem={thrown.forOperator} />,
-    thrown.httpStatus,
-    retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
-  );
+  return thrown;
+}
+
+function isAboutKey(thrown: unknown): thrown is GatewayError {
+  return thrown instanceof GatewayError && thrown.code.startsWith('console_');
 }
 
 /** To a person whose login has ended meanwhile. */
@@ -131,11 +148,8 @@ export function placeAfter(to: string | null): string {
 }
 
 /** The page that asks for a key, and says why. @throws what is not about that */
-export function keyPage(
-  thrown: unknown,
-  { problem, to }: { problem?: string; to?: string | undefined } = {},
-): Response {
-  if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('console_')) throw thrown;
+function keyPage(thrown: unknown, { problem, to }: { problem?: string; to?: string | undefined } = {}): Response {
+  if (!isAboutKey(thrown)) throw thrown;
   const isLocked = thrown.code === 'console_tries';
   const said = isLocked ? `Too many wrong keys. Try again in ${thrown.facts.retryAfter} s.` : problem;
   const headers = isLocked ? { 'retry-after': String(thrown.facts.retryAfter) } : undefined;

@@ -14,7 +14,14 @@ import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
 import { takesText } from '../origin/browser-request.js';
 import { type BodyWatch, requestText } from '../short-body.js';
-import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, keyPage, placeAfter } from './console-access.js';
+import {
+  ConsoleAccess,
+  type ConsoleContext,
+  type ConsoleEnv,
+  isVisit,
+  loginPage,
+  placeAfter,
+} from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
 import { type TryDeps, tryRoutes } from './console-try.js';
 
@@ -134,12 +141,13 @@ function loggingIn(logins: ConsoleLogins, watch: BodyWatch): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   app.get('/login', () => consolePage(<KeyPage />));
   app.post('/login', async (c) => {
-    const form = await formOf(c, UNKNOWN.principal, watch);
-    const to = placeAfter(form.get('to'));
+    let to: string | undefined;
     try {
+      const form = await formOf(c, UNKNOWN.principal, watch);
+      to = placeAfter(form.get('to'));
       return moved(to, await logins.logIn(form.get('key') ?? '', c.env.incoming.socket.remoteAddress ?? ''));
     } catch (error) {
-      return keyPage(error, { problem: 'This key is not one of a user of the console.', to });
+      return loginPage(error, c, to);
     }
   });
   app.post('/logout', () => moved('/login', NO_COOKIE));
