@@ -43,6 +43,8 @@ interface ShortBody {
   most: number;
   /** Why a longer one is refused. */
   reason: string;
+  /** Ends it with the signal's reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -73,7 +75,7 @@ function tooLong({ reason }: ShortBody): GatewayError {
 
 async function readIn<T>(
   incoming: IncomingMessage,
-  { principal }: ShortBody,
+  { principal, signal = new AbortController().signal }: ShortBody,
   { limits, timeouts }: BodyWatch,
   read: (bytes: AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T> {
@@ -82,7 +84,7 @@ async function readIn<T>(
     owner,
     ahead: new ReadAhead(UNCOUNTED, owner),
     paceOf: (tooSlow) => bodyPace(incoming, { limits, timeouts }, tooSlow),
-    signal: new AbortController().signal,
+    signal,
   });
   try {
     return await read(bytes);

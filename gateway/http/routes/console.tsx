@@ -10,6 +10,7 @@ import { type ConsoleLogins, NO_COOKIE } from '../console/console-logins.js';
 import { type ConsoleSources, MAX_SESSIONS, overviewOf, serversOf, sessionsOf } from '../console/facts.js';
 import { FILE_ACTIONS, type FileAction, FilesPage } from '../console/files-page.js';
 import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js';
+import { LoginForms } from '../console/login-forms.js';
 import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
 import { takesText } from '../origin/browser-request.js';
@@ -139,13 +140,15 @@ function changes(access: ConsoleAccess, sources: ConsoleSources, { trials, form:
 
 function loggingIn(logins: ConsoleLogins, watch: BodyWatch): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
+  const forms = new LoginForms();
   app.get('/login', () => consolePage(<KeyPage />));
   app.post('/login', async (c) => {
+    const { remoteAddress = '' } = c.env.incoming.socket;
     let to: string | undefined;
     try {
-      const form = await formOf(c, UNKNOWN.principal, watch);
+      const form = await forms.read(remoteAddress, (signal) => formOf(c, UNKNOWN.principal, watch, signal));
       to = placeAfter(form.get('to'));
-      return moved(to, await logins.logIn(form.get('key') ?? '', c.env.incoming.socket.remoteAddress ?? ''));
+      return moved(to, await logins.logIn(form.get('key') ?? '', remoteAddress));
     } catch (error) {
       return loginPage(error, c, to);
     }
@@ -202,7 +205,12 @@ function moved(location: string, cookie?: string): Response {
 }
 
 /** @param sender whose form it is. @throws GatewayError `request_invalid`, and those of a body that comes too slowly */
-async function formOf({ env }: ConsoleContext, sender: string, watch: BodyWatch): Promise<URLSearchParams> {
-  const form = { principal: sender, most: MAX_FORM, reason: 'the form is too long' };
+async function formOf(
+  { env }: ConsoleContext,
+  sender: string,
+  watch: BodyWatch,
+  signal?: AbortSignal,
+): Promise<URLSearchParams> {
+  const form = { principal: sender, most: MAX_FORM, reason: 'the form is too long', signal };
   return new URLSearchParams(await requestText(env.incoming, form, watch));
 }

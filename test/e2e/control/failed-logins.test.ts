@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { RawSocket } from '../../helpers/raw-socket.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 let wharf: Wharf;
@@ -42,5 +43,34 @@ it('a login that stops on its way is a page for a person too', async () => {
   const answer = await socket.until(/<\/html>/);
   expect(answer).toMatch(/^HTTP\/1\.1 504 /);
   expect(answer).toContain('5 of the 100 bytes');
-  socket.reset();
+  await socket.toEnd();
+});
+
+it('half logins leave the admin port to others, and are given up for further ones', async () => {
+  const patient = await startWharf({
+    servers: { absent: { url: 'http://127.0.0.1:9' } },
+    config: { console: { users: [{ name: 'ann', hash: keyHash('ann-0123456789') }] } },
+  });
+  const sockets: RawSocket[] = [];
+  try {
+    for (let count = 0; count < 110; count++) {
+      const socket = await RawSocket.open(Number(new URL(patient.adminUrl).port));
+      sockets.push(socket);
+      socket.head('POST /login', { ...FORM, Accept: BROWSER, 'Content-Length': 100 });
+      socket.send('key=a');
+    }
+    const heard = () => Promise.all(sockets.map((socket) => socket.until(/^/)));
+    await until(async () => (await heard()).filter((answer) => answer.startsWith('HTTP/1.1 503 ')).length === 90);
+    await until(async () => (await fetch(`${patient.adminUrl}/healthz`)).status === 200);
+    const whole = await fetch(`${patient.adminUrl}/login`, {
+      method: 'POST',
+      headers: FORM,
+      body: 'key=ann-0123456789',
+      redirect: 'manual',
+    });
+    expect(whole.status).toBe(303);
+  } finally {
+    await patient.stop();
+    await Promise.all(sockets.map((socket) => socket.toEnd()));
+  }
 });
