@@ -64,6 +64,49 @@ describe('a configured argument that the schema of its tool does not name is sho
         $defs: { open },
       },
     ],
+    [
+      'as what the schema says of all other members',
+      'bytes',
+      { type: 'object', properties: { name: text }, additionalProperties: { type: 'string', description: 'Any.' } },
+      {
+        type: 'object',
+        properties: { name: text, bytes: { type: 'string', description: 'Any.' } },
+        additionalProperties: { type: 'string', description: 'Any.' },
+      },
+    ],
+    [
+      'in a record of zod',
+      'bytes',
+      { type: 'object', propertyNames: { type: 'string' }, additionalProperties: text },
+      {
+        type: 'object',
+        propertyNames: { type: 'string' },
+        additionalProperties: text,
+        properties: { bytes: text },
+      },
+    ],
+    [
+      'with what is left open in that',
+      'all.one.bytes',
+      { type: 'object', properties: { all: { type: 'object', additionalProperties: { type: 'object' } } } },
+      {
+        type: 'object',
+        properties: {
+          all: { type: 'object', additionalProperties: { type: 'object' }, properties: { one: FILE } },
+        },
+      },
+    ],
+    [
+      'in lists of that',
+      'some[]',
+      { type: 'object', additionalProperties: { $ref: '#/$defs/texts' }, $defs: { texts: { items: text } } },
+      {
+        type: 'object',
+        properties: { some: { $ref: '#/$defs/texts' } },
+        additionalProperties: { $ref: '#/$defs/texts' },
+        $defs: { texts: { items: text } },
+      },
+    ],
   ])('%s', (_where, path, schema, whole) => {
     expect(shown(path, schema)).toEqual(whole);
   });
@@ -74,6 +117,12 @@ describe('a configured argument that the schema of its tool does not name is sho
     ['other members are refused', 'bytes', { type: 'object', additionalProperties: false }],
     ['a name must be of a pattern', 'bytes', { ...open, propertyNames: { pattern: '^x' } }],
     ['another part may refuse it', 'body.bytes', { properties: { body: { allOf: [open, { maxProperties: 1 }] } } }],
+    ['what it says of others has no such place', 'a.bytes', { type: 'object', additionalProperties: text }],
+    [
+      'a name must be of a pattern, whatever it says of others',
+      'bytes',
+      { type: 'object', additionalProperties: text, propertyNames: { pattern: '^x' } },
+    ],
     ['the value is a text', 'name.bytes', open],
     ['the items are texts', 'all[].bytes', { properties: { all: { type: 'array', items: text } } }],
   ])('but not where %s', (_why, path, schema) => {
