@@ -38,6 +38,8 @@ export interface FileRecord {
   scan?: 'clean' | 'passed';
   /** Which of the resumable uploads of its link it was; absent of a file that came in another way. */
   upload?: string;
+  /** What the client of that upload has declared, which it may ask for again. */
+  metadata?: string;
   /** When an operator revoked it: it exists for none but operators. */
   revokedAt?: number;
   /** Since when it is held: it is neither swept nor removed. */
@@ -64,6 +66,7 @@ const FILE_RECORD: Shape<FileRecord> = {
   countedAt: 'number?',
   scan: 'text?',
   upload: 'text?',
+  metadata: 'text?',
   revokedAt: 'number?',
   heldAt: 'number?',
   shared: 'true?',

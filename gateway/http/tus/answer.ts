@@ -114,14 +114,12 @@ async function usable(deps: TusDeps, target: Target, incoming: IncomingMessage):
 async function headOf(deps: TusDeps, { ticket, upload }: Target, incoming: IncomingMessage) {
   try {
     const found = await deps.resumable.find(ticket, upload);
-    if ('record' in found)
-      return { ...position(found.record.size, found.record.size), ...handleIn(deps, found.record) };
+    if ('record' in found) {
+      const { size, metadata } = found.record;
+      return { ...position(size, size), ...declared(metadata), ...handleIn(deps, found.record) };
+    }
     const { offset, length, metadata, expiresAt } = found.noted.progress;
-    return {
-      ...position(offset, length),
-      ...(metadata !== undefined && { 'upload-metadata': metadata }),
-      ...expiry(expiresAt),
-    };
+    return { ...position(offset, length), ...declared(metadata), ...expiry(expiresAt) };
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'link_unknown') deps.refused(error, incoming);
     throw error;
@@ -209,6 +207,10 @@ function appended(deps: TusDeps, { offset, record }: AppendResult, expiresAt: nu
 
 function position(offset: number, length: number): Record<string, string> {
   return { 'upload-offset': String(offset), 'upload-length': String(length) };
+}
+
+function declared(metadata: string | undefined): Record<string, string> {
+  return metadata === undefined ? {} : { 'upload-metadata': metadata };
 }
 
 function handleIn({ library }: TusDeps, record: FileRecord): Record<string, string> {

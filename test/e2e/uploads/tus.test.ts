@@ -90,8 +90,8 @@ describe.each(STORES)('uploads by tus into %s', (stores) => {
       expect(head.headers.get('upload-length')).toBe(String(bytes.length));
       expect(head.headers.get('cache-control')).toBe('no-store');
       expect(await server.digestOf(uri)).toBe(offset === bytes.length ? sha256Url(bytes) : undefined);
+      expect(head.headers.get('upload-metadata')).toBe(metadata);
       if (offset < bytes.length) {
-        expect(head.headers.get('upload-metadata')).toBe(metadata);
         expect(Date.parse(answer.headers.get('upload-expires') as string)).toBeGreaterThan(Date.now());
       } else expect(answer.headers.get('wharf-file-uri')).toBe(uri);
     }

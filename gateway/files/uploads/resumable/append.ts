@@ -268,7 +268,7 @@ export class Append {
     const { library, notes, clock, log } = this.#deps;
     const { fileId, expiresAt } = this.#admission;
     const scan = await this.#scan(key, draft.digest);
-    const { length: size, id: upload, createdAt: countedAt } = this.#progress;
+    const { length: size, id: upload, createdAt: countedAt, metadata } = this.#progress;
     const record = {
       ...draft,
       id: fileId,
@@ -277,6 +277,7 @@ export class Append {
       upload,
       createdAt: clock.now(),
       countedAt,
+      ...(metadata !== undefined && { metadata }),
       ...(scan && { scan }),
     };
     // If this throws, the record may still have been made: the sweeper then judges the object.
