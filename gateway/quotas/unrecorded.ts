@@ -36,6 +36,10 @@ interface Waiting {
 }
 
 interface Retry {
+  /** When its lease was last certain. */
+  leasedAt: number;
+  /** The file has its record. */
+  isSure: boolean;
   /** The file will have no record. */
   isOver: boolean;
   ended: Promise<void>;
@@ -138,29 +142,36 @@ export class Unrecorded {
     await this.#deps.tally(file.principal, [this.#deps.counted(file)]);
   }
 
-  #later(file: Counting, how: { leasedAt: number; isSure: boolean }): void {
+  #later(file: Counting, { leasedAt, isSure }: Pick<Retry, 'leasedAt' | 'isSure'>): void {
+    const running = this.#retries.get(file.key);
+    if (running) {
+      // a second try beside it would go on when it is over, and count the file again
+      running.leasedAt = Math.max(running.leasedAt, leasedAt);
+      running.isSure ||= isSure;
+      return;
+    }
     if (this.#retries.size >= MOST_RETRIES) {
       this.#deps.log.warn({ id: file.id }, 'a stored file could not be counted');
       return;
     }
-    const retry: Retry = { isOver: false, ended: Promise.resolve() };
+    const retry: Retry = { leasedAt, isSure, isOver: false, ended: Promise.resolve() };
     this.#retries.set(file.key, retry);
-    retry.ended = this.#retry(file, how, retry).finally(() => this.#retries.delete(file.key));
+    retry.ended = this.#retry(file, retry).finally(() => this.#retries.delete(file.key));
   }
 
-  async #retry(file: Counting, how: { leasedAt: number; isSure: boolean }, retry: Retry): Promise<void> {
+  async #retry(file: Counting, retry: Retry): Promise<void> {
     const { clock, log, state } = this.#deps;
-    for (let isSure = how.isSure; ; ) {
+    for (;;) {
       await new Promise<void>((resolve) => {
         setTimeout(resolve, RETRY_MS).unref();
       });
       if (retry.isOver) return;
-      const waited = clock.now() - how.leasedAt;
+      const waited = clock.now() - retry.leasedAt;
       try {
-        if (!isSure) {
+        if (!retry.isSure) {
           if (recordIn(await state.read(recordKey(file.id)))?.key !== file.key) return await this.gone(file);
           this.forget(file.key);
-          isSure = true;
+          retry.isSure = true;
         }
         // without a lease that would not have ended by itself, it has been counted, and the answer was lost
         if (!(await this.#move(file)) && waited >= LEASE_MS) await this.#count(file);

@@ -45,8 +45,12 @@ export class LineOutput {
 
   async line(bytes: Buffer): Promise<void> {
     const release = await this.turn();
-    await this.write(Buffer.concat([bytes, NEWLINE]));
-    release();
+    try {
+      await this.write(Buffer.concat([bytes, NEWLINE]));
+    } finally {
+      // what follows must not wait for a line that failed
+      release();
+    }
   }
 
   /** Resolves when everything written has been sent. */

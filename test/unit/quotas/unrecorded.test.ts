@@ -5,6 +5,7 @@ import { GatewayError } from '../../../gateway/errors.js';
 import type { FileRecord } from '../../../gateway/files/file.js';
 import { Allowances, nameFor } from '../../../gateway/quotas/allowances.js';
 import { StoredQuotas } from '../../../gateway/quotas/stored.js';
+import { Unrecorded } from '../../../gateway/quotas/unrecorded.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const MINUTE = 60_000;
@@ -180,4 +181,41 @@ describe('a file that is stored and has no record', () => {
     quotas.unsure(record);
     expect(warned).toEqual([[{ id: record.id }, 'a stored file could not be counted']]);
   });
+});
+
+it('a file whose count is tried again is not tried twice at a time, and is over at once', async () => {
+  jest.useFakeTimers();
+  const file = { id: 'f_1', key: 'f/f_1', principal: 'ada', size: MIB, createdAt: 0 };
+  const record = { ...file, name: 'a', mimeType: 'text/plain', digest: 'd' };
+  let tries = 0;
+  let isAway = true;
+  const unrecorded = new Unrecorded({
+    state: { read: async () => JSON.stringify(record) },
+    clock: { now: () => Date.now() },
+    log: silentLog,
+    counted: () => ({ part: 'day', by: MIB, ttlMs: DAY }),
+    tally: async () => {
+      tries += 1;
+      if (isAway) throw new GatewayError('state_unavailable');
+      return { isWithin: true, total: MIB };
+    },
+  });
+  unrecorded.unsure(file);
+  await unrecorded.recorded(file);
+  tries = 0;
+  await jest.advanceTimersByTimeAsync(5000);
+  expect(tries).toBe(5);
+  let isSettled = false;
+  const settled = unrecorded.settled(file.key).then(() => {
+    isSettled = true;
+  });
+  await jest.advanceTimersByTimeAsync(1000);
+  expect(isSettled).toBe(false);
+  isAway = false;
+  await unrecorded.gone(file);
+  tries = 0;
+  await jest.advanceTimersByTimeAsync(5000);
+  await settled;
+  expect(tries).toBe(0);
+  jest.useRealTimers();
 });
