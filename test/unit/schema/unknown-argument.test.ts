@@ -83,6 +83,13 @@ describe('an argument that a tool does not have', () => {
     expect(knownInstead(path, all)).toBeUndefined();
   });
 
+  it('is told with at most fifty of those that it has, and a hundred characters of each', () => {
+    const names = Array.from({ length: 60 }, (_, index) => `${index}`.padStart(2, '0').padEnd(120, 'x'));
+    const schema = { type: 'object', properties: Object.fromEntries(names.map((name) => [`n${name}`, text])) };
+    const known = knownInstead('y', schema);
+    expect(known).toEqual(names.slice(0, 50).map((name) => `n${name}`.slice(0, 100)));
+  });
+
   it.each<[string, JsonObject, string[] | undefined]>([
     ['names no argument', { type: 'object' }, undefined],
     ['takes none', { type: 'object', properties: {} }, []],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { FILLED_WITH_NAME } from '../../../gateway/policy/file-words.js';
 import type { JsonObject } from '../../../gateway/ports/json.js';
 import { withNameCompanions } from '../../../gateway/tools/companions.js';
 import { requiredOf } from '../../../gateway/tools/required.js';
@@ -33,6 +34,19 @@ describe('the argument for the name of a file', () => {
   it('is the first of several in the order of the tool', () => {
     expect(namesIn({ photo: TEXT, photo_filename: TEXT, photo_name: TEXT }, 'photo')).toEqual(['photo_filename']);
     expect(namesIn({ photo: TEXT, photo_name: TEXT, photo_filename: TEXT }, 'photo')).toEqual(['photo_name']);
+  });
+
+  it('is beside a single file the only one whose description says that it is filled with a name', () => {
+    const told = { type: 'string', description: `The title. ${FILLED_WITH_NAME}` };
+    expect(namesIn({ photo: TEXT, title: told }, 'photo')).toEqual(['title']);
+    expect(namesIn({ photo: TEXT, filename: TEXT, title: told }, 'photo')).toEqual(['title']);
+    expect(namesIn({ photo: TEXT, title: told, label: told }, 'photo')).toEqual([undefined]);
+    expect(namesIn({ photo: TEXT, title: { ...told, description: `${FILLED_WITH_NAME} Or not.` } }, 'photo')).toEqual([
+      undefined,
+    ]);
+    expect(namesIn({ photo: TEXT, title: { ...told, enum: ['a'] } }, 'photo')).toEqual([undefined]);
+    expect(namesIn({ photo: TEXT, scan: TEXT, title: told }, 'photo', 'scan')).toEqual([undefined, undefined]);
+    expect(namesIn({ photo: TEXT, title: { ...told, type: 'array', items: TEXT } }, 'photo')).toEqual([undefined]);
   });
 
   it('takes any text', () => {
