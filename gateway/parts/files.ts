@@ -145,5 +145,10 @@ function uploadParts(
   const resumable =
     writes &&
     new ResumableUploads({ ...common, uploadLinks, notes, tickets, log, writes, settings: { retentionMs, uploadMs } });
-  return { uploads, uploadLinks, resumable, several: new SeveralUploads({ uploadLinks, library, tickets, notes }) };
+  return {
+    uploads,
+    uploadLinks,
+    resumable,
+    several: new SeveralUploads({ uploadLinks, library, tickets, notes, uploads }),
+  };
 }

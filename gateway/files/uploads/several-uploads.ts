@@ -6,6 +6,7 @@ import type { ProgressNotes } from '../tickets/progress.js';
 import { checkSeveral, severalRefused } from '../tickets/several.js';
 import { placeTicket, type Tickets } from '../tickets/ticket.js';
 import type { UploadIntent } from '../tickets/upload-intent.js';
+import type { Uploads } from './upload.js';
 import type { Admission, UploadLinks } from './upload-links.js';
 import { uploadDone } from './uploaded.js';
 
@@ -14,6 +15,7 @@ interface SeveralUploadsDeps {
   library: Library;
   tickets: Tickets;
   notes: Pick<ProgressNotes, 'find'>;
+  uploads: Pick<Uploads, 'isReceiving'>;
 }
 
 /** Place of one file in a bundle, with a ticket of its own. */
@@ -116,9 +118,10 @@ export class SeveralUploads {
     return chosen;
   }
 
-  /** Nothing has come, and nothing is on its way that would go on. */
+  /** Nothing has come, and nothing is on its way. Of what comes in one request no other replica knows. */
   async #isFree(file: string): Promise<boolean> {
-    const { library, notes } = this.#deps;
+    const { library, notes, uploads } = this.#deps;
+    if (uploads.isReceiving(file)) return false;
     return (await library.find(file)) === undefined && (await notes.find(file)) === undefined;
   }
 }

@@ -63,6 +63,11 @@ export class Uploads {
     this.#deps = deps;
   }
 
+  /** Whether bytes of a future file are on their way to this process. */
+  isReceiving(fileId: string): boolean {
+    return this.#tries.has(fileId);
+  }
+
   /**
    * Stores one file. Nothing is reserved while its bytes arrive, so a failed attempt leaves the ticket as it was. Of
    * concurrent successful attempts the first to make the record keeps its bytes; the others' are removed.

@@ -283,6 +283,31 @@ describe('a link for several files', () => {
     expect(await fate()).toBe('open');
   });
 
+  it('gives up no place whose file is on its way, also in one request', async () => {
+    const { lab, add, given, finish } = await begin();
+    const [one, two, three] = [await add(), await add(), await add()];
+    const gates = [one, three].map(({ ticket }) => {
+      let open = () => {};
+      const gate = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      async function* bytes() {
+        yield Buffer.from('a');
+        await gate;
+      }
+      return { open, sent: lab.send(ticket, bytes()) };
+    });
+    await until(() => lab.uploads.isReceiving(one.id) && lab.uploads.isReceiving(three.id));
+    // the place in the middle is the only one at which nothing has begun
+    const other = await add();
+    await lab.send(other.ticket, Buffer.from('b'));
+    await expect(add()).rejects.toEqual(reason('tooManyFiles'));
+    for (const { open } of gates) open();
+    await Promise.all(gates.map(({ sent }) => sent));
+    expect(await finish()).toEqual([one.id, three.id, other.id]);
+    expect(await given()).not.toContain(two.id);
+  });
+
   it('makes only so many places, however many are given up, because each is remembered', async () => {
     const { lab, add, put, finish } = await begin();
     await put('1');
