@@ -11,6 +11,9 @@ import { TOGETHER as REMOVED_TOGETHER, together } from '../retention/together.js
 /** Most files of which one request reads the records: a page may be shorter than asked for, and names the next. */
 const MOST_READ = 1000;
 
+/** Most such pages that a search looks at for a person, who would have to ask for each. */
+const MOST_PAGES = 10;
+
 /** Records read at one time. */
 const TOGETHER = 32;
 
@@ -84,6 +87,14 @@ export class FileControl {
     }
     const last = ids.at(-1);
     return isEnd || last === undefined ? { files } : { files, next: last };
+  }
+
+  /** As `list`, but passes over pages without a file, as far as one request may look. */
+  async search(filter: FileFilter, { after, limit }: { after?: string; limit: number }): Promise<FilePage> {
+    let found = await this.list(filter, { ...(after !== undefined && { after }), limit });
+    for (let page = 1; page < MOST_PAGES && found.files.length === 0 && found.next !== undefined; page++)
+      found = await this.list(filter, { after: found.next, limit });
+    return found;
   }
 
   /** The record of a file, also of a revoked file; undefined when there is no such file. */

@@ -66,7 +66,7 @@ export interface ConsoleSources {
   /** @param actor who ends it, for the audit log */
   endSession: (session: Session, actor: string) => Promise<void>;
   lately: () => readonly RefusedExchange[];
-  files: Pick<FileControl, 'list' | 'change' | 'remove'>;
+  files: Pick<FileControl, 'search' | 'change' | 'remove'>;
   /** The audit log, as far as this process can read it. */
   audit: Pick<Audit, 'name' | 'newest'>;
   config: () => readonly Setting[];

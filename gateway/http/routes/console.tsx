@@ -192,7 +192,7 @@ function filesFor({ files }: ConsoleSources, { filter, after }: Search) {
   const { digest } = filter;
   // what is not a digest finds nothing
   const meant = digest === undefined ? filter : { ...filter, digest: digestIn(digest) ?? digest };
-  return files.list(meant, { after, limit: ON_PAGE });
+  return files.search(meant, { after, limit: ON_PAGE });
 }
 
 function queryOf({ filter, after }: Search): string {

@@ -59,6 +59,36 @@ describe('a held file', () => {
   });
 });
 
+describe('a search for files', () => {
+  it('passes over pages without one, ten at a time, and goes on where it was', async () => {
+    const { control: _, record, deps } = await stored();
+    const id = (at: number) => `f_${String(at).padStart(22, '0')}`;
+    let looks = 0;
+    const objects = {
+      ...deps.objects,
+      keysAfter: async (_: string, after: string, most: number) => {
+        looks += 1;
+        const first = Number(/\d{22}/.exec(after)?.[0] ?? -1) + 1;
+        return Array.from({ length: Math.min(most, 25_000 - first) }, (_, index) => `f/${id(first + index)}/0`);
+      },
+    };
+    const state = {
+      ...deps.state,
+      read: async (key: string) =>
+        JSON.stringify({ ...record, id: key.slice(5), principal: key.endsWith('20500') ? 'bob' : 'ann' }),
+    };
+    const audit = { record: () => undefined };
+    const control = new FileControl({ ...deps, objects, state, audit });
+    const [first, second] = [await control.search({ principal: 'bob' }, { limit: 5 }), looks];
+    expect([first, second]).toEqual([{ files: [], next: id(9999) }, 10]);
+    const next = await control.search({ principal: 'bob' }, { after: first.next ?? '', limit: 5 });
+    expect(next).toEqual({ files: [], next: id(19_999) });
+    const found = await control.search({ principal: 'bob' }, { after: next.next ?? '', limit: 5 });
+    expect([found.files.map((file) => file.id), found.next]).toEqual([[id(20_500)], id(20_999)]);
+    expect(await control.search({ principal: 'eve' }, { after: id(20_999), limit: 5 })).toEqual({ files: [] });
+  });
+});
+
 describe('all files of a principal', () => {
   it('are removed in one pass over the store, because each page may cost as much as all of it; held ones stay', async () => {
     const { uploads, uploadLinks, control, record, deps, keys, time } = await stored();
