@@ -143,6 +143,11 @@ export const ERRORS_OF_LACK = {
     jsonRpc: INTERNAL,
     text: () => 'Wharf has no file descriptors left. Try again later.',
   },
+  installation_changed: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: () => 'An installed file of Wharf is gone, as after an upgrade. Its operator has to restart Wharf.',
+  },
   store_unavailable: {
     http: 503,
     jsonRpc: INTERNAL,

@@ -46,6 +46,13 @@ export function descriptorsExhausted(error: unknown, cause = error): GatewayErro
   return isSo ? new GatewayError('descriptors_exhausted', {}, cause) : undefined;
 }
 
+/** The real error where a module of Wharf itself is gone when it is first needed. Undefined for any other error. */
+export function installationChanged(error: unknown): GatewayError | undefined {
+  return Object(error).code === 'ERR_MODULE_NOT_FOUND'
+    ? new GatewayError('installation_changed', {}, error)
+    : undefined;
+}
+
 /**
  * What to do about a certificate that was refused; undefined for any other error. Node itself proposes an option of `node`, which
  * an operator of Wharf does not start.

@@ -66,6 +66,10 @@ export const OF_LACK = {
     todo: 'Try again. An operator can raise `limits.sockets` and the file descriptors of the process (`ulimit -n`).',
     facts: { allowed: 10_000 },
   },
+  installation_changed: {
+    why: 'A package manager has replaced or removed the files of a Wharf that runs, and it has not loaded yet what this request needs: the pages, the links of files, or the admin port.',
+    todo: 'Restart Wharf; until then messages of MCP go on. If it is so after the restart too, install it again: the log names the file.',
+  },
   descriptors_exhausted: {
     why: 'The system gives the process no more file descriptors.',
     todo: 'Raise `ulimit -n` (`LimitNOFILE` in systemd), or lower `limits.sockets` and `limits.processes`.',

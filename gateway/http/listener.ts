@@ -9,7 +9,7 @@ import http, {
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { breathe } from '../budget/turn.js';
-import { descriptorsExhausted } from '../errors/system.js';
+import { descriptorsExhausted, installationChanged } from '../errors/system.js';
 import { asGatewayError, GatewayError } from '../errors.js';
 import { UNKNOWN } from '../identity/identities.js';
 import { errorAnswer } from '../mcp/error-response.js';
@@ -347,7 +347,7 @@ function lateApp({
       },
       (error: unknown) => {
         loading = undefined;
-        const known = descriptorsExhausted(error) ?? asGatewayError(error);
+        const known = descriptorsExhausted(error) ?? installationChanged(error) ?? asGatewayError(error);
         refused(known, request);
         refuse(response, known);
         discardRest(request);

@@ -46,7 +46,7 @@ export class Refusals {
       address: socket.remoteAddress,
       ...(typeof facts.reason === 'string' && { reason: facts.reason }),
       // no other line says what has failed: a file that is missing from the package, for example
-      ...(code === 'internal' && { err: cause }),
+      ...((code === 'internal' || code === 'installation_changed') && { err: cause }),
       ...leftOut,
     };
     log.warn(fields, 'refused');

@@ -9,6 +9,7 @@ afterEach(() => close());
 describe('a program of a port that cannot be loaded', () => {
   it.each([
     ['EMFILE', 503, 'descriptors_exhausted'],
+    ['ERR_MODULE_NOT_FOUND', 503, 'installation_changed'],
     ['ENOENT', 500, 'internal'],
   ])(
     'for %s is told, to the operator as well, and loaded again with the next request',
