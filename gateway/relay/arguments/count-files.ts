@@ -3,7 +3,7 @@ import { valueAt } from '../../json/value.js';
 import { countText } from '../../policy/amounts.js';
 import { EACH, PathKeys } from '../../schema/argument-path.js';
 import { calledAs } from '../tools/lifted-arguments.js';
-import { type Call, lifts, type Post } from './post.js';
+import { type Call, lifts, nameIn, type Post } from './post.js';
 
 /** Refuses a call with more files than allowed, or fewer than the server takes, before one of them is opened. */
 export function countFiles(post: Post): Post {
@@ -18,9 +18,10 @@ export function countFiles(post: Post): Post {
 }
 
 /** @param before number of files in earlier calls of the same body */
-function refuseTooMany({ uses }: Call, before: number, { context }: Post): void {
+function refuseTooMany(call: Call, before: number, { context }: Post): void {
+  const { uses } = call;
   const { files, filesPerArgument } = context.deps.limits;
-  const called = (one: Call['uses'][number], path = one.path) => calledAs(one.slot, path, lifts(context));
+  const called = ({ slot, path: own }: Call['uses'][number], path = own) => nameIn(call, { slot, path }, context);
   const orMore = uses.length > files ? ' or more' : '';
   const refused = (argument: string, text: string, passed: { limit: string; allowed: number; actual: number }) =>
     new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text, ...passed });

@@ -7,7 +7,6 @@ import { joinPath } from '../../schema/argument-path.js';
 import { slotsOf } from '../../tools/slots.js';
 import { calledName, type PendingRequest } from '../pending-request.js';
 import { type SlotUse, type Stray, strayIn, valuesIn } from '../tools/file-slots.js';
-import { calledAs } from '../tools/lifted-arguments.js';
 import { readerOf } from '../tools/reader.js';
 import { viewOf } from '../upstream/view.js';
 import { argumentsOf } from './heavy-arguments.js';
@@ -17,7 +16,7 @@ import {
   argumentsAt,
   type Call,
   type FileUse,
-  lifts,
+  nameIn,
   ownerOf,
   type Post,
   type PostContext,
@@ -87,7 +86,8 @@ export async function findFiles(post: Post): Promise<Post> {
 }
 
 /** Stops after one file too many, because each would need a look-up in the state store. */
-async function filesIn({ args, slots }: Call, context: PostContext): Promise<FileUse[]> {
+async function filesIn(call: Call, context: PostContext): Promise<FileUse[]> {
+  const { args, slots } = call;
   const { client, deps } = context;
   const reader = readerOf(client, deps.dialects);
   const files: FileUse[] = [];
@@ -97,7 +97,7 @@ async function filesIn({ args, slots }: Call, context: PostContext): Promise<Fil
   for (const slot of slots) {
     const pause = breathe(ownerOf(context));
     if (pause) await pause;
-    if (isJudged) for (const stray of strayIn(args, slot)) refuseHidden(slot, stray, context);
+    if (isJudged) for (const stray of strayIn(args, slot)) refuseHidden(call, { slot, ...stray }, context);
     for (const use of valuesIn(args, slot)) {
       const reading = readingOf(use, context);
       const passes = reading?.kind === 'remote' && reader.passes.has(slot.declaredBy);
@@ -105,8 +105,8 @@ async function filesIn({ args, slots }: Call, context: PostContext): Promise<Fil
       const isText =
         reading !== undefined && slot.takesText === true && (await isOtherText(use.value, reading, context));
       if (!reading || isText || (passes && passing <= deps.limits.files && !(await isOwnLink(reading.url, context)))) {
-        if (isJudged && typeof use.value === 'object') refuseHidden(slot, use, context);
-        refuseOtherType(use, context);
+        if (isJudged && typeof use.value === 'object') refuseHidden(call, use, context);
+        refuseOtherType(call, use, context);
         continue;
       }
       files.push({ ...use, reading });
@@ -141,11 +141,12 @@ async function isOtherText(value: JsonValue, reading: ArgumentReading, { deps }:
 }
 
 /** Refuses a value that is neither a file nor of another type that the server takes. Text is judged when it is read. */
-function refuseOtherType({ slot, path, value, wrap }: SlotUse, context: PostContext): void {
+function refuseOtherType(call: Call, use: SlotUse, context: PostContext): void {
+  const { slot, value, wrap } = use;
   const type = Array.isArray(value) ? 'array' : typeof value;
   if (wrap || type === 'string' || !slot.types || slot.types.has(type)) return;
   if (type === 'number' && slot.types.has('integer')) return;
-  const argument = calledAs(slot, path, lifts(context));
+  const argument = nameIn(call, use, context);
   const kind = /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
   const text = `Argument '${argument}' is ${kind}, and takes a file: pass a file handle (mcp-file://…).`;
   throw new GatewayError('file_refused', { reason: 'malformedUri', argument, text });
@@ -156,12 +157,13 @@ function refuseOtherType({ slot, path, value, wrap }: SlotUse, context: PostCont
  * it, or a list of one for the one, would get the file all the same.
  */
 function refuseHidden(
-  slot: SlotUse['slot'],
-  { path, value, isDoubtful = false }: Pick<SlotUse, 'path' | 'value'> & Partial<Stray>,
+  call: Call,
+  use: Pick<SlotUse, 'slot' | 'path' | 'value'> & Partial<Stray>,
   context: PostContext,
 ): void {
+  const { slot, value, isDoubtful = false } = use;
   if (!mayHideFiles(value)) return;
-  const argument = calledAs(slot, path, lifts(context));
+  const argument = nameIn(call, use, context);
   const text = isDoubtful
     ? `Argument '${argument}' may hold a file, and Wharf cannot tell whether the patterns of the tool's schema mean it, ` +
       'so that rules about files cannot be kept. Pass fewer members, with shorter names.'

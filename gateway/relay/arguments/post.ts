@@ -10,6 +10,7 @@ import type { Owner } from '../../ports/owner.js';
 import type { ToolFacts, ToolSlot } from '../../tools/tool.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { SlotUse } from '../tools/file-slots.js';
+import { calledAs } from '../tools/lifted-arguments.js';
 import { type MostInSlot, maxSizeOf, mostTogether } from '../tools/max-size.js';
 import { readerOf } from '../tools/reader.js';
 import { viewOf } from '../upstream/view.js';
@@ -96,6 +97,15 @@ export function argumentsAt({ base }: PendingRequest): JsonPath {
 /** True when the client has other names for nested arguments. */
 export function lifts({ client, deps }: Pick<PostContext, 'client' | 'deps'>): boolean {
   return readerOf(client, deps.dialects).lifts;
+}
+
+/** The client's name for the value at a path of a call, for refusals. */
+export function nameIn(
+  { cameAt }: Pick<Call, 'cameAt'>,
+  { slot, path }: Pick<SlotUse, 'slot' | 'path'>,
+  context: Pick<PostContext, 'client' | 'deps'>,
+): string {
+  return calledAs(slot, cameAt?.(path) ?? path, lifts(context));
 }
 
 /** A tool's declaration, requested from the server if it is not known yet. */

@@ -6,7 +6,7 @@ import { contrast } from '../../policy/amounts.js';
 import type { OutgoingMessage } from '../../ports/upstream.js';
 import { plainText } from '../../wire/json/plain-text.js';
 import type { PendingRequest } from '../pending-request.js';
-import { calledAs, writtenAt } from '../tools/lifted-arguments.js';
+import { writtenAt } from '../tools/lifted-arguments.js';
 import { declareAbilities, PROGRESS_TOKEN, putBackLifted, renameRequest, renameTools } from './around-calls.js';
 import { countFiles } from './count-files.js';
 import { Deliveries } from './deliveries.js';
@@ -17,7 +17,7 @@ import { refuseMissing } from './missing-files.js';
 import { openBundles } from './open-bundles.js';
 import { outgoing } from './outgoing-message.js';
 import { keepOwnSubscriptions } from './own-subscriptions.js';
-import { type HandedOver, lifts, ownerOf, type Post, type PostContext, type Stage, splits } from './post.js';
+import { type HandedOver, lifts, nameIn, ownerOf, type Post, type PostContext, type Stage, splits } from './post.js';
 import { writeFiles } from './write-files.js';
 
 /**
@@ -144,7 +144,7 @@ function partsOf(post: Post): readonly Range[] {
 function refuseLongCall(actual: number, calls: Post['calls'], context: PostContext): void {
   const { accepts: allowed, server } = context.deps;
   if (actual <= allowed) return;
-  const called = calls.flatMap(({ uses }) => uses.map(({ slot, path }) => calledAs(slot, path, lifts(context))));
+  const called = calls.flatMap((call) => call.uses.map((use) => nameIn(call, use, context)));
   const argument = called.join(', ');
   const sizes = contrast(allowed, actual);
   const text =

@@ -8,11 +8,10 @@ import type { Delivery, FileSlot } from '../../ports/file-slot.js';
 import type { ToolFacts } from '../../tools/tool.js';
 import { addAll } from '../../wire/add-all.js';
 import type { SlotUse } from '../tools/file-slots.js';
-import { calledAs } from '../tools/lifted-arguments.js';
 import { Companions } from './companions.js';
 import { asText } from './deliveries.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
-import { type Call, type FileUse, type HandedOver, lifts, type Post, rulesOf } from './post.js';
+import { type Call, type FileUse, type HandedOver, nameIn, type Post, rulesOf } from './post.js';
 
 /** A header repeats an argument (SEP-2243), but must not contain megabytes. */
 const MAX_HEADER_BYTES = 4096;
@@ -35,7 +34,8 @@ export async function writeFiles(post: Post): Promise<Post> {
   return { ...post, handed, headers };
 }
 
-async function writeCall({ name, base, args, uses, tool }: Call, post: Post): Promise<Handed> {
+async function writeCall(call: Call, post: Post): Promise<Handed> {
+  const { name, base, args, uses, tool } = call;
   const { context, edits } = post;
   const { deps, principal, identity: who, by, signal, hasParamHeaders } = context;
   const files = new IncomingFiles(deps.incoming, { principal, server: deps.server, who, by }, signal);
@@ -45,7 +45,7 @@ async function writeCall({ name, base, args, uses, tool }: Call, post: Post): Pr
   for (const use of uses) {
     const { slot, reading } = use;
     if (!edits.has([...base, ...use.path])) continue;
-    const argument = calledAs(slot, use.path, lifts(context));
+    const argument = nameIn(call, use, context);
     const rules = rulesOf(slot, { tool: name, argument }, context);
     const one = { argument, file: await files.open(reading, rules) };
     companions.add(use, one.file);

@@ -263,6 +263,16 @@ describe('the handle of several files', () => {
     }
   });
 
+  it('leaves what is beside it the place that the client has given it, in what is said of it', async () => {
+    const { required, call } = await offered();
+    const { uri } = required.file;
+    await uploadAll(required.human.url, BOTH);
+    for (const wrong of ['data:text/plain,x', '/etc/passwd']) {
+      const refused = await call([uri, wrong]);
+      expect([textOf(refused), refused?.isError]).toEqual([expect.stringContaining("'images[1]'"), true]);
+    }
+  });
+
   it('counts as many as it has, and is not the handle of one', async () => {
     const { client, required, call } = await offered();
     const { uri } = required.file;
