@@ -21,6 +21,9 @@ interface Wrong {
   keys: readonly string[] | undefined;
 }
 
+/** A value that is known to be wrong before it is parsed. */
+const wrongAt = (path: Path): Wrong => ({ path, keys: undefined });
+
 /** An item may be wrong by itself, or because of another one, as the second hash of one key is. */
 const MOST_ROUNDS = 3;
 
@@ -28,26 +31,32 @@ const MOST_ROUNDS = 3;
  * Parses a section. Where it has problems, parses what is left of it without unknown keys, wrong values and wrong items of
  * lists, so that rules about the rest are checked at once.
  * @param at path of the section
+ * @param lacking what of the whole config is not known
  */
-export function parsedAsFar(schema: z.ZodType, written: unknown, at: Path): AsFar {
+export function parsedAsFar(schema: z.ZodType, written: unknown, at: Path, lacking: readonly Path[]): AsFar {
   const result = schema.safeParse(written);
-  if (result.success) return { data: result.data, issues: [], unclear: new Set(), left: new Map() };
-  const issues = [...result.error.issues];
-  let rest = without(written, issues.map(wrongIn));
+  const unknown = lacking
+    .filter((path) => at.every((step, index) => path[index] === step))
+    .map((path) => wrongAt(path.slice(at.length)));
+  if (result.success && unknown.length === 0)
+    return { data: result.data, issues: [], unclear: new Set(), left: new Map() };
+  const issues = [...(result.error?.issues ?? [])];
+  const wrong = () => [...unknown, ...issues.map(wrongIn)];
+  let rest = without(written, wrong());
   let again = schema.safeParse(rest.value);
   for (let round = 1; round < MOST_ROUNDS && again.error; round++) {
     const { lists } = rest;
-    const told = new Set(issues.map(({ path }) => itemOf(path as Path)));
+    const told = new Set(wrong().map(({ path }) => itemOf(path)));
     // what else is missing now is what has been taken away
     const more = again.error.issues
       .map((issue) => ({ ...issue, path: [...asWritten(issue.path as Path, lists)] }))
       .filter(({ path }) => lists.has(formatPath(listOf(path) ?? [])) && !told.has(itemOf(path)));
     if (more.length === 0) break;
     issues.push(...more);
-    rest = without(written, issues.map(wrongIn));
+    rest = without(written, wrong());
     again = schema.safeParse(rest.value);
   }
-  const unclear = issues.map(wrongIn).filter(({ path, keys }) => keys === undefined && !listOf(path));
+  const unclear = wrong().filter(({ path, keys }) => keys === undefined && !listOf(path));
   return {
     data: again.success ? again.data : membersOf(schema, rest.value),
     issues: issues.map((issue) => ({ ...issue, path: [...at, ...issue.path] })),

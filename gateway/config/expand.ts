@@ -7,6 +7,8 @@ interface Expanded {
   /** Paths (as `formatPath` writes them) of the values that contain something from the environment. */
   fromEnvironment: ReadonlySet<string>;
   problems: ConfigProblem[];
+  /** Where the values are that lack a variable. */
+  lacking: readonly Path[];
 }
 
 /** Names that VS Code and Cursor replace in their own files. */
@@ -21,6 +23,7 @@ const MAX_DEPTH = 32;
  */
 export function expand(root: unknown, environment: Environment): Expanded {
   const problems: ConfigProblem[] = [];
+  const lacking: Path[] = [];
   const fromEnvironment = new Set<string>();
 
   function expandText(text: string, path: Path): string {
@@ -29,6 +32,7 @@ export function expand(root: unknown, environment: Environment): Expanded {
       const [, name, fallback] = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inner ?? '') ?? [];
       // a variable within a default would end at the first "}", and the rest would stay as it is
       if (closed === undefined || name === undefined || fallback?.includes('${')) {
+        lacking.push(path);
         problems.push(problem(path, notVariable(closed === undefined ? '' : (inner ?? ''))));
         return '';
       }
@@ -40,6 +44,7 @@ export function expand(root: unknown, environment: Environment): Expanded {
       const otherwise = OF_EDITORS.includes(name)
         ? 'only editors know it, so write the path'
         : `\${${name}:-default} gives a default`;
+      lacking.push(path);
       problems.push(problem(path, `needs the environment variable ${name}, which ${state}; ${otherwise}`));
       return '';
     });
@@ -62,7 +67,7 @@ export function expand(root: unknown, environment: Environment): Expanded {
     return result;
   }
 
-  return { value: walk(root, []), fromEnvironment, problems };
+  return { value: walk(root, []), fromEnvironment, problems, lacking };
 }
 
 /** @param inner what the braces hold; shown only in a spelling of hosts, since other text may be a secret */

@@ -41,25 +41,23 @@ type ParseResult = { ok: true; config: ParsedConfig } | { ok: false; problems: C
 export function parseConfig(file: object, adapters: AdapterList, environment: Environment): ParseResult {
   const { value: written, warnings, ...names } = withTodaysNames(file);
   const expanded = expand(written, environment);
-  let found = parseSections(expanded.value as Record<string, unknown>, adapters);
+  const { lacking } = expanded;
+  let found = parseSections(expanded.value as Record<string, unknown>, adapters, lacking);
   // A variable is always text. Where the schema wants a number or a boolean, text that spells one is accepted.
   if (convertExpanded(expanded.value, found.issues, expanded.fromEnvironment)) {
-    found = parseSections(expanded.value as Record<string, unknown>, adapters);
+    found = parseSections(expanded.value as Record<string, unknown>, adapters, lacking);
   }
   const knownKeys = knownKeysOf(adapters);
+  const across = crossCheck(found.parsed, namesOf(expanded.value));
   const inSections = [
     ...found.issues.flatMap((issue) => explainIssue(issue, written, (path) => knownKeys(path, expanded.value))),
     ...found.problems,
+    ...across.map((one) => placedAsWritten(one, found.left)),
   ];
-  const isWhole = expanded.problems.length === 0;
   const problems = [
     ...expanded.problems,
     ...names.problems,
     ...inSections.filter((one) => !expanded.problems.some((missing) => isAbout(one.path, missing.path))),
-    // what a missing value has to do with other settings is not known
-    ...(isWhole ? crossCheck(found.parsed, namesOf(expanded.value)) : []).map((one) =>
-      placedAsWritten(one, found.left),
-    ),
   ];
   if (problems.length > 0) {
     return { ok: false, problems: problems.map((one) => ({ ...one, path: pathAsWritten(one.path, names.written) })) };
@@ -99,16 +97,16 @@ interface Found {
   problems: ConfigProblem[];
 }
 
-function parseSections(root: Record<string, unknown>, adapters: AdapterList): Found {
+function parseSections(root: Record<string, unknown>, adapters: AdapterList, lacking: readonly Path[]): Found {
   const schemas = sectionSchemas(adapters);
   const issues: z.core.$ZodIssue[] = [];
   const sections: Record<string, unknown> = {};
   const lefts: Left[] = [];
   for (const [key, schema] of Object.entries(schemas)) {
-    const own = parsedAsFar(key === 'auth' ? authSchemaFor(root.auth) : schema, root[key], [key]);
+    const own = parsedAsFar(key === 'auth' ? authSchemaFor(root.auth) : schema, root[key], [key], lacking);
     const isClear = own.unclear.size === 0;
     // an optional one that is absent is there as undefined
-    if (own.issues.length === 0 || (own.data !== undefined && isClear)) sections[key] = own.data;
+    if ((own.issues.length === 0 && isClear) || (own.data !== undefined && isClear)) sections[key] = own.data;
     else if (AMOUNTS.has(key)) sections[key] = withoutThose(own.data, own.unclear);
     lefts.push(own.left);
     issues.push(...own.issues);
@@ -116,7 +114,7 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
   if (root.adminListen === undefined) sections.adminListen = adminByDefault(sections as Parsed);
   const unknown = Object.keys(root).filter((key) => key !== 'servers' && !Object.hasOwn(schemas, key));
   if (unknown.length > 0) issues.push({ code: 'unrecognized_keys', keys: unknown, path: [], message: '' });
-  const servers = parseServers(root.servers, adapters, sections as GlobalParts);
+  const servers = parseServers(root.servers, adapters, sections as GlobalParts, lacking);
   return {
     parsed: {
       ...sections,
@@ -152,7 +150,7 @@ interface GlobalParts {
   uploadTool?: UploadTool | 'off';
 }
 
-function parseServers(written: unknown, adapters: AdapterList, global: GlobalParts) {
+function parseServers(written: unknown, adapters: AdapterList, global: GlobalParts, lacking: readonly Path[]) {
   const servers: ServerConfig[] = [];
   const issues: z.core.$ZodIssue[] = [];
   const lefts: Left[] = [];
@@ -174,7 +172,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       );
       continue;
     }
-    const own = parsedAsFar(serverSchema(adapters.upstream, chosen.name), value, path);
+    const own = parsedAsFar(serverSchema(adapters.upstream, chosen.name), value, path, lacking);
     // of a login each member decides what the others mean
     const data = own.unclear.has(LOGIN) ? withoutThose(own.data, new Set([LOGIN])) : own.data;
     const section = data as ServerSection | undefined;

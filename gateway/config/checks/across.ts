@@ -9,6 +9,7 @@ import { accessProblems } from './access.js';
 import { callerProblems, clientProblems, type WaysIn } from './callers.js';
 import { hiddenByKeys, hiddenCallers } from './callers-in-order.js';
 import { passthroughProblems } from './passthrough.js';
+import { isAbsent } from './rule.js';
 import { upstreamAuthProblems, upstreamAuthWarnings } from './upstream-auth.js';
 
 /**
@@ -49,12 +50,13 @@ export function crossWarnings(parsed: Parsed): ConfigProblem[] {
   ];
 }
 
-function reachability({ listen, adminListen, adminAllowPublic, publicUrl, auth }: Parsed): ConfigProblem[] {
+function reachability(parsed: Parsed): ConfigProblem[] {
+  const { listen, adminListen, adminAllowPublic, auth } = parsed;
   const problems: ConfigProblem[] = [];
   const letsAllIn = auth?.use === 'none' && !auth.allowPublic;
   if (listen !== undefined && !isLoopback(listen.host)) {
     if (letsAllIn) problems.push(problem(['listen'], OPEN_TO_ALL, formatAddress(listen)));
-    if (publicUrl === undefined) {
+    if (isAbsent(parsed, 'publicUrl')) {
       problems.push(
         problem(['publicUrl'], `is required when listening on ${formatAddress(listen)}: links are made from it`),
       );
@@ -89,8 +91,9 @@ function secrecy({ state, secret }: Parsed): ConfigProblem[] {
 }
 
 /** The pages are on the admin port, which is not there by default where `listen` is a loopback address. */
-function consolePlace({ console: pages, listen, adminListen }: Parsed): ConfigProblem[] {
-  if (listen === undefined || adminListen !== undefined || (pages?.users ?? []).length === 0) return [];
+function consolePlace(parsed: Parsed): ConfigProblem[] {
+  const { console: pages, listen } = parsed;
+  if (listen === undefined || !isAbsent(parsed, 'adminListen') || (pages?.users ?? []).length === 0) return [];
   return [problem(['adminListen'], 'is required with console.users: the pages are on the admin port')];
 }
 

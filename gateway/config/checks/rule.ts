@@ -12,6 +12,11 @@ export interface Rule<About> {
   value?(about: About): unknown;
 }
 
+/** True for a setting that the config does not have; one with a wrong value is no member at all. */
+export function isAbsent<Name extends string>(parsed: { readonly [name in Name]?: unknown }, name: Name): boolean {
+  return name in parsed && parsed[name] === undefined;
+}
+
 /** What the broken rules of a table say, in its order. @param path of what they are about */
 export function brokenRules<About>(rules: readonly Rule<About>[], about: About, path: Path): ConfigProblem[] {
   return rules

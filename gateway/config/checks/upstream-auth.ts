@@ -1,6 +1,6 @@
 import type { Config, ServerConfig, UpstreamAuthConfig } from '../config.js';
 import { type ConfigProblem, type Path, problem } from '../problems.js';
-import { brokenRules, type Rule } from './rule.js';
+import { brokenRules, isAbsent, type Rule } from './rule.js';
 
 /** What they are about. A section with a problem of its own is missing. */
 interface Facts {
@@ -13,7 +13,7 @@ interface Facts {
 interface Own extends UpstreamAuthConfig {
   /** Undefined: a section with problems. */
   use: Config['auth']['use'] | undefined;
-  publicUrl: string | undefined;
+  lacksUrl: boolean;
 }
 
 const RULES: readonly Rule<Own>[] = [
@@ -29,7 +29,7 @@ const RULES: readonly Rule<Own>[] = [
     message: 'needs auth: jwt, because a token is what is exchanged',
   },
   {
-    when: ({ perUser, publicUrl }) => makesItselfKnown(perUser) && publicUrl === undefined,
+    when: ({ perUser, lacksUrl }) => makesItselfKnown(perUser) && lacksUrl,
     path: ['perUser', 'clientId'],
     message: 'is required without publicUrl',
   },
@@ -50,14 +50,16 @@ function makesItselfKnown(perUser: UpstreamAuthConfig['perUser']): boolean {
 }
 
 /** Credentials that could never be sent, or would be no credentials. */
-export function upstreamAuthProblems({ servers, auth, publicUrl }: Facts): ConfigProblem[] {
+export function upstreamAuthProblems(facts: Facts): ConfigProblem[] {
+  const { servers, auth } = facts;
+  const lacksUrl = isAbsent(facts, 'publicUrl');
   return servers.flatMap(({ name, transport, settings, upstreamAuth: own }) => {
     if (!own) return [];
     const path = ['servers', name, 'upstreamAuth'];
     if (transport === 'stdio' || transport === 'legacy-sse')
       return [problem(path, `is for Streamable HTTP, and the transport of this server is ${transport}`)];
     return [
-      ...brokenRules(RULES, { ...own, use: auth?.use, publicUrl }, path),
+      ...brokenRules(RULES, { ...own, use: auth?.use, lacksUrl }, path),
       ...twinHeaders(own.identityHeaders ?? {}, [...path, 'identityHeaders']),
       ...takenHeaders(own, settings, path),
     ];

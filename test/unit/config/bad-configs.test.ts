@@ -952,6 +952,36 @@ describe('problems', () => {
     ]);
   });
 
+  it('come all at once where a variable is missing, those between other values among them', async () => {
+    const text =
+      `secret: \${NONE}\nstate: { use: redis, url: "\${NONE}" }\nlisten: 0.0.0.0:8080\npublicUrl: \${NONE}\n` +
+      `auth: { use: apiKeys, keys: [{ name: a, hash: "\${NONE}" }, { name: b, hash: "sha256:${'a'.repeat(64)}", servers: [nosuch] }] }\n` +
+      'flow: [{ deny: { from: nosuch, key: a } }]\n' +
+      `servers: { a: { url: "\${NONE}", headers: { x: "\${NONE}" }, allow: [{ group: g }], upstreamAuth: { perUser: { issuer: "https://i.test" } } } }\n`;
+    const problems = await problemsOf(text);
+    expect(problems.map(({ path, message }) => [path, message.includes('NONE')]).toSorted()).toEqual([
+      ['auth.keys[0].hash', true],
+      ['auth.keys[1].servers[0]', false],
+      ['flow[0].deny.from', false],
+      ['publicUrl', true],
+      ['secret', true],
+      ['servers.a.allow[0].group', false],
+      ['servers.a.headers.x', true],
+      ['servers.a.url', true],
+      ['state.url', true],
+    ]);
+  });
+
+  it('say of no setting that it is required because it has a wrong value', async () => {
+    const text =
+      'listen: 0.0.0.0:8080\npublicUrl: nonsense\nadminListen: nonsense\n' +
+      `auth: { use: apiKeys, keys: [{ name: a, hash: "sha256:${'a'.repeat(64)}" }] }\n` +
+      `console: { users: [{ name: ann, role: operator, hash: "sha256:${'b'.repeat(64)}" }] }\n` +
+      'servers: { a: { url: http://x, upstreamAuth: { perUser: { issuer: "https://i.test" } } } }\n';
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths).toEqual(['publicUrl', 'adminListen']);
+  });
+
   it('show a plain value and never the value of a variable', async () => {
     const problems = await problemsOf(withServer(`logLevel: loud\ngatewayId: \${ID}`), { ID: `${SECRET} ` });
     expect(problems).toEqual([
