@@ -14,10 +14,11 @@ export function consoleSchema() {
         .describe('`viewer` looks; `operator` may also end sessions, try tools, and revoke, hold or remove files.'),
     })
     .transform(({ name, hash, role }) => ({ name, digest: hash, role }));
-  type User = z.output<typeof user>;
+  /** One whose hash is wrong, which has been reported, has no digest. */
+  type User = Pick<z.output<typeof user>, 'name' | 'role'> & { digest?: Buffer };
   /** Whose key it is, and what that may do, must not depend on the order. */
   const faultOf = ({ name, digest, role }: User, before: readonly User[]) => {
-    const other = before.find((one) => one.name !== name && one.digest.equals(digest));
+    const other = digest && before.find((one) => one.name !== name && one.digest?.equals(digest));
     if (other)
       return { member: 'hash', message: `is also the hash of the key of "${other.name}"; a key is one user's` };
     const same = before.find((one) => one.name === name && one.role !== role);

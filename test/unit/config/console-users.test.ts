@@ -14,6 +14,17 @@ describe('a user of the console', () => {
     ]);
   });
 
+  it.each([
+    ['the first', 0],
+    ['the second', 1],
+  ])('%s of two is told when the hash of its key is none, as is what is wrong with others', async (_which, at) => {
+    const hashes = [hash(1), hash(2)].with(at, '"sha256:1"');
+    const [ann, bob] = hashes.map((one, index) => `{ name: ${['ann', 'bob'][index]}, hash: ${one} }`);
+    const text = withUsers(`${ann}, ${bob}, { name: eve, hash: ${hash(3)} }, { name: zoe, hash: ${hash(3)} }`);
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths).toEqual([`console.users[${at}].hash`, 'console.users[3].hash']);
+  });
+
   it('may have two keys, by which it may do the same', async () => {
     const two = (role: string) =>
       withUsers(`{ name: ann, hash: ${hash(1)}, role: operator }, { name: ann, hash: ${hash(2)}, role: ${role} }`);
