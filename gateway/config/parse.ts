@@ -65,7 +65,7 @@ export function parseConfig(file: object, adapters: AdapterList, environment: En
   // Without a problem every section exists; limits and time-outs have exactly the names of their tables.
   const { secret: secrets, links, ...sections } = found.parsed;
   const lives = { ...links, ttl: links?.ttl ?? LINK_TTL, lasting: links?.ttl === undefined && isPrivate(sections) };
-  const asShells = shellVariables(written, namesOf(written));
+  const asShells = shellVariables(written, namesOf(written) ?? []);
   const config = {
     ...sections,
     links: lives,
@@ -155,8 +155,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
   const issues: z.core.$ZodIssue[] = [];
   const lefts: Left[] = [];
   const problems: ConfigProblem[] = [];
-  const isMap = typeof written === 'object' && written !== null && !Array.isArray(written);
-  if (!isMap || Object.keys(written).length === 0) {
+  if (!isMapOfSome(written)) {
     const state = Array.isArray(written) ? 'must be a map, not a list, of' : 'is required: a map of';
     problems.push(problem(['servers'], `${state} at least one server, NAME: { url: … } or NAME: { command: […] }`));
     return { servers, lefts, issues, problems };
@@ -227,10 +226,14 @@ interface ServerSection {
   upstreamAuth?: UpstreamAuthConfig;
 }
 
-/** The names of all servers in the file, including those with problems. */
-function namesOf(root: unknown): string[] {
+/** The names of all servers in the file, including those with problems; undefined where `servers` is not a map of some. */
+function namesOf(root: unknown): string[] | undefined {
   const servers = valueAt(root, ['servers']);
-  return typeof servers === 'object' && servers !== null ? Object.keys(servers) : [];
+  return isMapOfSome(servers) ? Object.keys(servers) : undefined;
+}
+
+function isMapOfSome(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
 }
 
 function hasUrl(server: unknown): boolean {

@@ -20,7 +20,10 @@ interface Rules extends WaysIn {
 }
 
 /** Rules about callers, servers and tools that can never matter: each is a slip that would protect nothing. */
-export function accessProblems({ servers, ...rules }: Rules, serverNames: readonly string[]): ConfigProblem[] {
+export function accessProblems(
+  { servers, ...rules }: Rules,
+  serverNames: readonly string[] | undefined,
+): ConfigProblem[] {
   const { auth } = rules;
   const ofServers = servers.flatMap(({ name, allow = [], tools }) => [
     ...allow.flatMap((match, index) => callerProblems(match, ['servers', name, 'allow', index], rules)),
@@ -32,32 +35,41 @@ export function accessProblems({ servers, ...rules }: Rules, serverNames: readon
   return [...ofServers, ...ofCallers, ...ofKeys, ...raisedLimits(rules)];
 }
 
-function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): ConfigProblem[] {
+/** @param serverNames undefined: not known */
+function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[] | undefined): ConfigProblem[] {
   const known = new Set(serverNames);
   const firsts = new Map(keys.toReversed().map(({ digest: _, ...one }) => [one.name, one]));
   return keys.flatMap(({ name, digest: _, ...scope }, index) => {
-    const { servers = [], tools = [] } = scope;
     const path = ['auth', 'keys', index];
-    const meant = [
-      ...servers.map((pattern, at) => ({ pattern, server: pattern, at: [...path, 'servers', at] })),
-      ...tools.map((pattern, at) => ({
-        pattern,
-        server: pattern.slice(0, pattern.indexOf('.')),
-        at: [...path, 'tools', at],
-      })),
-    ];
-    const unknown = meant.flatMap(({ pattern, server, at }) => {
-      const asked = server.replace(/^!/, '');
-      if (fitsAny(asked, known)) return [];
-      const near = nearest(asked, serverNames);
-      return [
-        problem(at, `fits no server of this file${near === undefined ? '' : `; did you mean "${near}"?`}`, pattern),
-      ];
-    });
-    const problems = unknown.length > 0 ? unknown : outOfReach({ name, servers, tools }, path, serverNames);
+    const problems = serverNames ? reachProblems({ name, ...scope }, path, { serverNames, known }) : [];
     if (isDeepStrictEqual({ name, ...scope }, firsts.get(name))) return problems;
     return [...problems, problem(path, `must reach the same as the other key of "${name}": both belong to one caller`)];
   });
+}
+
+/** What a key names that this file does not have, or that it cannot reach. */
+function reachProblems(
+  { name, servers = [], tools = [] }: Omit<ApiKey, 'digest'>,
+  path: Path,
+  { serverNames, known }: { serverNames: readonly string[]; known: ReadonlySet<string> },
+): ConfigProblem[] {
+  const meant = [
+    ...servers.map((pattern, at) => ({ pattern, server: pattern, at: [...path, 'servers', at] })),
+    ...tools.map((pattern, at) => ({
+      pattern,
+      server: pattern.slice(0, pattern.indexOf('.')),
+      at: [...path, 'tools', at],
+    })),
+  ];
+  const unknown = meant.flatMap(({ pattern, server, at }) => {
+    const asked = server.replace(/^!/, '');
+    if (fitsAny(asked, known)) return [];
+    const near = nearest(asked, serverNames);
+    return [
+      problem(at, `fits no server of this file${near === undefined ? '' : `; did you mean "${near}"?`}`, pattern),
+    ];
+  });
+  return unknown.length > 0 ? unknown : outOfReach({ name, servers, tools }, path, serverNames);
 }
 
 /** What `servers` of a key takes away from its `tools`, or from the key as a whole. */

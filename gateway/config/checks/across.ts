@@ -20,9 +20,9 @@ export type Parsed = Partial<Sections> & Pick<WaysIn, 'lacksNames'> & { servers:
 
 /**
  * Checks rules between values that are valid one by one.
- * @param serverNames every server of the file, including those that did not parse
+ * @param serverNames every server of the file, including those that did not parse; undefined where `servers` itself is wrong
  */
-export function crossCheck(parsed: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+export function crossCheck(parsed: Parsed, serverNames: readonly string[] | undefined): ConfigProblem[] {
   const { clients = [] } = parsed;
   return [
     ...reachability(parsed),
@@ -34,7 +34,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...clients.flatMap(({ match }, index) => clientProblems(match, ['clients', index, 'match'], parsed)),
     ...scopeServers(parsed, serverNames),
     ...upstreamAuthProblems(parsed),
-    ...passthroughProblems(parsed, serverNames),
+    ...passthroughProblems(parsed, serverNames ?? []),
     ...uploadToolNames(parsed),
     ...accessProblems(parsed, serverNames),
   ];
@@ -112,7 +112,8 @@ function ownPortProblems({ name, fetchOrigins }: ServerConfig, { listen, adminLi
 }
 
 /** A rule about a missing server would silently protect nothing. */
-function handoffNames({ handoff = [] }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+function handoffNames({ handoff = [] }: Parsed, serverNames: readonly string[] | undefined): ConfigProblem[] {
+  if (!serverNames) return [];
   return handoff.flatMap((rule, index) =>
     (['from', 'to'] as const)
       .filter((side) => rule[side] !== '*' && !serverNames.includes(rule[side]))
@@ -124,7 +125,8 @@ function handoffNames({ handoff = [] }: Parsed, serverNames: readonly string[]):
 }
 
 /** Scopes of a server that is missing would silently protect nothing. */
-function scopeServers({ auth }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+function scopeServers({ auth }: Parsed, serverNames: readonly string[] | undefined): ConfigProblem[] {
+  if (!serverNames) return [];
   if (auth?.use !== 'jwt' && auth?.use !== 'both') return [];
   return Object.keys(auth.jwt.scopes).flatMap((place) => {
     const [server = ''] = place.split('.');
@@ -135,12 +137,12 @@ function scopeServers({ auth }: Parsed, serverNames: readonly string[]): ConfigP
 }
 
 /** A misspelt name would protect nothing. */
-function flowNames({ flow = [], ...parsed }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+function flowNames({ flow = [], ...parsed }: Parsed, serverNames: readonly string[] | undefined): ConfigProblem[] {
   return flow.flatMap((rule, index) => {
     const path = ['flow', index, rule.does];
     const names = (['from', 'to'] as const).flatMap((side) => {
       const name = rule[side];
-      if (name === undefined || serverNames.some((one) => fits(name, one))) return [];
+      if (name === undefined || !serverNames || serverNames.some((one) => fits(name, one))) return [];
       return [problem([...path, side], `is not a server of this file; ${hintFor(name, serverNames)}`, name)];
     });
     return [...names, ...callerProblems(rule, path, parsed)];

@@ -12,7 +12,7 @@ export interface Rule<About> {
   value?(about: About): unknown;
 }
 
-/** True for a setting that the config does not have; one with a wrong value is no member at all. */
+/** True for a setting that the config does not have. One with a wrong value has not been parsed, and lacks its key here. */
 export function isAbsent<Name extends string>(parsed: { readonly [name in Name]?: unknown }, name: Name): boolean {
   return name in parsed && parsed[name] === undefined;
 }

@@ -972,6 +972,17 @@ describe('problems', () => {
     ]);
   });
 
+  it.each(['[{ url: http://x }]', '{}', '5'])(
+    'say nothing of names of servers where servers is %s',
+    async (servers) => {
+      const text =
+        `servers: ${servers}\nflow: [{ deny: { from: a, group: g } }]\nhandoff: [{ from: a, to: b, allow: true }]\n` +
+        `auth: { use: apiKeys, keys: [{ name: k, hash: "sha256:${'a'.repeat(64)}", servers: [a] }] }\n`;
+      const paths = (await problemsOf(text)).map(({ path }) => path);
+      expect(paths).toEqual(['servers', 'flow[0].deny.group']);
+    },
+  );
+
   it('say of no setting that it is required because it has a wrong value', async () => {
     const text =
       'listen: 0.0.0.0:8080\npublicUrl: nonsense\nadminListen: nonsense\n' +
