@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { GatewayError } from '../../errors.js';
 import type { FileControl } from '../../files/control/control.js';
 import type { Readiness } from '../console/facts.js';
-import { type PartsBeside, stateNow, WELL } from '../part-state.js';
+import { type PartsBeside, stateNow, UNTRIED, WELL } from '../part-state.js';
 
 export interface AdminDeps {
   /** What operators do with stored files; absent where they are not managed. */
@@ -33,7 +33,9 @@ export function admin({
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
     const found = await readiness();
-    return c.json(found, found.status === 'ready' ? 200 : 503);
+    // probes compare a state with `ok`, and a program that no session has needed yet lacks nothing
+    const states = Object.entries(found.servers).map(([name, state]) => [name, state === UNTRIED ? WELL : state]);
+    return c.json({ ...found, servers: Object.fromEntries(states) }, found.status === 'ready' ? 200 : 503);
   });
   app.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
   for (const { path } of [...app.routes]) {
