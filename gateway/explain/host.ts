@@ -1,6 +1,9 @@
 import type { FoundHost } from '../hosts/hosts.js';
 import { decisionsFor } from '../hosts/treatment.js';
+import { MESSAGE_LIMITS, TYPE_LIMITS } from '../policy/message-limits.js';
+import type { ClientProfile } from '../ports/client.js';
 import type { HostBehaviour, HostProfile, Known } from '../ports/host.js';
+import { AMOUNTS } from './limits.js';
 
 /** What each fact is about, in the order of the text. */
 const ABOUT: Readonly<Record<keyof HostBehaviour, string>> = {
@@ -36,6 +39,7 @@ export function explainHost(
     ? `${asked} is ${profile.title} (profile "${profile.name}").`
     : `${asked} is not a known host: it gets what every client gets, and no images in errors.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`}`;
   const own = entry ? [`An entry of clients: matches it${entry.like ? `, like: ${entry.like}` : ''}.`] : [];
+  const more = entry ? moreOf(entry) : [];
   const rows = Object.entries(host);
   const reasons = new Map(profile ? decisionsFor(profile.behaviour).map((one) => [one.key as string, one]) : []);
   const wharf = rows.map(([key, value]) => {
@@ -50,11 +54,29 @@ export function explainHost(
     '',
     ...(profile ? ['What it does with the results of tools:', ...factsOf(profile), ''] : []),
     ...(wharf.length > 0 ? ['What Wharf does for it, beyond what every client gets:', ...wharf, ''] : []),
+    ...(more.length > 0 ? ['What the entry says besides:', ...more, ''] : []),
     'To change any of this, say so in the config; keys that you leave out stay as they are:',
     `  clients: [{ match: { name: ${JSON.stringify(nameOf(asked))} }, host: { structured: keep } }]`,
     `For a client that is like a known one: { match: …, like: PROFILE }, one of ${known.map(({ name }) => name).join(', ')}.`,
     '',
   ].join('\n');
+}
+
+/** What is not about the results of tools. */
+function moreOf({ dialects, elicitation, limits = {} }: ClientProfile): string[] {
+  const sizes = MESSAGE_LIMITS.flatMap((name) => {
+    const value = limits[name];
+    return value === undefined ? [] : [`  limits.${name}: ${AMOUNTS[name](value)}`];
+  });
+  const types = TYPE_LIMITS.flatMap((name) =>
+    (limits[name] ?? []).map(({ types: some }) => `  limits.${name}: ${some.join(', ')}`),
+  );
+  return [
+    ...(dialects.length > 0 ? [`  dialects: ${dialects.join(', ')}`] : []),
+    ...(elicitation ? [`  elicitation: ${elicitation.join(', ') || 'none, its user is not asked for files'}`] : []),
+    ...sizes,
+    ...types,
+  ];
 }
 
 function factsOf({ behaviour }: HostProfile): string[] {

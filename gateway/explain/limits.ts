@@ -22,7 +22,7 @@ import { formatSize } from '../policy/units.js';
 import { placeText } from './place-text.js';
 
 /** What each limit is about, in the units of the config. */
-const AMOUNTS: Readonly<Record<CallerLimit, (value: number) => string>> = {
+export const AMOUNTS: Readonly<Record<CallerLimit, (value: number) => string>> = {
   exchanges: (value) => `${countText(value, 'request')} under way at one time, on each replica`,
   requestsPerMinute: (value) => `${countText(value, 'request')} a minute`,
   uploads: (value) => `${countText(value, 'upload')} under way at one time, on each replica`,

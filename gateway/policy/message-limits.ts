@@ -1,4 +1,4 @@
-import { isAccepted } from './accept.js';
+import { acceptedByAll, isAccepted } from './accept.js';
 import type { Limits } from './limits.js';
 
 /**
@@ -51,6 +51,14 @@ export interface LimitsOfSide extends Partial<MessageLimits>, TypeRules {
 /** The first rule that refuses a file of this media type. */
 export function refusingRule(rules: readonly AcceptRule[], mimeType: string): AcceptRule | undefined {
   return rules.find(({ types }) => !isAccepted(types, mimeType));
+}
+
+/** One list of what a place for a file and all of these rules accept, for who picks the file; undefined: anything. */
+export function acceptedWithin(
+  accept: readonly string[] | undefined,
+  rules: readonly AcceptRule[] = [],
+): readonly string[] | undefined {
+  return acceptedByAll([accept, ...rules.map(({ types }) => types)]);
 }
 
 /** The limits of one exchange; those of the server themselves where no other side lowers any. */

@@ -178,10 +178,10 @@ export class OwnAnswers {
     const { client, exchange } = asked;
     const { principal, signal } = exchange;
     const { method, params } = request;
+    const refused = (error: GatewayError) => tellError(this.#deps, error, exchange);
     if (methods.has(method)) {
       await letServerJudge(asked, this.#deps, this.#parts.transports.overHttp);
       const read = this.#inquire(asked) && ((uri: string) => this.#parts.streams.asFile(uri, asked));
-      const refused = (error: GatewayError) => tellError(this.#deps, error, exchange);
       return () => methods.answer(method, params, { client, principal, read, signal, refused });
     }
     const own = await resources.answerTo(request, { principal, client, signal });
@@ -196,7 +196,7 @@ export class OwnAnswers {
     if (request.heavyArguments)
       throw invalid(`more than limits.values = ${limits.values} values in the arguments of ${tool.name}`);
     const args = isObject(params.arguments) ? params.arguments : {};
-    const caller = { ...exchange.identity, signal: exchange.signal };
+    const caller = { ...exchange.identity, signal, refused };
     return async () => ({ result: await callLocally(tool, args, caller, client) });
   }
 

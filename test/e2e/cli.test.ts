@@ -355,12 +355,16 @@ describe('wharf explain', () => {
   it('counts what a config says about a client', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'wharf-explain-'));
     const file = join(folder, 'wharf.yaml');
-    const clients = '[{ match: { name: mine, version: ">=2" }, like: vscode, host: { structured: keep } }]';
+    const clients =
+      '[{ match: { name: mine, version: ">=2" }, like: vscode, host: { structured: keep }, dialects: [sep-2356], elicitation: [url], limits: { file: 10kB, accept: ["image/*"] } }]';
     await writeFile(file, `servers: { a: { url: "http://127.0.0.1:1/mcp" } }\nclients: ${clients}\n`);
     const { out } = await wharf('explain', '--client', 'mine@2.1', '--config', file);
     await rm(folder, { recursive: true });
     expect(out).toContain('mine@2.1 is VS Code (profile "vscode").\nAn entry of clients: matches it, like: vscode.\n');
     expect(out).toContain('\n  structured: keep\n      because clients: says so\n');
+    expect(out).toContain(
+      '\nWhat the entry says besides:\n  dialects: sep-2356\n  elicitation: url\n  limits.file: 10kB in a file\n  limits.accept: image/*\n\n',
+    );
   });
 
   it.each([

@@ -71,7 +71,7 @@ export function sizeByIn({ sizeLimit, sizeSource }: ErrorFacts): Pick<UploadInte
   return { maxSizeBy: { limit: String(sizeLimit), ...(sizeSource !== undefined && { source: String(sizeSource) }) } };
 }
 
-/** @throws GatewayError `upload_invalid`, `upload_too_large`, `upload_type_refused` */
+/** @throws GatewayError `upload_invalid`, `upload_too_large` */
 export function checkIntent(intent: UploadIntent, fileLimit: number): void {
   const { name, mimeType, size, digest, accept, purpose } = intent;
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 0))
@@ -88,15 +88,18 @@ export function checkIntent(intent: UploadIntent, fileLimit: number): void {
     throw invalid('invalidAccept', `a type has more than ${MAX_TYPE} characters`);
   if (purpose?.message !== undefined && purpose.message.length > MAX_MESSAGE)
     throw invalid('invalidMessage', `the message is longer than ${MAX_MESSAGE} characters`);
-  checkType(intent);
   const largest = largestUpload(intent, fileLimit);
   if (size !== undefined && size > largest.allowed) throw tooLarge(largest, size);
 }
 
-/** Refuses a type under which no file would be accepted. A text that has no name yet may get one that fits. */
-function checkType({ mimeType, name, accept }: UploadIntent): void {
-  if (mimeType === undefined || isAnyType(mimeType) || (name === undefined && !showsInBytes(mimeType))) return;
-  uploadedType({ announced: mimeType, declared: undefined, sniffed: 'unread', name, accept });
+/**
+ * The type of the file that is announced, where it says anything: a text that has no name yet may get one that fits.
+ * @throws GatewayError `upload_type_refused` for a type under which no file would be accepted
+ */
+export function announcedType({ mimeType, name, accept }: UploadIntent): string | undefined {
+  if (mimeType === undefined || isAnyType(mimeType) || (name === undefined && !showsInBytes(mimeType)))
+    return undefined;
+  return uploadedType({ announced: mimeType, declared: undefined, sniffed: 'unread', name, accept });
 }
 
 /** How much of a file was read. */

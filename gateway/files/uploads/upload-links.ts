@@ -5,7 +5,13 @@ import { newBundleId, newFileId } from '../handles/handle.js';
 import type { Library } from '../library.js';
 import type { Tickets, UploadTicket } from '../tickets/ticket.js';
 import type { Proof, UploadCodes } from '../tickets/upload-code.js';
-import { checkIntent, largestUpload, type UploadBound, type UploadIntent } from '../tickets/upload-intent.js';
+import {
+  announcedType,
+  checkIntent,
+  largestUpload,
+  type UploadBound,
+  type UploadIntent,
+} from '../tickets/upload-intent.js';
 import { uploadDone, uploadExpired } from './uploaded.js';
 
 interface UploadLinksDeps {
@@ -14,7 +20,7 @@ interface UploadLinksDeps {
   codes: UploadCodes;
   clock: Pick<Clock, 'now'>;
   /** What callers may store. */
-  account: Pick<FileAccount, 'canFit'>;
+  account: Pick<FileAccount, 'canFit' | 'admits'>;
   settings: {
     /** How clients reach Wharf, without a trailing slash; known once the port is. */
     publicUrl: () => string;
@@ -70,12 +76,13 @@ export class UploadLinks {
 
   /**
    * Makes a link for one upload, and the handle under which it will be found.
-   * @throws GatewayError `upload_invalid`, `upload_too_large`, or the state store's error
+   * @throws GatewayError `upload_invalid`, `upload_too_large`, `upload_type_refused`, or the state store's error
    */
   async authorize(intent: UploadIntent): Promise<Authorization> {
     const { tickets, codes, clock, account, settings } = this.#deps;
     checkIntent(intent, settings.fileLimit());
     if (intent.size !== undefined) await account.canFit(intent.principal, intent.size);
+    await this.#checkType(intent);
     const expiresAt = clock.now() + settings.ttlMs;
     const id = intent.several ? newBundleId() : newFileId();
     const made = settings.asksCodes && intent.isForPerson ? codes.make(id) : undefined;
@@ -85,6 +92,21 @@ export class UploadLinks {
     ]);
     const url = `${settings.publicUrl()}/u/${ticket}`;
     return { id, uri, ticket, url, expiresAt: new Date(expiresAt).toISOString(), ...(made && { code: made.code }) };
+  }
+
+  /** Where the caller's own limit keeps a type out, the error names that, and not the link that follows from it. */
+  async #checkType(intent: UploadIntent): Promise<void> {
+    const { accept: _, ...announced } = intent;
+    const said = announcedType(announced);
+    if (said === undefined) return;
+    let [type, refused]: [string, unknown] = [said, undefined];
+    try {
+      type = announcedType(intent) ?? said;
+    } catch (thrown) {
+      refused = thrown;
+    }
+    await this.#deps.account.admits(intent.principal, type);
+    if (refused) throw refused;
   }
 
   /** The handle of a future file, or of a future bundle of them. */

@@ -1,4 +1,4 @@
-import { acceptedByAll } from '../../policy/accept.js';
+import { acceptedWithin } from '../../policy/message-limits.js';
 import type { CommonDeps } from '../../relay/common-deps.js';
 import type { RelayDeps } from '../../relay/deps.js';
 import { LocalTools } from '../../relay/local/local-tools.js';
@@ -38,7 +38,7 @@ function takingFiles(
       const known = shown ? shown(tool) : tool;
       if (known === undefined) return [];
       const own = toolLimits.lower(limits, [tool]);
-      const accept = acceptedByAll([slot.accept, ...(own.accept ?? []).map(({ types }) => types)]);
+      const accept = acceptedWithin(slot.accept, own.accept);
       const taking = { ...slot, ...(accept && { accept }) };
       const { bytes: maxSize, ...maxSizeBy } = maxSizeOf(slot, { limits: own, accepts, owner });
       return [{ tool: known, slot: taking, maxSize, maxSizeBy }];

@@ -1,7 +1,7 @@
 import type { JsonDocument } from '../../json/document.js';
 import type { Edits } from '../../json/edit.js';
 import type { ClientMessages } from '../../mcp/request.js';
-import { acceptedByAll } from '../../policy/accept.js';
+import { acceptedWithin } from '../../policy/message-limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
@@ -148,5 +148,5 @@ export function rulesOf(
 
 /** Media types of files in this slot, by its own declaration and by the config; undefined: every type. */
 export function typesIn({ accept }: FileSlot, { deps }: Pick<PostContext, 'deps'>): readonly string[] | undefined {
-  return acceptedByAll([accept, ...(deps.incoming.accept ?? []).map(({ types }) => types)]);
+  return acceptedWithin(accept, deps.incoming.accept);
 }

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../errors.js';
 import type { Library, Opened } from '../../files/library.js';
 import { fileLine, handleLine, lifeLine } from '../../policy/file-words.js';
 import type { JsonObject } from '../../ports/json.js';
@@ -55,26 +56,24 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
       outputSchema: OUTPUT,
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    call: async ({ handle }, { principal, signal }) => {
+    call: async ({ handle }, { principal, signal, refused }) => {
+      const fail = (reason: string, words: string) => {
+        refused(new GatewayError('params_invalid', { reason, text: words }));
+        return failedCall(`The argument 'handle' ${words}`, { reason, argument: 'handle' });
+      };
       const uri = typeof handle === 'string' ? HANDLE.exec(handle)?.[0] : undefined;
       if (uri === undefined) {
         const where =
           'A handle stands below the link in the text of a result; without it, run the tool that gave the file again.';
-        return failedCall(`The argument 'handle' must be a handle, mcp-file://…, and holds none. ${where}`, {
-          reason: 'malformedUri',
-          argument: 'handle',
-        });
+        return fail('malformedUri', `must be a handle, mcp-file://…, and holds none. ${where}`);
       }
       if (SEVERAL.test(uri)) {
-        return failedCall(`The argument 'handle' is ${uri}: ${OF_SEVERAL}`, {
-          reason: 'tooManyFiles',
-          argument: 'handle',
-        });
+        return fail('tooManyFiles', `is ${uri}: ${OF_SEVERAL}`);
       }
       const found = await library.open(uri, principal, signal);
       if (found.kind !== 'ready') {
         const [reason, words] = REFUSALS[found.kind];
-        return failedCall(`The argument 'handle' is ${uri}: ${words}`, { reason, argument: 'handle' });
+        return fail(reason, `is ${uri}: ${words}`);
       }
       await library.touch(found.record.id);
       const { uri: handleUri, link, name: fileName, mimeType, size, digest } = await library.refer(found.record);

@@ -1,3 +1,4 @@
+import type { GatewayError } from '../../errors.js';
 import { eraOf } from '../../mcp/era.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject } from '../../ports/dialect.js';
@@ -7,9 +8,11 @@ import { OWN_TOOL_META_KEY } from '../cut/places.js';
 import type { Beside } from '../tools/catalog.js';
 
 /** Who calls a tool of Wharf's own. */
-interface ToolCaller extends Identity {
+export interface ToolCaller extends Identity {
   /** Aborts when the caller has gone. */
   signal: AbortSignal;
+  /** Hears of an error that becomes a result, so that it is logged and counted like any other. */
+  refused: (error: GatewayError) => void;
 }
 
 /** A tool of Wharf's own, shown among a server's. */

@@ -86,7 +86,7 @@ export function requestTool(name: string, deps: RequestToolDeps): LocalTool {
         const said = { tool: textOf(args, 'tool', 'invalidTool'), message: textOf(args, 'message', 'invalidMessage') };
         return await authorized(wanted, said, deps.slots(caller, client), deps);
       } catch (thrown) {
-        return refusedCall(thrown);
+        return refusedCall(thrown, caller.refused);
       }
     },
   };

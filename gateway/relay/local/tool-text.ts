@@ -14,9 +14,20 @@ export function failedCall(words: string, facts: JsonObject): JsonObject {
   return { content: [text(words)], isError: true, _meta: { [FILE_ERROR_META_KEY]: facts } };
 }
 
-/** Turns an error that the caller can correct into a failed call. @throws any other error unchanged */
-export function refusedCall(thrown: unknown): JsonObject {
+/**
+ * Turns an error that the caller can correct into a failed call.
+ * @param told hears of it
+ * @throws any other error unchanged
+ */
+export function refusedCall(thrown: unknown, told: (error: GatewayError) => void): JsonObject {
   if (!(thrown instanceof GatewayError)) throw thrown;
+  const failed = failedBy(thrown);
+  if (!failed) throw thrown;
+  told(thrown);
+  return failed;
+}
+
+function failedBy(thrown: GatewayError): JsonObject | undefined {
   const { reason, allowed, actual, accept } = thrown.facts;
   switch (thrown.code) {
     case 'upload_invalid':
@@ -34,6 +45,6 @@ export function refusedCall(thrown: unknown): JsonObject {
         actualType: String(actual),
       });
     default:
-      throw thrown;
+      return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { patchValue } from '../../json/patch.js';
 import { isObject, valueAt } from '../../json/value.js';
-import type { Limits } from '../../policy/limits.js';
+import { acceptedWithin, type ExchangeLimits } from '../../policy/message-limits.js';
 import type { Dialect, FileFacts, ShownSlot } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath } from '../../ports/json.js';
@@ -17,7 +17,7 @@ import { maxSizeOf } from './max-size.js';
 import type { Reader } from './reader.js';
 
 /** The limits that are shown to clients. */
-export type ShownLimits = Pick<Limits, 'file' | 'inlineArgument' | 'filesPerArgument'>;
+export type ShownLimits = Pick<ExchangeLimits, 'file' | 'inlineArgument' | 'filesPerArgument' | 'accept'>;
 
 /** The server of a tool, and the limits for its files. */
 export interface ShowContext {
@@ -114,8 +114,9 @@ function placedSlot(
 ): PlacedSlot {
   const name = (lifts ? slot.lifted : undefined) ?? topLevelName(slot);
   const maxSize = maxSizeOf(slot, { limits, accepts, owner: { server } }).bytes;
+  const accept = acceptedWithin(slot.accept, limits.accept);
   return {
-    slot,
+    slot: accept ? { ...slot, accept } : slot,
     ...at,
     ...(name !== undefined && { name }),
     maxSize,

@@ -96,8 +96,8 @@ export class ToolWriter {
 
 /** All but the tool that decides how it is written. */
 function kindOf({ client }: Reader, { server, limits, accepts, dialects, uploadTool }: WriterDeps): string {
-  const { file, inlineArgument, filesPerArgument }: ShownLimits = limits;
+  const { file, inlineArgument, filesPerArgument, accept }: ShownLimits = limits;
   const names = dialects.map(({ name }) => name);
-  const all = [client, server, { file, inlineArgument, filesPerArgument }, accepts, names, uploadTool];
+  const all = [client, server, { file, inlineArgument, filesPerArgument, accept }, accepts, names, uploadTool];
   return hash('sha256', JSON.stringify(all), 'base64');
 }

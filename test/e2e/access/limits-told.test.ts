@@ -127,6 +127,14 @@ async function link(name: Name): Promise<string> {
   return url;
 }
 
+/** What a model hears that announces a file to the tool for uploads. */
+async function announce(name: Name, file: Record<string, unknown>): Promise<Refusal> {
+  const client = await connect(name, 'hr');
+  await client.request('tools/list');
+  const { status, headers, text } = (await client.call('request_file_upload', { tool: 'ocr', ...file })).answer;
+  return { status, again: again(headers), text };
+}
+
 async function put(name: Name, bytes: number, type = 'text/csv'): Promise<Refusal> {
   const body = Buffer.alloc(bytes, Math.random().toString());
   const answer = await fetch(await link(name), { method: 'PUT', body, headers: { 'content-type': type } });
@@ -316,6 +324,16 @@ const CASES: readonly (readonly [name: Name, how: string, told: Told])[] = [
     'a file of an answer that is too large',
     { refuse: () => post('file', { give: [2000] }), status: 200, values: [/1 kB/, /2 kB/], code: 'file_too_large' },
   ],
+  ...(['file', 'bytesPerDay', 'storedBytes'] as const).map((name): (typeof CASES)[number] => [
+    name,
+    'an upload that is announced and never fits',
+    {
+      refuse: () => announce(name, { size: 2000 }),
+      status: 200,
+      values: [/1 kB/, /2 kB/],
+      code: 'upload_too_large',
+    },
+  ]),
   [
     'message',
     'a message that is too large',
@@ -394,6 +412,33 @@ const CASES: readonly (readonly [name: Name, how: string, told: Told])[] = [
       refuse: () => put('accept', 9, 'application/zip'),
       status: 415,
       values: [/application\/zip/, /text\/csv/],
+      code: 'upload_type_refused',
+      rule: 'auth.keys, accept: limits.accept',
+    },
+  ],
+  [
+    'accept',
+    'an upload that is announced with another type',
+    {
+      refuse: () => announce('accept', { mimeType: 'application/pdf' }),
+      status: 200,
+      values: [/application\/pdf/, /text\/csv/],
+      code: 'upload_type_refused',
+      rule: 'auth.keys, accept: limits.accept',
+    },
+  ],
+  [
+    'accept',
+    'an upload that a program announces with another type',
+    {
+      refuse: async () => {
+        const client = await connect('accept', 'hr');
+        const params = { mimeType: 'application/pdf' };
+        const { status, headers, text } = (await client.request('files/authorizeUpload', params)).answer;
+        return { status, again: again(headers), text };
+      },
+      status: 200,
+      values: [/"message":"[^"]*application\/pdf/, /text\/csv/],
       code: 'upload_type_refused',
       rule: 'auth.keys, accept: limits.accept',
     },

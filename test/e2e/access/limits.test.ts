@@ -11,6 +11,7 @@ import { ROOT } from '../cli-process.js';
 
 const KEYS = { small: 'small-0123456789', free: 'free-0123456789' };
 type Name = keyof typeof KEYS;
+type Json = Record<string, unknown>;
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 const CSV = Buffer.from('name,age\nada,36\n');
@@ -127,6 +128,22 @@ describe('the limits of one caller among others', () => {
     expect((await call(small, 'ocr', { doc: longer })).text).toContain('at most 64 bytes may be inside a call');
     expect((await call(small, 'ocr', { docs: [csv, csv] })).text).toContain('has 2 files; it takes at most 1');
     expect((await call(free, 'ocr', { docs: [csv, csv] })).text).toContain('seen 0');
+  });
+
+  it('are shown with the argument that takes files, to each caller its own', async () => {
+    const shownTo = async (client: RawClient) => {
+      const { result } = await client.request('tools/list');
+      const [tool] = (result?.tools ?? []) as { inputSchema: { properties: Record<string, Json> } }[];
+      const doc = tool?.inputSchema.properties.doc;
+      return { ...(doc?.['x-mcp-file'] as Json), description: doc?.description };
+    };
+    const small = await shownTo(await connect('small'));
+    expect(small).toMatchObject({ accept: ['text/csv'], description: expect.stringContaining('text/csv') });
+    // after the other caller, whose list is kept
+    expect(await shownTo(await connect('free'))).not.toHaveProperty('accept');
+    expect(await shownTo(await connect('free', 'one'))).toMatchObject({ accept: ['image/png'] });
+    // its own list and that of the server have no type in common
+    expect(await shownTo(await connect('small', 'one'))).toHaveProperty('accept');
   });
 
   it('hold for uploads by a link, too', async () => {

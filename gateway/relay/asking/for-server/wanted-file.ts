@@ -1,7 +1,7 @@
 import type { FileRecord } from '../../../files/file.js';
 import type { Several } from '../../../files/tickets/several.js';
 import type { UploadIntent } from '../../../files/tickets/upload-intent.js';
-import { acceptedByAll } from '../../../policy/accept.js';
+import { acceptedWithin } from '../../../policy/message-limits.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { ServerFile } from '../../../ports/file-question.js';
 import type { AskingDeps } from '../deps.js';
@@ -75,7 +75,7 @@ function takesUploads({ transferModes, endpoint }: ServerFile): boolean {
 
 /** One list of what the server and the config take. */
 function acceptedFor({ accept }: ServerFile, { limits }: Pick<AskingDeps, 'limits'>): readonly string[] | undefined {
-  return acceptedByAll([accept, ...(limits.accept ?? []).map(({ types }) => types)]);
+  return acceptedWithin(accept, limits.accept);
 }
 
 /** Bytes of the largest file that such a field takes. */
