@@ -5,6 +5,7 @@ import { freshName } from '../../helpers/services.js';
 import type { Wharf } from '../../helpers/wharf.js';
 import { PNG, startGatewayFor, startUpstream, textOf } from './lab.js';
 import { RawCall } from './raw-call.js';
+import { ask, binary, FORMS, start, stop, toldIn, URI } from './server-lab.js';
 
 type Json = Record<string, unknown>;
 type Endpoint = { url: string; uploadId: string };
@@ -134,4 +135,23 @@ it('a client that declares no elicitation gets a text with a link, and no error 
   expect(result.isError).toBe(true);
   expect(textOf(result)).toMatch(/\/u\/[\w-]{43}/);
   expect(textOf(result)).toContain('mcp-file://');
+});
+
+describe('a client that answers a question which Wharf has taken over', () => {
+  const content = { scan: URI };
+
+  it.each([
+    ['alone', (answer: Json) => answer, 202],
+    ['in a batch', (answer: Json) => [answer], 400],
+    ['in a batch with a request', (answer: Json) => [{ jsonrpc: '2.0', id: 9, method: 'ping' }, answer], 400],
+  ])('%s is not heard by the server, whose rules would not be asked', async (_, bodyOf, status) => {
+    await start(binary());
+    const { call, question, answer } = await ask(FORMS);
+    const { id } = await question();
+    const body = bodyOf({ jsonrpc: '2.0', id: 'ask-1', result: { action: 'accept', content } });
+    expect((await call.client.post(body)).status).toBe(status);
+    await answer(id, { action: 'decline' });
+    expect(toldIn(await call.result()).came.result).toEqual({ action: 'decline' });
+    await stop();
+  });
 });
