@@ -12,6 +12,7 @@ import { underAskingTool } from './for-server/asking-tool.js';
 import { areFilesJudged } from './for-server/read-question.js';
 import { asksBy } from './means.js';
 import { OpenQuestions } from './open-questions.js';
+import { refuseUnseenFiles } from './rounds/unseen-files.js';
 import { isOwnState } from './sealed-state.js';
 import { ServerQuestions } from './server-questions.js';
 import { ListenedQuestions, SessionCalls } from './session-questions.js';
@@ -89,6 +90,7 @@ export class Asking {
 
   /** Brings a POST on its way, and a call in it that lacks files to its end. */
   async run(asked: Asked, course: Course): Promise<void> {
+    if (this.#areFilesJudged) refuseUnseenFiles(asked.messages);
     const request = onlyRequest(asked.messages);
     const { method = '' } = request ?? {};
     const by = this.#deps.order.length > 0 ? asksBy(asked.client) : undefined;
