@@ -260,7 +260,8 @@ export const ERROR_TABLE = {
   file_key_duplicate: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The object at ${f.path} names "${f.key}" twice, so the file in it is ambiguous.`,
+    text: (f) =>
+      `The ${f.path === '' ? 'message' : `object at ${f.path}`} names "${f.key}" twice, so the file in it is ambiguous.`,
   },
   spool_full: {
     http: 502,

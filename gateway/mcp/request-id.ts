@@ -16,25 +16,34 @@ const STEP = 64 * 1024;
 /** Of a method the range, because one that is a list has no text to capture. */
 const TREE = compileWatchTree({ keys: { id: { capture: 'id' }, method: { watch: 'method' } } });
 
+/** Of a text that breaks off, what an answer begins with. */
+const BEGIN_BYTES = 256;
+const ANSWER = /^\s*\{\s*(?:"(?:jsonrpc|id)"\s*:\s*(?:"[^"\\]*"|[\w.+-]+)\s*,\s*)*"(?:result|error)"\s*:/;
+
 /**
- * Finds the id of a request that is not parsed. A message without a method is an answer, which is not answered itself.
+ * Finds the id of a request that is not parsed. A message without a method is an answer, which is not answered itself: its
+ * client may wait for an answer of that id. A text that breaks off may have its method behind that.
  */
 export class IdFinder {
   /** As JSON text. */
   id: string | undefined;
+  #begin = '';
   readonly #reader: MessageReader = createReader('lines', {
     tree: TREE,
     maxHeld: HELD_BYTES,
     handler: {
       limit: (_error, message) => message.discard(),
       message: (message) => {
-        const isRequest = message.ranges.length > 0 || message.malformed !== undefined;
+        const isBroken = message.malformed !== undefined && !ANSWER.test(this.#begin);
+        const isRequest = message.ranges.length > 0 || isBroken;
         if (isRequest) this.id = message.captured('id');
       },
     },
   });
 
   feed(bytes: Buffer): void {
+    const left = BEGIN_BYTES - this.#begin.length;
+    if (left > 0) this.#begin += bytes.toString('latin1', 0, left);
     this.#reader.feed(bytes);
   }
 

@@ -9,8 +9,10 @@ import { AskingByResult } from './by-result.js';
 import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { underAskingTool } from './for-server/asking-tool.js';
+import { areFilesJudged } from './for-server/read-question.js';
 import { asksBy } from './means.js';
 import { OpenQuestions } from './open-questions.js';
+import { refuseUnseenFiles } from './rounds/unseen-files.js';
 import { isOwnState } from './sealed-state.js';
 import { ServerQuestions } from './server-questions.js';
 import { ListenedQuestions, SessionCalls } from './session-questions.js';
@@ -38,9 +40,12 @@ export class Asking {
   readonly #byRequest: AskingByRequest;
   readonly #byResult: AskingByResult;
   readonly #byTask: AskingByTask;
+  /** Whether no file may pass in an answer to a server's question without being seen. */
+  readonly #areFilesJudged: boolean;
 
   constructor(deps: AskingDeps) {
     this.#deps = deps;
+    this.#areFilesJudged = areFilesJudged(deps);
     this.#open = new OpenQuestions(deps);
     this.#byRequest = new AskingByRequest(deps, this.#open, this.#calls);
     this.#byResult = new AskingByResult(deps);
@@ -59,19 +64,33 @@ export class Asking {
 
   /** Brings a session's GET stream on its way: its server may ask on it, or repeat what it has asked before. */
   listen(caller: Caller, stream: (caller: Caller) => Promise<void>, course: Course): Promise<void> {
-    if (this.#deps.order.length === 0 || asksBy(caller.client) !== 'request') return stream(caller);
-    const { exchange } = caller;
-    const reply = new AskedReply(exchange.reply, undefined, this.#deps.server);
+    const isAsked = this.#deps.order.length > 0 && asksBy(caller.client) === 'request';
+    if (!isAsked && !this.#mustSee(caller.client)) return stream(caller);
+    const { reply, questions } = this.#questionsOn(caller, course, isAsked ? this.#deps : { ...this.#deps, order: [] });
+    reply.taker = isAsked ? new ListenedQuestions(caller, questions, this.#calls) : questions;
+    return stream({ ...caller, exchange: { ...caller.exchange, reply } });
+  }
+
+  /** What a server asks on a stream that is not that of one call whose client can be asked. */
+  #questionsOn(caller: Caller, course: Course, deps: AskingDeps): { reply: AskedReply; questions: ServerQuestions } {
+    const reply = new AskedReply(caller.exchange.reply, undefined, deps.server);
     // a session outlives each of its GET streams
     const { signal: never } = new AbortController();
     const own = { caller, request: undefined, reply, cancelled: never, left: never };
-    const questions = new ServerQuestions(own, course, this.#deps, this.#open);
-    reply.taker = new ListenedQuestions(caller, questions, this.#calls);
-    return stream({ ...caller, exchange: { ...exchange, reply } });
+    return { reply, questions: new ServerQuestions(own, course, deps, this.#open) };
+  }
+
+  /**
+   * Whether its server's questions for files are refused because the client cannot be asked for them: whatever it declares, and
+   * in whatever version, servers may ask it, and it may answer them with a file that no rule has been asked about.
+   */
+  #mustSee({ protocolVersion }: Caller['client']): boolean {
+    return this.#areFilesJudged && eraOf(protocolVersion).elicitsBy !== 'result';
   }
 
   /** Brings a POST on its way, and a call in it that lacks files to its end. */
   async run(asked: Asked, course: Course): Promise<void> {
+    if (this.#areFilesJudged) refuseUnseenFiles(asked.messages);
     const request = onlyRequest(asked.messages);
     const { method = '' } = request ?? {};
     const by = this.#deps.order.length > 0 ? asksBy(asked.client) : undefined;
@@ -80,11 +99,19 @@ export class Asking {
     if (request && this.#asksByTask(asked, request, by)) return this.#byTask.run(asked, request, course);
     if (request && by === 'request' && WITH_QUESTIONS.has(method) && this.#byRequest.canAsk(asked))
       return this.#byRequest.run(asked, request, course);
+    const seen = this.#mustSee(asked.client) ? this.#seen(asked, course) : asked;
     try {
-      await course.forward(asked);
+      await course.forward(seen);
     } catch (error) {
-      await course.refuse(error, asked);
+      await course.refuse(error, seen);
     }
+  }
+
+  #seen(asked: Asked, course: Course): Asked {
+    if (!asked.messages.requests.some(({ method }) => WITH_QUESTIONS.has(method))) return asked;
+    const { reply, questions } = this.#questionsOn(asked, course, { ...this.#deps, order: [] });
+    reply.taker = questions;
+    return { ...asked, exchange: { ...asked.exchange, reply } };
   }
 
   /** Nothing is kept here between two calls, so that one with limits of its own can be asked by another of these. */

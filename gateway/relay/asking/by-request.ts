@@ -15,12 +15,14 @@ import type { AskingDeps } from './deps.js';
 import { takeGiven } from './given-file.js';
 import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
 import { type Way, wayFor } from './means.js';
-import { noPlaceIn, type OpenQuestions } from './open-questions.js';
+import { noPlaceIn, type OpenQuestions, type Questioned } from './open-questions.js';
 import { answerIn, nameOfCall, problemOfOthers, type Question, type Said } from './questions.js';
 import { ServerQuestions } from './server-questions.js';
 import type { SessionCalls } from './session-questions.js';
 import { type Besides, LOST_TEXT, notGivenResult, questionText, UNASKED_TEXT, unopenedText } from './texts.js';
 import type { Waited } from './wait.js';
+
+const ANSWERED = 'a batch answers a question that its client was not asked';
 
 /** Asks clients of the revisions with sessions: by requests of Wharf's own on the streams of their calls. */
 export class AskingByRequest {
@@ -47,7 +49,13 @@ export class AskingByRequest {
     const { questions, server } = this.#deps;
     const asker = { principal, server, session: session?.id };
     for (const id of messages.cancelled) await this.#cancel(nameOfCall(asker, session?.id, id), judge);
-    if (messages.isBatch) return false;
+    const from = { principal, session: session?.id };
+    if (messages.isBatch) {
+      // the revisions in which questions are asked have no batches, and a server that reads one all the same would take it
+      if (messages.responses.some(({ id }) => this.#isServers(from, id)))
+        throw new GatewayError('request_invalid', { reason: ANSWERED });
+      return false;
+    }
     const [told] = messages.progress;
     if (told) {
       const { token, progress, total } = told;
@@ -62,13 +70,17 @@ export class AskingByRequest {
     if (!response) return false;
     const question = await questions.answeredBy(response.id, asker);
     // the client was not asked it, and the server would take its answer for Wharf's
-    const isServers =
-      !question && this.#open.has({ principal, session: session?.id }, parseJson(response.id) as JsonValue);
+    const isServers = !question && this.#isServers(from, response.id);
     if (!question && !isServers) return false;
     if (question) await judge(question.askedOf);
     if (question && !question.isAnswered) await this.#hear(question, response.result, exchange.signal);
     exchange.reply.all({ status: 202, body: 'other' });
     return true;
+  }
+
+  /** Whether it answers a question of its server that Wharf has taken over. @param id as JSON text */
+  #isServers(from: Questioned, id: string): boolean {
+    return this.#open.has(from, parseJson(id) as JsonValue);
   }
 
   /** The client has cancelled a call, which may wait at another replica: that one looks at the link. */

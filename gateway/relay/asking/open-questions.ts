@@ -74,9 +74,9 @@ export class OpenQuestions {
     return question;
   }
 
-  /** Whether Wharf answers such a question by itself. @param id as the client would name it */
+  /** Whether Wharf answers such a question by itself. @param id as the client would name it, or as servers read what it names */
   has(from: Questioned, id: JsonValue): boolean {
-    return this.#open.size > 0 && this.#open.has(keyOf(from, id));
+    return this.#open.size > 0 && readingsOf(id).some((one) => this.#open.has(keyOf(from, one)));
   }
 
   /** Its server does not want the answer. @returns whether there is such a question */
@@ -95,6 +95,28 @@ export function noPlaceIn(waiting: Ledger, owner: CallOwner): string | undefined
   if (!full) return undefined;
   const { message } = new GatewayError('questions_full', refusalFacts(full));
   return `This call does not wait for the file. ${message}`;
+}
+
+/** No number that is an id has more characters. */
+const LONGEST_NUMBER = 100;
+
+/**
+ * The ids that servers take an id for: the official SDKs read "42" as 42, that of TypeScript by `Number`, and that of Python by
+ * `int`, which knows the digits of every script and an underscore between them.
+ */
+function readingsOf(id: JsonValue): readonly JsonValue[] {
+  if (typeof id === 'number') return [id, String(id)];
+  if (typeof id !== 'string' || id.length > LONGEST_NUMBER) return [id];
+  const plain = id.replaceAll('_', '').replaceAll(/\p{Nd}/gu, digitOf);
+  return [id, Number(plain)];
+}
+
+/** The digits of a script follow one another, from zero to nine. */
+function digitOf(digit: string): string {
+  const code = digit.codePointAt(0) as number;
+  let zero = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String((code - zero) % 10);
 }
 
 /** Always short, however long the server's id is. */

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
+import { RawClient } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
 import type { Wharf } from '../../helpers/wharf.js';
 import { PNG, startGatewayFor, startUpstream, textOf } from './lab.js';
 import { RawCall } from './raw-call.js';
+import { ask, binary, FORMS, wharf as gateway, start, stop, toldIn, URI } from './server-lab.js';
 
 type Json = Record<string, unknown>;
 type Endpoint = { url: string; uploadId: string };
@@ -134,4 +136,67 @@ it('a client that declares no elicitation gets a text with a link, and no error 
   expect(result.isError).toBe(true);
   expect(textOf(result)).toMatch(/\/u\/[\w-]{43}/);
   expect(textOf(result)).toContain('mcp-file://');
+});
+
+describe('a client that answers a question which Wharf has taken over', () => {
+  const content = { scan: URI };
+
+  afterEach(stop);
+
+  it.each([
+    ['alone', (answer: Json) => answer, 202],
+    ['in a batch', (answer: Json) => [answer], 400],
+    ['in a batch with a request', (answer: Json) => [{ jsonrpc: '2.0', id: 9, method: 'ping' }, answer], 400],
+  ])('%s is not heard by the server, whose rules would not be asked', async (_, bodyOf, status) => {
+    await start(binary());
+    const { call, question, answer } = await ask(FORMS);
+    const { id } = await question();
+    const body = bodyOf({ jsonrpc: '2.0', id: 'ask-1', result: { action: 'accept', content } });
+    expect((await call.client.post(body)).status).toBe(status);
+    await answer(id, { action: 'decline' });
+    expect(toldIn(await call.result()).came.result).toEqual({ action: 'decline' });
+  });
+});
+
+describe('a client that cannot be asked for the file that a server wants', () => {
+  const form = {
+    message: 'the scan to read.',
+    requestedSchema: { type: 'object', properties: { scan: { type: 'string', format: 'uri', 'x-mcp-file': {} } } },
+  };
+  const rule = { limits: { accept: ['image/png'] } };
+  const called = async (version: string, capabilities: Json) =>
+    RawCall.on(await RawClient.connect(gateway().mcp, version, { capabilities }), 'ask', {});
+
+  afterEach(stop);
+
+  it.each([
+    ['of a version without such questions', '2025-03-26', { elicitation: { form: {} } }, {}],
+    ['that declares it in other letters', '2025-11-25', { Elicitation: { form: {} } }, {}],
+    ['that declares nothing', '2025-06-18', {}, {}],
+    ['where asking is off', '2025-11-25', { elicitation: { form: {} } }, { elicitation: { order: [] } }],
+  ])('%s is not shown the question where a rule judges files', async (_, version, capabilities, config) => {
+    await start(form, {}, { ...rule, ...config });
+    const call = await called(version, capabilities);
+    expect(toldIn(await call.result()).came.error).toMatchObject({ code: -32602 });
+    expect(call.messages.map(({ method }) => method)).toEqual([undefined]);
+  });
+
+  it('gets it as it came where no rule does', async () => {
+    await start(form);
+    const call = await called('2025-03-26', { elicitation: { form: {} } });
+    const { id, params } = await call.message(({ method }) => method === 'elicitation/create');
+    expect(params).toEqual(form);
+    await call.client.post({ jsonrpc: '2.0', id, result: { action: 'decline' } });
+    expect(toldIn(await call.result()).came.result).toEqual({ action: 'decline' });
+  });
+
+  it('gets questions without files as before', async () => {
+    const plain = { message: 'who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
+    await start(plain, {}, rule);
+    const call = await called('2025-03-26', { elicitation: { form: {} } });
+    const { id, params } = await call.message(({ method }) => method === 'elicitation/create');
+    expect(params).toEqual(plain);
+    await call.client.post({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Ann' } } });
+    expect(toldIn(await call.result()).came.result).toMatchObject({ content: { name: 'Ann' } });
+  });
 });

@@ -30,6 +30,33 @@ async function start(...args: Parameters<typeof AskingServer.start>): Promise<As
 const clientOf = ({ wharf }: AskingServer, capabilities: Json) =>
   RawClient.stateless(wharf.mcp, MODERN, { capabilities });
 
+describe('a client that answers what Wharf has not asked, on 2026-07-28', () => {
+  const who = ask({ mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } });
+  const answered = async (value: unknown, config: Json) => {
+    const client = clientOf(await start({ who }, { config }), FORMS);
+    const { requestState } = wanted(await call(client));
+    return call(client, { requestState, inputResponses: { who: { action: 'accept', content: { name: value } } } });
+  };
+
+  it.each([
+    ['a file', URI],
+    ['several files', ['Ann', URI]],
+    ['a file that lenient servers read', ' DATA:text/plain;x=1,ab'],
+  ])('is refused %s where a rule judges files', async (_, value) => {
+    const { error } = await answered(value, { limits: { accept: ['image/png'] } });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(/has not asked for/) });
+    expect(server?.upstream.with('tools/call')).toHaveLength(1);
+  });
+
+  it('may give it where none does, and other words everywhere', async () => {
+    expect(heard(await answered(URI, {})).who?.content).toEqual({ name: URI });
+    await server?.stop();
+    const words = 'data: one, two';
+    const answer = heard(await answered(words, { limits: { accept: ['image/png'] } }));
+    expect(answer.who?.content).toEqual({ name: words });
+  });
+});
+
 describe('a server that wants a file by binary elicitation, on 2026-07-28', () => {
   it('is not kept waiting for what its client can never send: answers too long to be given back with the file', async () => {
     const who = ask({ mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } });

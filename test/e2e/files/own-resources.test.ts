@@ -214,7 +214,8 @@ describe('a handle or a link of Wharf’s, read as a resource', () => {
       }
       for (const uri of [`${handle}?x`, ` ${handle}`, `${url}x`, url.replace('/d/', '/u/')])
         expect((await ask(own, uri)).messages[0]?.error).toBeDefined();
-      expect((await ask(own, ` ${url}`)).text).not.toContain('made up');
+      for (const uri of [` ${url}`, `\u0001${url}`, url.replace('http', 'ht\ntp')])
+        expect((await ask(own, uri)).text).not.toContain('made up');
       const batch = [handle, url].map((uri, id) => ({ jsonrpc: '2.0', id, method, params: { uri } }));
       expect((await own.post(batch as never)).messages.map(({ error }) => error)).toEqual([undefined, undefined]);
       expect(upstream.with('resources/read')).toEqual([]);

@@ -45,7 +45,7 @@ export function readQuestion(
 type JudgingDeps = Pick<AskingDeps, 'limits' | 'toolLimits' | 'flow' | 'audit' | 'isScanned'>;
 
 /** Whether the files in an answer must be seen: what passes unread passes every rule and the antivirus, and is in no log. */
-function areFilesJudged({ limits, toolLimits, flow, audit, isScanned }: JudgingDeps): boolean {
+export function areFilesJudged({ limits, toolLimits, flow, audit, isScanned }: JudgingDeps): boolean {
   const { file, inlineArgument } = toolLimits.least(limits);
   const isAnySize = Math.min(file, inlineArgument) >= mostInAnswer({ ...limits, inlineArgument: limits.message });
   const isAnyType = limits.accept === undefined && !toolLimits.limitsTaken;

@@ -34,6 +34,15 @@ describe('the open questions of a server', () => {
     expect(questions.has(ann, 'a')).toBe(false);
   });
 
+  it('are known by every other id that a server takes for the same one', () => {
+    const { questions } = lab();
+    questions.begin(ann, 42, 1);
+    questions.begin(ann, '7', 1);
+    for (const id of ['42', ' 42', '+42.0', '0x2a', '4_2', '４２', '٤٢', '𝟒𝟐'])
+      expect(questions.has(ann, id)).toBe(true);
+    for (const id of ['43', 'a42', '', '4 2', null, 7]) expect([id, questions.has(ann, id)]).toEqual([id, id === 7]);
+  });
+
   it('are no more than limits.questions and the caller’s share of it', () => {
     const { waiting, questions } = lab();
     questions.begin(ann, 1, 1);

@@ -94,7 +94,10 @@ describe('the object around a file', () => {
 
   it('a result named twice is refused when there is a file in one of them', () =>
     everyWay(`{"result":{"content":[{"type":"image","data":"${DATA}"}]},"result":{"content":[]},"id":1}`, ({ text }) =>
-      expect(JSON.parse(text).error.data).toMatchObject({ code: 'file_key_duplicate', key: 'result' }),
+      expect(JSON.parse(text).error).toMatchObject({
+        message: 'The message names "result" twice, so the file in it is ambiguous.',
+        data: { code: 'file_key_duplicate', key: 'result' },
+      }),
     ));
 });
 
