@@ -4,7 +4,7 @@ import { ByteStore } from '../../wire/json/byte-store.js';
 import type { SlotSink } from '../../wire/json/reader.js';
 import { BASE64, Base64Lines, isLineBreak, mayBeLine } from './equal-lines.js';
 import { charOf, escapeAt, withoutEscapes } from './escapes.js';
-import { beginsAsFormat, MOST_BEGIN } from './format-begin.js';
+import { beginsAsFormat, MOST_BEGIN, rawBeginsAsFormat } from './format-begin.js';
 import { NOWHERE } from './nested-cuts.js';
 import { type NestedCut, type NestedFile, TextParts, type TextPartsOptions } from './text-parts.js';
 
@@ -284,8 +284,7 @@ export class PlainCuts extends TextParts implements SlotSink {
   /** @param rest of the word, behind what has come of it before */
   #beginsFile(rest: Buffer): boolean {
     if (headIn(this.#plain).head > 0) return true;
-    const begin = Buffer.concat([this.#word.slice(0, Math.min(this.#word.size, MOST_BEGIN)), rest]);
-    return beginsAsFormat(begin.toString('latin1', 0, MOST_BEGIN).replaceAll('\\/', '/'));
+    return rawBeginsAsFormat(this.#word.slice(0, Math.min(this.#word.size, MOST_BEGIN)), rest);
   }
 
   #openCut(): void {

@@ -113,6 +113,26 @@ describe('a file among the words of a text becomes a link where it stands, and e
     );
   });
 
+  it('of a known format also where its first characters are escapes', async () => {
+    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), someBytes(600)]);
+    for (const [bytes, characters] of [
+      [JPEG, /\//g],
+      [png, /[A-Za-z]/g],
+    ] as const) {
+      const data = bytes.toString('base64');
+      const asCode = (char: string) => `\\u00${char.charCodeAt(0).toString(16)}`;
+      const body = bodyOf(`see ${data}.`).replace(
+        data,
+        data.slice(0, 11).replaceAll(characters, asCode) + data.slice(11),
+      );
+      await everyPiece(body, async ({ text }, lab) => {
+        const [link] = JSON.parse(text).result.content[0].text.match(LINK);
+        expect(JSON.parse(text).result.content[0].text).toBe(`see ${link}.`);
+        expect(await lab.at(link)).toEqual(bytes);
+      });
+    }
+  });
+
   it('with the name that its URI gives it', async () => {
     await everyPiece(bodyOf(`see data:image/png;name=my%20cat.png;base64,${DATA}`), ({ text }) => {
       expect(JSON.parse(text).result._meta['dev.wharf/files'][0]).toMatchObject({ name: 'my cat.png' });
