@@ -113,6 +113,28 @@ describe('a file among the words of a text becomes a link where it stands, and e
     );
   });
 
+  it('and so does the same base64 in another text of the result, where nothing says that it is one', async () => {
+    const words = { type: 'text', text: `see ![x](${URI}) ok` };
+    const json = { type: 'text', text: JSON.stringify({ chart: DATA, n: 1 }) };
+    for (const content of [
+      [words, json],
+      [json, words],
+    ]) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content } });
+      await everyPiece(body, async ({ text }, lab) => {
+        const { result } = JSON.parse(text);
+        const [link] = text.match(LINK) ?? [];
+        const shown = (one: string) =>
+          one === words.text ? `see ![x](${link}) ok` : JSON.stringify({ chart: link, n: 1 });
+        expect(result.content).toEqual(content.map((block) => ({ type: 'text', text: shown(block.text) })));
+        expect(result._meta['dev.wharf/files']).toEqual(
+          [0, 1].map((contentIndex) => expect.objectContaining({ mimeType: 'image/png', url: link, contentIndex })),
+        );
+        expect(await lab.at(link ?? '')).toEqual(BYTES);
+      });
+    }
+  });
+
   it('of a known format also where its first characters are escapes', async () => {
     const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), someBytes(600)]);
     for (const [bytes, characters] of [
