@@ -25,6 +25,9 @@ for (const [byte, isBase64] of BASE64.entries()) {
   if (isBase64 === 0 && byte !== BACKSLASH && byte !== QUOTE) BETWEEN[byte] = 1;
 }
 
+/** Behind a link these would belong to it: `%3D` is the padding of base64 that stands in an address. */
+const IN_ADDRESS: ReadonlySet<number> = new Set(Buffer.from('%-_~'));
+
 /** Characters with which a word only goes on: what follows them need not be looked at. */
 const WITHIN = BASE64.slice();
 WITHIN[PADDING] = 0;
@@ -167,12 +170,12 @@ export class PlainCuts extends TextParts implements SlotSink {
       begun = at;
     };
     if (this.#lines) lines();
-    const endWord = (behind: number) => {
+    const endWord = (behind: number, next?: number) => {
       if (this.#isLong(at - begun)) {
         this.#keep(chunk, kept, begun);
         kept = this.#take(chunk, begun, at) ? at : begun;
       }
-      this.#endWord();
+      this.#endWord(next);
       begun = behind;
     };
     while (at < end && !this.#other) {
@@ -190,7 +193,7 @@ export class PlainCuts extends TextParts implements SlotSink {
         lines();
         continue;
       }
-      if (BASE64[char] !== 1) endWord(at + length);
+      if (BASE64[char] !== 1) endWord(at + length, char);
       else if (char === PADDING) this.#isPadded = true;
       else if (this.#isPadded) endWord(at);
       at += length;
@@ -299,12 +302,13 @@ export class PlainCuts extends TextParts implements SlotSink {
     this.handOver(this.#word, cut);
   }
 
-  #endWord(): void {
+  /** @param next the character directly behind it */
+  #endWord(next?: number): void {
     this.#isPadded = false;
     this.#isFile = undefined;
     if (this.#nested) {
       const { cut } = this.#nested;
-      this.#nested.whole = true;
+      this.#nested.whole = next === undefined || !IN_ADDRESS.has(next);
       cut.end();
       // escapes make a word look longer than it is
       if ((cut.size ?? 0) > this.#options.limit) cut.storeLate();

@@ -206,6 +206,8 @@ describe('a text stays as it is', () => {
     ['with base64 of a known format and nothing else, which a program may decode', AS_PDF, usual],
     ['with such base64 and a line break', `${AS_PDF}\n`, usual],
     ['with base64 that breaks off', `![x](data:image/png;base64,${DATA.slice(0, 701)}) ok`, usual],
+    ['with a URI whose padding is percent-encoded', `![x](${URI.replaceAll('=', '%3D')}) ok`, usual],
+    ['with base64 that ends in a dash', `see ${AS_PDF.slice(0, 1600)}- ok`, usual],
     ['with what only looks like a head', `base64,${DATA} data:,base64,${DATA}`, usual],
     ['where the config says so', `![x](${URI}) ${AS_PDF}`, off],
     ['without any', 'é "quoted" \\ and / and \n lines. '.repeat(40), usual],
