@@ -211,7 +211,7 @@ const READ_BY_V8 = {
     'gateway/mcp/responses.ts',
     'gateway/relay/asking/rounds/wants-input.ts',
     'gateway/relay/cut/nested-json.ts',
-    'gateway/relay/results/host/dropped-structure.ts',
+    'gateway/relay/results/host/said-around.ts',
     'gateway/relay/results/host/unshown-blocks.ts',
     'gateway/relay/streams/live.ts',
     'gateway/relay/tools/listed-tools.ts',

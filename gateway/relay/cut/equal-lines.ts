@@ -13,7 +13,7 @@ const LONGEST = 128;
 /** Raw bytes of the longest escape of a character. */
 const LONGEST_ESCAPE = 6;
 
-/** What may stand directly behind the last line, besides a line break: a word behind it has a blank in front. */
+/** What may stand directly behind a last line without padding, besides a line break: a word of a sentence has a blank there. */
 const CLOSING: ReadonlySet<number> = new Set(Buffer.from('"\'`<>)]},;'));
 
 /** Whether a byte ends a line: CR or LF. */
@@ -87,6 +87,7 @@ export class Base64Lines {
       this.#inBreak(char);
       return 'line';
     }
-    return isLineBreak(char) || CLOSING.has(char) ? 'last' : 'over';
+    // no word of a sentence has padding, so that blanks and full stops may follow it
+    return this.#padding > 0 || isLineBreak(char) || CLOSING.has(char) ? 'last' : 'over';
   }
 }

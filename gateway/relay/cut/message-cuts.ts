@@ -19,10 +19,10 @@ import {
 import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
 import { MessageFiles, type MessageFilesDeps } from './message-files.js';
-import { NestedCuts, NOWHERE } from './nested-cuts.js';
+import { NestedCuts } from './nested-cuts.js';
 import { type KnownPlace, STRUCTURED_SLOT } from './places.js';
 import { PlainCuts } from './plain-cuts.js';
-import type { TextParts } from './text-parts.js';
+import { NOWHERE, type TextParts } from './text-parts.js';
 
 export interface CutDeps extends MessageFilesDeps {
   limits: Limits;

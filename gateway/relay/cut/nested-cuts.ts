@@ -6,9 +6,10 @@ import type { WeightLimits } from '../../wire/json/weigh.js';
 import { JsonBegin } from './json-begin.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
 import { nestedJson, TOO_LARGE } from './nested-json.js';
-import { markedPlaces, type NestedPlace, stringsOf } from './nested-places.js';
+import { MARK_END, markedPlaces, type NestedPlace, stringsOf } from './nested-places.js';
 import { shortStrings } from './short-strings.js';
-import { type NestedCut, type NestedFile, TextParts, type TextPartsOptions } from './text-parts.js';
+import { type NestedCut, type NestedFile, NOWHERE, TextParts, type TextPartsOptions } from './text-parts.js';
+import { HEAD_END, headIn, IN_ADDRESS, type UriHead } from './uri-head.js';
 
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -30,9 +31,6 @@ for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 /** The text before the first colon of a `data:` URI. */
 const DATA = 'data';
-
-/** Discards a string. */
-export const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
 /** The end of a string that is the key of a member. */
 const KEY = /^"\s*:/;
@@ -67,6 +65,12 @@ export class NestedCuts extends TextParts implements SlotSink {
   #nested: NestedCut | undefined;
   /** How far in this chunk there is nothing to skip. */
   #slowUntil = 0;
+  /** The run stands among the words of a string, behind what may be the head of a `data:` URI. */
+  #isAmong = false;
+  /** That head, once the run is long enough. */
+  #head: UriHead | undefined;
+  /** Behind the next place in this chunk where such a head may end. */
+  #nextHead = 0;
 
   constructor(options: NestedCutOptions) {
     super(options);
@@ -89,10 +93,15 @@ export class NestedCuts extends TextParts implements SlotSink {
     });
     if (whole.length === 0) return [];
     const mark = randomUUID();
-    const value = await this.#parse(new Map(whole.map((part, index) => [part, `${mark}${index}`])));
+    const value = await this.#parse(new Map(whole.map((part, index) => [part, `${mark}${index}${MARK_END}`])));
     const isAmongWords = value === undefined;
     const places = isAmongWords || value === TOO_LARGE ? undefined : markedPlaces(value, mark);
-    return whole.map((nested, index) => ({ nested, place: places?.get(String(index)), isAmongWords }));
+    return whole.flatMap((nested, index) => {
+      const place = places?.get(String(index));
+      if (nested.head === 0) return [{ nested, place, isAmongWords }];
+      // in the key of a member it stays, and what is around the words says nothing of it
+      return places && !place ? [] : [{ nested, place: undefined, isAmongWords: true }];
+    });
   }
 
   /**
@@ -107,6 +116,7 @@ export class NestedCuts extends TextParts implements SlotSink {
   write(chunk: Buffer, start: number, end: number): void {
     let at = start;
     this.#slowUntil = start;
+    this.#nextHead = this.#state === 'plain' ? this.#splitHead(chunk, start, end) : start;
     while (at < end && !this.#other) {
       at = this.#skip(chunk, at, end);
       if (at === end) break;
@@ -123,7 +133,7 @@ export class NestedCuts extends TextParts implements SlotSink {
     if (!this.#other && this.#state === 'begin') this.#giveUp();
     if (this.#other) this.#other.end();
     else if (this.#state !== 'plain') {
-      this.#endRun(false);
+      this.#endRun(this.#isAmong);
       this.#keepEscape();
     }
     this.tell();
@@ -180,8 +190,26 @@ export class NestedCuts extends TextParts implements SlotSink {
     return found.to;
   }
 
-  /** Reads up to the next quote that opens a string in the text. */
-  #text(chunk: Buffer, start: number, end: number): number {
+  /** Behind the head of a `data:` URI, if it ends in this chunk and began in one before. */
+  #splitHead(chunk: Buffer, start: number, end: number): number {
+    const before = this.#plain.slice(Math.max(0, this.#plain.size - HEAD_END.length + 1), this.#plain.size);
+    const joined = Buffer.concat([before, chunk.subarray(start, Math.min(end, start + HEAD_END.length - 1))]);
+    const found = joined.indexOf(HEAD_END);
+    return found < 0 ? start : start + found + HEAD_END.length - before.length;
+  }
+
+  /** Behind the next place where such a head may end; searched for once, however many strings are before it. */
+  #headFrom(chunk: Buffer, start: number, end: number): number {
+    if (this.#nextHead <= start) {
+      const found = chunk.subarray(start, end).indexOf(HEAD_END);
+      this.#nextHead = found < 0 ? Number.MAX_SAFE_INTEGER : start + found + HEAD_END.length;
+    }
+    return this.#nextHead;
+  }
+
+  /** Reads up to the next quote that opens a string in the text, or to the base64 of a `data:` URI among words. */
+  #text(chunk: Buffer, start: number, last: number): number {
+    const end = Math.min(last, this.#headFrom(chunk, start, last));
     let at = start;
     while (at < end && this.#state === 'plain') {
       if (!this.#chars.open) {
@@ -196,6 +224,10 @@ export class NestedCuts extends TextParts implements SlotSink {
       at += 1;
     }
     this.#keep(chunk, start, at);
+    if (at === this.#nextHead && this.#state === 'plain' && !this.#chars.open) {
+      this.#isAmong = true;
+      this.#state = 'run';
+    }
     return at;
   }
 
@@ -212,7 +244,7 @@ export class NestedCuts extends TextParts implements SlotSink {
         }
         if (byte !== BACKSLASH) {
           this.#take(chunk, start, at, true);
-          this.#endRun(false);
+          this.#endRun(this.#isAmong && !IN_ADDRESS.has(byte));
           return at;
         }
         opened = at;
@@ -222,7 +254,7 @@ export class NestedCuts extends TextParts implements SlotSink {
       if (char === PENDING) continue;
       if (char === BOUNDARY || !this.#belongs(char)) {
         this.#take(chunk, start, opened, true);
-        this.#endRun(char === BOUNDARY);
+        this.#endRun(char === BOUNDARY || this.#isAmong);
         this.#keepEscape();
         this.#keep(chunk, opened, at);
         return at;
@@ -242,7 +274,8 @@ export class NestedCuts extends TextParts implements SlotSink {
       this.#inHead = byte !== COMMA;
       return true;
     }
-    if (byte !== COLON || this.#state !== 'run' || this.#run.size + at - from !== DATA.length) return false;
+    if (byte !== COLON || this.#state !== 'run' || this.#isAmong || this.#run.size + at - from !== DATA.length)
+      return false;
     const begun = Buffer.concat([...this.#run.pieces(), chunk.subarray(from, at)]).toString('latin1');
     this.#inHead = begun.toLowerCase() === DATA;
     return this.#inHead;
@@ -250,7 +283,8 @@ export class NestedCuts extends TextParts implements SlotSink {
 
   /** True when an escaped character may be part of a file: base64 is often broken into lines. */
   #belongs(char: number): boolean {
-    if (!this.#inHead) return BASE64[char] === 1 || BREAKS.includes(char);
+    // among words, a word may follow a line break
+    if (!this.#inHead) return BASE64[char] === 1 || (!this.#isAmong && BREAKS.includes(char));
     this.#inHead = char !== COMMA;
     return true;
   }
@@ -259,13 +293,20 @@ export class NestedCuts extends TextParts implements SlotSink {
   #take(chunk: Buffer, start: number, end: number, isLast: boolean): void {
     if (start === end) return;
     const isLong = this.#state === 'run' && this.#run.size + end - start >= this.#min;
-    if (isLong && this.#options.mayOpen()) this.#openCut();
+    if (isLong && this.#mayBeFile() && this.#options.mayOpen()) this.#openCut();
     if (this.#state === 'cut') this.#nested?.cut.write(chunk, start, end);
     else if (isLast && this.#run.size === 0) this.#keep(chunk, start, end);
     else {
       this.#run.append(chunk, start, end);
       this.note(end - start);
     }
+  }
+
+  /** Among words only what has a head is one. It is looked for once: a text may have much that ends like a head. */
+  #mayBeFile(): boolean {
+    if (!this.#isAmong) return true;
+    this.#head ??= headIn(this.#plain, true);
+    return this.#head.head > 0;
   }
 
   #openCut(): void {
@@ -275,7 +316,7 @@ export class NestedCuts extends TextParts implements SlotSink {
       this.#other = NOWHERE;
       return;
     }
-    this.#nested = { cut, whole: false, isInJson: true, head: 0 };
+    this.#nested = { cut, whole: false, isInJson: true, ...(this.#head ?? { head: 0 }) };
     this.parts.push(this.#nested);
     this.#state = 'cut';
     this.handOver(this.#run, cut);
@@ -296,6 +337,8 @@ export class NestedCuts extends TextParts implements SlotSink {
       this.#run.clear();
     }
     this.#inHead = false;
+    this.#isAmong = false;
+    this.#head = undefined;
     this.#state = 'plain';
   }
 

@@ -21,11 +21,17 @@ export function* stringsOf(value: JsonValue): Generator<readonly [text: string, 
   }
 }
 
-/** The places of strings that begin with a mark, by what follows the mark. A mark is unguessable. */
+/** Ends what is behind a mark: a number may follow it in its text. */
+export const MARK_END = ';';
+
+/** The places of strings with marks in them, by what is between a mark and its end. A mark is unguessable. */
 export function markedPlaces(value: JsonValue, mark: string): Map<string, NestedPlace> {
   const places = new Map<string, NestedPlace>();
   for (const [text, place] of stringsOf(value)) {
-    if (text.startsWith(mark)) places.set(text.slice(mark.length), place);
+    for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at)) {
+      at += mark.length;
+      places.set(text.slice(at, text.indexOf(MARK_END, at)), place);
+    }
   }
   return places;
 }

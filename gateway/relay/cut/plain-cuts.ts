@@ -1,23 +1,16 @@
-import type { FileClaims } from '../../ports/file.js';
-import { parseDataUriHead, SCHEME } from '../../wire/data-uri.js';
+import { SCHEME } from '../../wire/data-uri.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { SlotSink } from '../../wire/json/reader.js';
 import { BASE64, Base64Lines, isLineBreak, mayBeLine } from './equal-lines.js';
 import { charOf, escapeAt, withoutEscapes } from './escapes.js';
-import { beginsAsFormat, MOST_BEGIN } from './format-begin.js';
-import { NOWHERE } from './nested-cuts.js';
-import { type NestedCut, type NestedFile, TextParts, type TextPartsOptions } from './text-parts.js';
+import { beginsAsFormat, MOST_BEGIN, rawBeginsAsFormat } from './format-begin.js';
+import { type NestedCut, type NestedFile, NOWHERE, TextParts, type TextPartsOptions } from './text-parts.js';
+import { headIn, IN_ADDRESS } from './uri-head.js';
 
 const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
 const U = 0x75;
 const PADDING = 0x3d;
-const COMMA = 0x2c;
-
-/** The head of a `data:` URI in a text has a type and few parameters: raw bytes that are searched for it. */
-const MOST_HEAD = 512;
-/** What such a head ends with, before the base64. */
-const HEAD_END = 'base64,';
 
 /** Bytes that end a word wherever they are: none of them is part of an escape. */
 const BETWEEN = new Uint8Array(256);
@@ -167,12 +160,12 @@ export class PlainCuts extends TextParts implements SlotSink {
       begun = at;
     };
     if (this.#lines) lines();
-    const endWord = (behind: number) => {
+    const endWord = (behind: number, next?: number) => {
       if (this.#isLong(at - begun)) {
         this.#keep(chunk, kept, begun);
         kept = this.#take(chunk, begun, at) ? at : begun;
       }
-      this.#endWord();
+      this.#endWord(next);
       begun = behind;
     };
     while (at < end && !this.#other) {
@@ -190,7 +183,7 @@ export class PlainCuts extends TextParts implements SlotSink {
         lines();
         continue;
       }
-      if (BASE64[char] !== 1) endWord(at + length);
+      if (BASE64[char] !== 1) endWord(at + length, char);
       else if (char === PADDING) this.#isPadded = true;
       else if (this.#isPadded) endWord(at);
       at += length;
@@ -284,8 +277,7 @@ export class PlainCuts extends TextParts implements SlotSink {
   /** @param rest of the word, behind what has come of it before */
   #beginsFile(rest: Buffer): boolean {
     if (headIn(this.#plain).head > 0) return true;
-    const begin = Buffer.concat([this.#word.slice(0, Math.min(this.#word.size, MOST_BEGIN)), rest]);
-    return beginsAsFormat(begin.toString('latin1', 0, MOST_BEGIN).replaceAll('\\/', '/'));
+    return rawBeginsAsFormat(this.#word.slice(0, Math.min(this.#word.size, MOST_BEGIN)), rest);
   }
 
   #openCut(): void {
@@ -300,12 +292,13 @@ export class PlainCuts extends TextParts implements SlotSink {
     this.handOver(this.#word, cut);
   }
 
-  #endWord(): void {
+  /** @param next the character directly behind it */
+  #endWord(next?: number): void {
     this.#isPadded = false;
     this.#isFile = undefined;
     if (this.#nested) {
       const { cut } = this.#nested;
-      this.#nested.whole = true;
+      this.#nested.whole = next === undefined || !IN_ADDRESS.has(next);
       cut.end();
       // escapes make a word look longer than it is
       if ((cut.size ?? 0) > this.#options.limit) cut.storeLate();
@@ -342,20 +335,6 @@ function mayBeginUri(known: Buffer): boolean {
   const slash = known.indexOf(BACKSLASH);
   if (slash < 0) return text === SCHEME;
   return SCHEME.startsWith(text.slice(0, slash)) && (slash + 1 === known.length || known[slash + 1] === U);
-}
-
-/** The head of a `data:` URI with which a text ends. */
-function headIn(text: ByteStore): { head: number; said?: FileClaims } {
-  // most words are behind another byte, and with a limit of a few bytes every word is asked for
-  if (text.last !== COMMA) return { head: 0 };
-  const tail = text.slice(Math.max(0, text.size - MOST_HEAD), text.size);
-  const written = tail.toString('latin1').toLowerCase();
-  const begin = written.endsWith(HEAD_END) ? written.lastIndexOf(SCHEME) : -1;
-  if (begin < 0) return { head: 0 };
-  const found = parseDataUriHead(tail.subarray(begin));
-  if (typeof found === 'string' || !found.base64 || begin + found.dataStart !== tail.length) return { head: 0 };
-  const { mimeType, name } = found;
-  return { head: found.dataStart, said: { mimeType, ...(name !== undefined && { name }) } };
 }
 
 /** Position of the first byte with which a word does more than go on. */

@@ -5,6 +5,9 @@ import type { SlotSink } from '../../wire/json/reader.js';
 import type { Cut } from './cut.js';
 import type { NestedPlace } from './nested-places.js';
 
+/** Discards a string. */
+export const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
+
 /** A string inside a text that may be a file. */
 export interface NestedCut {
   cut: Cut;

@@ -39,6 +39,12 @@ export interface ClaimedNested {
   isAlone: boolean;
 }
 
+/** A string in a text that is long enough to be a file. */
+interface FoundNested extends ClaimedNested {
+  /** What is around it, or in it, says so. */
+  isFile: boolean;
+}
+
 /** In the spelling of a message; it ends what many programs print. */
 const LINE_BREAK = '\\n';
 
@@ -51,7 +57,7 @@ export async function nestedFiles(
   cuts: MessageCuts,
   context: NestedContext,
 ): Promise<ClaimedNested[]> {
-  const claimed: ClaimedNested[] = [];
+  const found: FoundNested[] = [];
   for (const text of cuts.texts) {
     const { path, offset } = text.value;
     const mode = context.settings(path)?.results.text ?? 'auto';
@@ -61,21 +67,30 @@ export async function nestedFiles(
     );
     const block: unknown = holder && parseJson(message.slice(holder.start, holder.end).toString('utf8'));
     if ((block as { type?: unknown } | undefined)?.type !== 'text') continue;
-    addAll(claimed, await claimedIn(text, mode, message, context));
+    addAll(found, await foundIn(text, mode, message, context));
   }
-  return claimed;
+  // what one text marks as a file, another text may repeat without a mark
+  const marked = new Map<string | undefined, FileClaims>();
+  for (const { isFile, nested, claims } of found) {
+    const digest = nested.cut.stored?.digest;
+    if (isFile && !marked.has(digest)) marked.set(digest, claims);
+  }
+  return found.flatMap((one) => {
+    const claims = one.isFile ? one.claims : marked.get(one.nested.cut.stored?.digest);
+    return claims ? [{ ...one, claims }] : [];
+  });
 }
 
-async function claimedIn(
+async function foundIn(
   { value: { path }, nested }: MessageCuts['texts'][number],
   mode: ToolSettings['results']['text'],
   message: HeldMessage,
   { limits, client, known, stays }: NestedContext,
-): Promise<ClaimedNested[]> {
+): Promise<FoundNested[]> {
   const isLong = isBeyondHost({ path, nested }, message, client);
   const isAlone = nested.size <= LINE_BREAK.length;
   const isRead = isReadByModel(client);
-  const claimed: ClaimedNested[] = [];
+  const found: FoundNested[] = [];
   for (const { nested: one, place, isAmongWords } of await nested.files()) {
     const { stored, lost, dataUri } = one.cut;
     if (!stored || stays(one.cut)) continue;
@@ -87,14 +102,15 @@ async function claimedIn(
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
     const isMeant = (!isAmongWords && mode === 'json') || isForModel || lost || known.has(stored.digest);
     // out of other texts only what begins as a file is taken; of JSON, or alone, a program may want the base64
-    if (!said && !isMeant && (!isAmongWords || isAlone || !isKnown)) continue;
-    claimed.push({
+    const isFile = said !== undefined || isMeant || (isAmongWords && !isAlone && isKnown);
+    found.push({
+      isFile,
       nested: one,
       claims: { ...(place && namedAs(place)), ...said },
       isAlone: isRead && isAlone && !one.isInJson,
     });
   }
-  return claimed;
+  return found;
 }
 
 /** Base64 beside the name of a file, and the like, is one if its bytes begin as one. */

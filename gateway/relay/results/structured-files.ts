@@ -6,7 +6,7 @@ import { EACH, segmentsOf } from '../../schema/argument-path.js';
 import { isDeclaredBase64 } from '../../schema/declared.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
-import { beginsAsFormat, MOST_BEGIN } from '../cut/format-begin.js';
+import { beginsAsFormat, rawBeginsAsFormat } from '../cut/format-begin.js';
 import { type ClaimedCut, isStructured, type MessageCuts } from '../cut/message-cuts.js';
 import { refuseDuplicates } from './duplicates.js';
 import { isReadByModel } from './host/read-by-model.js';
@@ -87,7 +87,7 @@ export async function isExpected(
   cut: Cut,
   { settings, structured, client }: Pick<StructureContext, 'settings' | 'structured' | 'client'>,
 ): Promise<boolean> {
-  if (isReadByModel(client) && beginsAsFormat(beginOf(cut))) return true;
+  if (isReadByModel(client) && beginsFile(cut)) return true;
   const path = structuredPath(cut.value.path);
   const configured = settings(cut.value.path)?.results.files ?? [];
   if (configured.some((place) => fits(segmentsOf(place), path))) return true;
@@ -95,10 +95,10 @@ export async function isExpected(
   return typeof declared !== 'string' && isDeclaredBase64(declared, path);
 }
 
-function beginOf({ stored, inlineBody }: Cut): string {
-  if (stored) return stored.head.toString('base64', 0, BEGIN);
-  const [first = Buffer.alloc(0)] = inlineBody ?? [];
-  return first.toString('latin1', 0, MOST_BEGIN).replaceAll('\\/', '/');
+function beginsFile({ stored, inlineBody }: Cut): boolean {
+  if (stored) return beginsAsFormat(stored.head.toString('base64', 0, BEGIN));
+  // a chunk may end within the first characters: the piece behind a short one is long
+  return rawBeginsAsFormat(...(inlineBody ?? []).slice(0, 2));
 }
 
 /**

@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.js';
 import type { Edits } from '../../json/edit.js';
 import { eraOf } from '../../mcp/era.js';
 import type { Limits } from '../../policy/limits.js';
+import type { JsonPath } from '../../ports/json.js';
 import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts } from '../cut/message-cuts.js';
@@ -39,7 +40,8 @@ export async function translate(
   for (const { file, block } of inTexts) {
     entries.push({ file, result: resultOf(block), place: { contentIndex: moves.placeOf(block) } });
   }
-  await translateStructured({ message, cuts, moves, entries, unshown }, files, context);
+  const around = inTexts.map(({ block }) => resultOf(block));
+  await translateStructured({ message, cuts, moves, entries, unshown, around }, files, context);
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
@@ -189,19 +191,22 @@ interface WrittenBlocks {
   /** Gets those of structuredContent too. */
   entries: FileEntry[];
   unshown: readonly Replacement[];
+  /** Results with links among the words of their texts. */
+  around: readonly JsonPath[];
 }
 
 /** The files of structuredContent become links, or it goes; strings of files that are left out become empty. */
 async function translateStructured(
-  { message, cuts, moves, entries, unshown }: WrittenBlocks,
+  { message, cuts, moves, entries, unshown, around }: WrittenBlocks,
   files: OutgoingFiles,
   context: TranslateContext,
 ): Promise<void> {
   const emptied = await refusedStrings(cuts, context);
   const found = await structuredFiles(message, cuts, files, context);
   const withFiles = [...context.dropped, ...unshown.flatMap(({ link, range }) => (link ? [] : [resultOf(range.path)]))];
-  const dropped = [...withFiles, ...unshown.map(({ range }) => resultOf(range.path))];
+  const dropped = [...withFiles, ...unshown.map(({ range }) => resultOf(range.path)), ...around];
   const texts = new Set(withFiles.map((result) => pointer(result)));
-  const gone = await replaceStructured({ message, cuts, moves, entries, texts }, found, dropped, context);
+  const written = { message, cuts, moves, entries, texts, around: new Set(around.map((result) => pointer(result))) };
+  const gone = await replaceStructured(written, found, dropped, context);
   await emptyStrings(emptied, context, (result) => gone.has(pointer(result)));
 }

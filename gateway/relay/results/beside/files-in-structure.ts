@@ -39,6 +39,8 @@ interface Translation {
   entries: FileEntry[];
   /** Places of results whose texts say what structuredContent does. */
   texts: ReadonlySet<string>;
+  /** Places of results with files among the words of their texts. */
+  around: ReadonlySet<string>;
 }
 
 /**
@@ -61,7 +63,8 @@ export async function replaceStructured(
   for (const [place, result] of results) {
     const here = found.filter((one) => pointer(one.result) === place);
     const isSaid = here.length > 0 || translation.texts.has(place);
-    const lost = droppedStructure(translation, result, here, { ...context, isSaid });
+    const isAround = !isSaid && translation.around.has(place);
+    const lost = droppedStructure(translation, result, here, { ...context, isSaid, isAround });
     if (lost) await dropStructure(lost, here, translation, context);
     else results.delete(place);
   }

@@ -13,6 +13,7 @@ import { isStructured, type MessageCuts } from '../../cut/message-cuts.js';
 import type { StructuredFile } from '../structured-files.js';
 import type { TranslateContext } from '../translate-context.js';
 import { saysAll, withoutBytes } from './said.js';
+import { saysAround, textOf } from './said-around.js';
 
 /** How a result loses its structuredContent, so that its host shows the content. */
 export interface DroppedStructure {
@@ -71,14 +72,15 @@ export function contentOf(
  * text, where no text of the server's says it. Otherwise it stays, which no schema forbids.
  * @param linked its strings that are files
  * @param context `isSaid`: a text of the server's, if there is one, says what structuredContent does. Without files in a result
- * its text may be about the links alone, so only one counts that repeats structuredContent
+ * its text may be about the links alone, so only one counts that repeats structuredContent. `isAround`: its files are among the
+ * words of its texts
  * @returns undefined when it stays
  */
 export function droppedStructure(
   { message, cuts }: { message: HeldMessage; cuts: MessageCuts },
   result: JsonPath,
   linked: readonly StructuredFile[],
-  { limits, isSaid }: Pick<TranslateContext, 'limits'> & { isSaid: boolean },
+  { limits, isSaid, isAround }: Pick<TranslateContext, 'limits'> & { isSaid: boolean; isAround: boolean },
 ): DroppedStructure | undefined {
   const content = contentOf(message, result, limits);
   const range = rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent']);
@@ -88,6 +90,7 @@ export function droppedStructure(
   const hasText = isSaid && hasOwnText(cuts, result, content ?? []);
   if (!isSaid && repeats(content ?? [], message.slice(range.start, range.end).toString('utf8'))) return dropped;
   const value = exactValue(message, range, limits);
+  if (isAround) return isObject(value) && saysAround(cuts, result, textsOf(content ?? []), value) ? dropped : undefined;
   if (!isObject(value)) return hasText ? dropped : undefined;
   // the server repeats its content there
   if (isDeepStrictEqual(value, { content: content ?? null })) return dropped;
@@ -148,7 +151,7 @@ function stringsOf(
     const url = linked.find((one) => one.cut === cut)?.file.ref.link.url;
     if (hasText && url === undefined && cut.inspect()) continue;
     if (url === undefined && !cut.inline) return undefined;
-    const value = url ?? (JSON.parse(`"${Buffer.concat(cut.inline ?? []).toString('utf8')}"`) as string);
+    const value = url ?? textOf(cut.inline ?? []);
     patches.push({ path, value });
   }
   return patches;

@@ -379,13 +379,14 @@ describe('in a text of which the operator says nothing', () => {
   });
 
   it('wherever the text is cut on its way', async () => {
-    const inner = `{"n":1e400,"a":{"mimeType":"image/png","data":"${DATA}"},"b":"${DATA}"}`;
+    const unmarked = someBytes(1201).toString('base64');
+    const inner = `{"n":1e400,"c":"${DATA}","a":{"mimeType":"image/png","data":"${DATA}"},"b":"${unmarked}"}`;
     const body = Buffer.from(answer({ content: [textBlock(inner)] }));
     for (let at = 1; at < body.length; at += 1) {
       const lab = new RelayLab({ limits: LIMITS, settings: {} });
       const relayed = await lab.relay([body.subarray(0, at), body.subarray(at)], 'json', [call('1')]);
       const { content, _meta } = resultOf(relayed);
-      expect(content[0].text).toBe(inner.replace(DATA, _meta['dev.wharf/files'][0].url));
+      expect(content[0].text).toBe(inner.replaceAll(DATA, _meta['dev.wharf/files'][0].url));
     }
   });
 

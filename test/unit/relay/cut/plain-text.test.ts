@@ -48,6 +48,22 @@ describe('a file among the words of a text becomes a link where it stands, and e
     ['a text that begins with a box', `[ ] ![x](${URI})`, URI, BYTES],
     ['a text that begins with braces', `{} ${URI}`, URI, BYTES],
     ['a text that begins with a letter of "data"', `done: ${URI}`, URI, BYTES],
+    [
+      'an image of Markdown in a string of JSON',
+      JSON.stringify({ name: 'a.md', md: `# A\n![x](${URI}) 1` }),
+      URI,
+      BYTES,
+    ],
+    [
+      'an image of HTML in a string of JSON',
+      JSON.stringify([{ html: `<p>é\n<img src="${URI}"></p>` }, 7], null, 2),
+      URI,
+      BYTES,
+    ],
+    ['a URI before a line of words in JSON', JSON.stringify({ md: `see ${URI}\nThen more` }), URI, BYTES],
+    ['a URI in a string of JSON in JSON', JSON.stringify({ inner: JSON.stringify({ md: `a ${URI} b` }) }), URI, BYTES],
+    ['a URI in lines of JSON', `{"a":1}\n${JSON.stringify({ md: `see ![x](${URI}) ok` })}\n`, URI, BYTES],
+    ['a URI in a remark behind JSON', `{"a":1}\nsee ![x](${URI}`, URI, BYTES],
     ['base64 of a known format behind words', `Here is your file: ${AS_PDF}`, AS_PDF, PDF],
     ['base64 of a known format between quotes', `\`\`\`json\n{"data": "${AS_PDF}"}\n\`\`\``, AS_PDF, PDF],
     ['base64 of a JPEG', `![x](${AS_JPEG})`, AS_JPEG, JPEG],
@@ -113,6 +129,62 @@ describe('a file among the words of a text becomes a link where it stands, and e
     );
   });
 
+  it('and so does the same base64 in another text of the result, where nothing says that it is one', async () => {
+    const words = { type: 'text', text: `see ![x](${URI}) ok` };
+    const json = { type: 'text', text: JSON.stringify({ chart: DATA, n: 1 }) };
+    for (const content of [
+      [words, json],
+      [json, words],
+    ]) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content } });
+      await everyPiece(body, async ({ text }, lab) => {
+        const { result } = JSON.parse(text);
+        const [link] = text.match(LINK) ?? [];
+        const shown = (one: string) =>
+          one === words.text ? `see ![x](${link}) ok` : JSON.stringify({ chart: link, n: 1 });
+        expect(result.content).toEqual(content.map((block) => ({ type: 'text', text: shown(block.text) })));
+        expect(result._meta['dev.wharf/files']).toEqual(
+          [0, 1].map((contentIndex) => expect.objectContaining({ mimeType: 'image/png', url: link, contentIndex })),
+        );
+        expect(await lab.at(link ?? '')).toEqual(BYTES);
+      });
+    }
+  });
+
+  it('in a string of JSON too, wherever the text is cut on its way and however the JSON is escaped', async () => {
+    const said = JSON.stringify({ title: 'é', md: `![a](${URI})\n![b](${URI}), ok`, end: [1, 'x'] });
+    for (const text of [said, said.replaceAll('/', '\\/')]) {
+      const body = Buffer.from(bodyOf(text));
+      for (let at = 1; at < body.length; at += 1) {
+        const lab = new RelayLab({ limits: { ...LIMITS, spool: 20_000 } });
+        const relayed = await lab.relay([body.subarray(0, at), body.subarray(at)], 'json', [call('1')]);
+        const { content, _meta } = JSON.parse(relayed.text).result;
+        const [{ url }] = _meta['dev.wharf/files'];
+        expect(JSON.parse(content[0].text)).toEqual(JSON.parse(said.replaceAll(URI, url)));
+      }
+    }
+  });
+
+  it('of a known format also where its first characters are escapes', async () => {
+    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), someBytes(600)]);
+    for (const [bytes, characters] of [
+      [JPEG, /\//g],
+      [png, /[A-Za-z]/g],
+    ] as const) {
+      const data = bytes.toString('base64');
+      const asCode = (char: string) => `\\u00${char.charCodeAt(0).toString(16)}`;
+      const body = bodyOf(`see ${data}.`).replace(
+        data,
+        data.slice(0, 11).replaceAll(characters, asCode) + data.slice(11),
+      );
+      await everyPiece(body, async ({ text }, lab) => {
+        const [link] = JSON.parse(text).result.content[0].text.match(LINK);
+        expect(JSON.parse(text).result.content[0].text).toBe(`see ${link}.`);
+        expect(await lab.at(link)).toEqual(bytes);
+      });
+    }
+  });
+
   it('with the name that its URI gives it', async () => {
     await everyPiece(bodyOf(`see data:image/png;name=my%20cat.png;base64,${DATA}`), ({ text }) => {
       expect(JSON.parse(text).result._meta['dev.wharf/files'][0]).toMatchObject({ name: 'my cat.png' });
@@ -164,6 +236,16 @@ describe('a text stays as it is', () => {
     ['with base64 of a known format and nothing else, which a program may decode', AS_PDF, usual],
     ['with such base64 and a line break', `${AS_PDF}\n`, usual],
     ['with base64 that breaks off', `![x](data:image/png;base64,${DATA.slice(0, 701)}) ok`, usual],
+    ['with a URI whose padding is percent-encoded', `![x](${URI.replaceAll('=', '%3D')}) ok`, usual],
+    ['with such a URI in JSON', JSON.stringify({ md: `![x](${URI.replaceAll('=', '%3D')}) ok` }), usual],
+    ['with a URI in the key of a member', JSON.stringify({ [`see ${URI} ok`]: 1 }), usual],
+    [
+      'with a short URI in a string of JSON',
+      JSON.stringify({ md: `see data:image/png;base64,${DATA.slice(0, 100)} ok` }),
+      usual,
+    ],
+    ['with a URI in JSON that goes on behind its padding', JSON.stringify({ md: `see ${URI}${URI} ok` }), usual],
+    ['with base64 that ends in a dash', `see ${AS_PDF.slice(0, 1600)}- ok`, usual],
     ['with what only looks like a head', `base64,${DATA} data:,base64,${DATA}`, usual],
     ['where the config says so', `![x](${URI}) ${AS_PDF}`, off],
     ['without any', 'é "quoted" \\ and / and \n lines. '.repeat(40), usual],

@@ -42,6 +42,39 @@ describe('a list of blocks that is longer than Wharf reads', () => {
   });
 });
 
+describe('a text with a file among its words, which structuredContent repeats', () => {
+  const uri = `data:image/png;base64,${Buffer.alloc(700, 'a chart').toString('base64')}`;
+  const words = `# Report\n\n![chart](${uri})\n"as drawn", 7 é\n`;
+  const answer = async (structuredContent: object, text = words) => {
+    const lab = new RelayLab({ limits: { inlineOther: 90, inlineImage: 90 }, host: { structured: 'drop' } });
+    const result = { content: [{ type: 'text', text }], structuredContent };
+    const { text: sent } = await lab.relay([Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))]);
+    return JSON.parse(sent).result;
+  };
+
+  it.each<[string, object, string]>([
+    ['as the only member, as servers in Python do', { result: words }, words],
+    ['in JSON as well', { pages: [words], n: 7 }, JSON.stringify({ pages: [words], n: 7 })],
+    ['twice', { a: words, b: words.trim() }, words],
+  ])('stays alone for a host that shows no text beside it: %s', async (_what, structure, text) => {
+    const { structuredContent, content } = await answer(structure, text);
+    expect(structuredContent).toBeUndefined();
+    expect(content).toHaveLength(1);
+    expect(content[0].text).toMatch(/http/);
+    expect(content[0].text).not.toContain('base64,');
+  });
+
+  it.each<[string, object]>([
+    ['a number', { result: words, n: 5 }],
+    ['other words', { result: `${words} and more` }],
+    ['words of its own', { rows: ['one', 'two'] }],
+    ['other long words', { result: words, log: 'said nowhere else. '.repeat(20) }],
+  ])('but structuredContent stays where it says more: %s', async (_what, structure) => {
+    const { structuredContent } = await answer(structure);
+    expect(structuredContent).toEqual(structure);
+  });
+});
+
 describe('the previews of files that only structuredContent has', () => {
   it.each(['drop', 'with-blocks'] as const)('are made a few together: %s', async (structured) => {
     let running = 0;
