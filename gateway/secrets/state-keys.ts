@@ -15,6 +15,7 @@ type Kind =
   | 'question'
   | 'offer'
   | 'call'
+  | 'cancelled'
   | 'code'
   | 'pass'
   | 'origin'
