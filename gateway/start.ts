@@ -96,6 +96,8 @@ export async function start(
         const until = clock.ticks() + timeouts.drain;
         for (;;) {
           faces.open.streams.endIdle();
+          // on a connection whose answer began before the drain, a balancer may have sent another request meanwhile
+          if (faces.open.count === 0 && !isAlone) await faces.serveAll();
           if (faces.open.count === 0 || clock.ticks() >= until) break;
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
         }

@@ -65,7 +65,10 @@ interface ListenerOptions {
   app: () => Promise<App>;
   direct?: DirectRoute;
   guard: GuardSettings;
+  /** Each answer closes its connection then. */
   isDraining: () => boolean;
+  /** New requests are refused then; absent: while it drains. */
+  refusesLate?: () => boolean;
   /** Most connections at one time, and the setting's name. */
   sockets: { limit: string; allowed: number };
   /** Those of now. `held`: bytes of finished answers that clients may leave unread. */
@@ -164,7 +167,7 @@ function requestHandler(
   options: ListenerOptions,
   { connections, arrivals }: { connections: Connections; arrivals: Arrivals },
 ): (request: JoinedRequest, response: SafeResponse) => void {
-  const { direct, guard, isDraining, sockets, refused } = options;
+  const { direct, guard, isDraining, refusesLate = isDraining, sockets, refused } = options;
   const check = createGuard(guard);
   const handle = lateApp(options);
   const last = new WeakSet<Socket>();
@@ -188,7 +191,7 @@ function requestHandler(
       discardRest(request);
       return;
     }
-    const isLate = isDraining();
+    const isLate = refusesLate();
     if ((!isLate || isOfSession(request)) && direct?.(request, response)) return;
     if (isLate) {
       const error = new GatewayError('draining');

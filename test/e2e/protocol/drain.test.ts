@@ -1,11 +1,14 @@
 import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { startFaultUpstream } from '../../helpers/fault-upstream.js';
 import { gate } from '../../helpers/gate.js';
+import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { freshName, redisUrl } from '../../helpers/services.js';
 import { until } from '../../helpers/wait.js';
@@ -13,6 +16,8 @@ import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 /** A stdio server whose tools do on the channel what their names say. */
 const TALKATIVE = fileURLToPath(new URL('../../../../test/helpers/talkative-server.fixture.mjs', import.meta.url));
+
+const OPENED = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'one', version: '1' } };
 
 /** Resolves when a part of a file has come. */
 const hasFileUnderWay = ({ adminUrl }: Wharf) =>
@@ -182,6 +187,45 @@ describe('draining', () => {
     }
     await stopped;
     await fake.close();
+  });
+
+  it('serves one more request on a connection whose answer had begun: a balancer sends it before it sees the port closed', async () => {
+    const finishing = gate();
+    // its answers begin at once, and end when they may
+    const server = createServer((incoming, outgoing) => {
+      void text(incoming).then(async (body) => {
+        const { id, method } = JSON.parse(body) as { id?: number; method: string };
+        if (id === undefined) return outgoing.writeHead(202).end();
+        outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n');
+        if (method === 'tools/call') await finishing.opened;
+        const result = method === 'initialize' ? OPENED : { content: [] };
+        return outgoing.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+      });
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/mcp`;
+    const servers = { one: { url, transport: 'streamable-http' } };
+    const wharf = await startWharf({ servers, stores: 's3+redis', keyPrefix: `${freshName('drain')}:` });
+    const client = await RawClient.connect(wharf.mcp);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const call = async (id: number) => {
+      const headers = { ...client.headers(), 'content-type': 'application/json' };
+      const sent = request(wharf.mcp, { method: 'POST', agent, headers });
+      sent.end(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo' } }));
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      return { answer, local: sent.socket?.localPort };
+    };
+    const first = await call(5);
+    const stopped = wharf.stop();
+    await until(async () => (await fetch(`${wharf.adminUrl}/readyz`)).status === 503);
+    const second = call(6);
+    finishing.open();
+    expect(await text(first.answer)).toContain('"id":5,"result"');
+    const { answer, local } = await second;
+    expect([local, answer.statusCode, answer.headers.connection]).toEqual([first.local, 200, 'close']);
+    expect(await text(answer)).toContain('"id":6,"result"');
+    await stopped;
+    agent.destroy();
+    await close(server);
   });
 
   it('lets a download finish that Wharf streams itself', async () => {
