@@ -6,7 +6,7 @@ import http, {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import { type AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { breathe } from '../budget/turn.js';
 import { descriptorsExhausted } from '../errors/system.js';
@@ -86,6 +86,8 @@ interface Listener {
   readonly connections: number;
   /** Resolves when all requests have begun that have come by now. */
   serveAll(): Promise<void>;
+  /** Stops accepting connections, and leaves those that are open. */
+  refuseConnections(): void;
   /** Stops accepting connections; resolves when the last one is closed. */
   close(): Promise<void>;
   /** Closes all connections, and resolves when the exchanges on them know why. */
@@ -146,6 +148,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       await arrivals.serveAll();
       return closed(server);
     },
+    // not the server's own `close`, which ends idle connections too: what a balancer has just sent on one would be lost
+    refuseConnections: () => void NetServer.prototype.close.call(server),
     get connections() {
       return connections.size;
     },

@@ -100,6 +100,10 @@ export async function openFaces(
     serveAll: () => face.serveAll(),
     /** Clients get no new connection. Operators still do: they ask what a drain waits for. */
     close: () => void face.close(),
+    /** As `close`, and leaves the connections that clients and balancers keep. */
+    refuseConnections: () => face.refuseConnections(),
+    /** Whether clients or balancers keep any. */
+    hasConnections: () => face.connections > 0,
     /** Ends what clients still wait for, and resolves when all of that has learned why. */
     cutOff: () => face.closeAll(),
   };

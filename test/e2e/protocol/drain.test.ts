@@ -228,6 +228,38 @@ describe('draining', () => {
     await close(server);
   });
 
+  it('keeps the connections that rest for what a balancer sends on them meanwhile, once', async () => {
+    const fake = await startFakeUpstream({ transport: 'json', session: true });
+    const servers = { fake: { url: fake.url, transport: 'streamable-http' } };
+    const wharf = await startWharf({ servers, stores: 's3+redis', keyPrefix: `${freshName('drain')}:` });
+    const client = await RawClient.connect(wharf.mcp);
+    const { hostname, port } = new URL(wharf.url);
+    const kept = connect(Number(port), hostname);
+    let heard = '';
+    kept.on('data', (bytes: Buffer) => {
+      heard += bytes.toString('latin1');
+    });
+    const statuses = () => heard.match(/^HTTP\/1\.1 \d+/gm) ?? [];
+    const ask = () => kept.write(`GET / HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
+    ask();
+    await until(() => statuses().length === 1);
+    const finishing = gate();
+    fake.respond = ({ body }) =>
+      body.includes('"id":5') ? { after: finishing.opened, contentType: 'application/json', body: '{}' } : undefined;
+    const running = client.post({ jsonrpc: '2.0', id: 5, method: 'ping' });
+    await until(() => fake.requests.at(-1)?.body.includes('"id":5') ?? false);
+    const stopped = wharf.stop();
+    await until(async () => (await fetch(`${wharf.adminUrl}/readyz`)).status === 503);
+    const closed = once(kept, 'close');
+    ask();
+    await closed;
+    expect(statuses()).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    finishing.open();
+    await running;
+    await stopped;
+    await fake.close();
+  });
+
   it('lets a download finish that Wharf streams itself', async () => {
     const fake = await startFakeUpstream({ transport: 'json', session: true });
     const wharf = await startWharf({ servers: { fake: { url: fake.url } } });
