@@ -94,7 +94,10 @@ export async function start(
         // what a balancer has sent on the connections that it keeps, it does not send again to another one
         if (!isAlone) await faces.serveAll();
         shared.draining.now = true;
-        if (!isAlone) faces.refuseConnections();
+        if (!isAlone) {
+          faces.refuseConnections();
+          serving.sessions.owed.start(timeouts.drain);
+        }
         filing.resumable?.stop();
         const begun = clock.ticks();
         const until = begun + timeouts.drain;
@@ -108,6 +111,7 @@ export async function start(
           if ((faces.open.count === 0 && !waitsForLast()) || clock.ticks() >= until) break;
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
         }
+        await serving.sessions.owed.stop();
         faces.close();
         if (faces.open.count > 0) {
           log.warn({ running: faces.open.count, limit: 'timeouts.drain' }, 'Exchanges that still run are cut off.');

@@ -140,6 +140,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     'gateway/relay/reply',
     'gateway/relay/session',
     'gateway/relay/cancelled-elsewhere',
+    'gateway/relay/owed-messages',
     'gateway/relay/session-table',
     'gateway/relay/unanswered',
     'gateway/relay/under-limits',

@@ -11,6 +11,7 @@ import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { StateKeys } from '../secrets/state-keys.js';
 import { CancelledElsewhere } from './cancelled-elsewhere.js';
+import { OwedMessages } from './owed-messages.js';
 import { type Remembered, SessionTable } from './session-table.js';
 import { Resumable } from './unanswered.js';
 
@@ -106,6 +107,7 @@ export class Sessions {
   /** What is kept of their requests whose streams are resumed. */
   readonly resumable = new Resumable();
   readonly cancelledElsewhere: CancelledElsewhere;
+  readonly owed: OwedMessages;
   /**
    * Ends streams on which a session's client listens: to be set by what has them. It looks at every open exchange, so that it is
    * for one session that is over, and not for all those that end with their server.
@@ -117,6 +119,7 @@ export class Sessions {
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
     this.cancelledElsewhere = new CancelledElsewhere(deps.state, deps.keys);
+    this.owed = new OwedMessages(deps);
     this.#table = new SessionTable(deps.ledger, deps.ttlMs, {
       over: (cached) => this.#expired(cached),
       isBusy: ({ session: { underWay = 0 } }) => underWay > 0,

@@ -16,6 +16,7 @@ type Kind =
   | 'offer'
   | 'call'
   | 'cancelled'
+  | 'owed'
   | 'code'
   | 'pass'
   | 'origin'

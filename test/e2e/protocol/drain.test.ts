@@ -260,6 +260,33 @@ describe('draining', () => {
     await fake.close();
   });
 
+  it('passes on what a client answers to its stdio server at another replica, while a call waits for that', async () => {
+    const shared = { stores: 's3+redis', bucket: freshName('owed'), keyPrefix: `${freshName('owed')}:` } as const;
+    const servers = { talkative: { command: [process.execPath, TALKATIVE] } };
+    const [one, two] = [await startWharf({ servers, ...shared }), await startWharf({ servers, ...shared })];
+    const asked = await RawClient.connect(one.mcp);
+    const elsewhere = RawClient.of(two.mcp, '2025-06-18', { 'mcp-session-id': String(asked.session) });
+    const answer = await asked.open('tools/call', { name: 'ask', arguments: {} });
+    const heard = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await heard?.read())?.value).toContain('"method":"roots/list"');
+    const roots = { jsonrpc: '2.0', id: 0, result: { roots: [{ uri: 'file:///tmp' }] } };
+    // a client that has gone to another replica by itself begins anew
+    expect((await elsewhere.post(roots)).status).toBe(404);
+    const stopped = one.stop();
+    await until(async () => (await elsewhere.post(roots)).status === 202);
+    // a request is not passed on
+    expect((await elsewhere.post({ jsonrpc: '2.0', id: 6, method: 'tools/list' })).status).toBe(404);
+    let rest = '';
+    for (let read = await heard?.read(); read && !read.done; read = await heard?.read()) rest += read.value;
+    expect(rest).toContain('file:///tmp');
+    await stopped;
+    expect((await elsewhere.post(roots)).status).toBe(404);
+    const redis = new Redis(redisUrl());
+    expect(await redis.keys(`${shared.keyPrefix}owed:*`)).toEqual([]);
+    redis.disconnect();
+    await two.stop();
+  });
+
   it('lets a download finish that Wharf streams itself', async () => {
     const fake = await startFakeUpstream({ transport: 'json', session: true });
     const wharf = await startWharf({ servers: { fake: { url: fake.url } } });
