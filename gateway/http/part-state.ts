@@ -214,7 +214,7 @@ function toldBy(
     // a process is not ready while a part takes longer, even if that ends well
     const late = setTimeout(() => {
       isLate = words === OF_PARTS;
-      if (isLate && well < own) note(new AdvisedError(lateText(), LOOK_BETWEEN));
+      if (isLate && well < own) note(lateError());
     }, CHECK_TIMEOUT_MS).unref();
     try {
       await check();
@@ -262,6 +262,13 @@ function causeOf(thrown: unknown): string {
 /** Several attempts at one thing fail for the same reason: the first says it. */
 function firstOf(error: unknown): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? firstOf(error.errors[0]) : error;
+}
+
+function lateError(): Error {
+  const error = new AdvisedError(`${lateText()}.`, LOOK_BETWEEN);
+  // it would be that of a timer
+  delete error.stack;
+  return error;
 }
 
 function lateText(): string {

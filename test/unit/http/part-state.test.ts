@@ -130,7 +130,7 @@ describe('a part that this process cannot work without', () => {
         await jest.advanceTimersByTimeAsync(takes);
         await asked;
       }
-      const err = expect.objectContaining({ why: 'no answer within 2 s' });
+      const err = expect.objectContaining({ why: 'no answer within 2 s.' });
       expect(lines).toEqual([
         [{ part: 'objects', err }, 'not ready: a part of this process fails'],
         [{ part: 'objects' }, 'ready again'],
