@@ -16,6 +16,9 @@ import { faceOver } from './stdio/over-streams.js';
 /** How often the drain checks for running exchanges. */
 const DRAIN_POLL_MS = 50;
 
+/** How long a balancer may still send requests on the connections that it keeps. */
+const LAST_REQUESTS_MS = 500;
+
 /** How long removals may still take after everything else has ended. */
 const LAST_CLEAN_UPS_MS = 1000;
 
@@ -91,15 +94,25 @@ export async function start(
         // what a balancer has sent on the connections that it keeps, it does not send again to another one
         if (!isAlone) await faces.serveAll();
         shared.draining.now = true;
-        if (!isAlone) faces.close();
+        if (!isAlone) {
+          faces.refuseConnections();
+          serving.sessions.owed.start(timeouts.drain);
+        }
         filing.resumable?.stop();
-        const until = clock.ticks() + timeouts.drain;
+        const begun = clock.ticks();
+        const until = begun + timeouts.drain;
+        // busy ones end with their next answer; on one that is closed a request would be lost that is on its way
+        const waitsForLast = () =>
+          !isAlone && faces.hasConnections() && clock.ticks() < begun + Math.min(LAST_REQUESTS_MS, timeouts.drain);
         for (;;) {
           faces.open.streams.endIdle();
-          if (faces.open.count === 0 || clock.ticks() >= until) break;
+          // on a connection whose answer began before the drain, a balancer may have sent another request meanwhile
+          if (faces.open.count === 0 && !isAlone) await faces.serveAll();
+          if ((faces.open.count === 0 && !waitsForLast()) || clock.ticks() >= until) break;
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
         }
-        if (isAlone) faces.close();
+        await serving.sessions.owed.stop();
+        faces.close();
         if (faces.open.count > 0) {
           log.warn({ running: faces.open.count, limit: 'timeouts.drain' }, 'Exchanges that still run are cut off.');
           // before their servers end, which would get the blame

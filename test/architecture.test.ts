@@ -139,6 +139,8 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     'gateway/relay/read-post',
     'gateway/relay/reply',
     'gateway/relay/session',
+    'gateway/relay/cancelled-elsewhere',
+    'gateway/relay/owed-messages',
     'gateway/relay/session-table',
     'gateway/relay/unanswered',
     'gateway/relay/under-limits',

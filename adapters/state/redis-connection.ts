@@ -10,6 +10,10 @@ const LONGEST_RECONNECT_PAUSE_MS = 1000;
 /** Shortest time-out for a connection. Steps do not wait for it any longer than for an answer. */
 const LEAST_CONNECT_MS = 2000;
 
+/** What to do about one that was there, and is not, where nothing says why. */
+const LOOK_AT_REDIS =
+  'Look whether Redis runs, at its log, and at what stands between it and Wharf: a balancer may have found no primary.';
+
 /** A connection that is lost again and again is logged so often; an outage that lasts always is. */
 const QUIET_MS = 60_000;
 
@@ -71,7 +75,9 @@ export async function connectionTo(
     const login = adviceOnLogin(url, why);
     if (login !== undefined) return { login };
     const todo = adviceOnWords({ message: why }) ?? adviceOnConnection(error);
-    if (todo !== undefined || wasReady) return todo === undefined ? {} : { todo };
+    if (todo !== undefined) return { todo };
+    // a code says by itself what has happened on the way
+    if (wasReady) return Object(error).code === undefined ? { todo: LOOK_AT_REDIS } : {};
     const certificate = adviceOnCertificate(error);
     return { hint: certificate === undefined ? adviceOnTls(url, why) : `. ${certificate}` };
   });
@@ -146,7 +152,8 @@ function watch(
   });
   const notReady = () => {
     const state = `The connection to Redis is "${client.status === 'ready' ? 'closing' : client.status}"`;
-    if (reason === undefined) return new Error(state);
+    // it was closed without a word, as by a balancer that has found no primary
+    if (reason === undefined) return wasReady ? advisedOn(new Error(state), LOOK_AT_REDIS) : new Error(state);
     const told = why();
     told.message = `${state}: ${told.message}`;
     return told;

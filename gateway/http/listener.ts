@@ -6,7 +6,7 @@ import http, {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import { type AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { breathe } from '../budget/turn.js';
 import { descriptorsExhausted, installationChanged } from '../errors/system.js';
@@ -66,7 +66,10 @@ interface ListenerOptions {
   app: () => Promise<App>;
   direct?: DirectRoute;
   guard: GuardSettings;
+  /** Each answer closes its connection then. */
   isDraining: () => boolean;
+  /** New requests are refused then; absent: while it drains. */
+  refusesLate?: () => boolean;
   /** Most connections at one time, and the setting's name. */
   sockets: { limit: string; allowed: number };
   /** Those of now. `held`: bytes of finished answers that clients may leave unread. */
@@ -84,6 +87,8 @@ interface Listener {
   readonly connections: number;
   /** Resolves when all requests have begun that have come by now. */
   serveAll(): Promise<void>;
+  /** Stops accepting connections, and leaves those that are open. */
+  refuseConnections(): void;
   /** Stops accepting connections; resolves when the last one is closed. */
   close(): Promise<void>;
   /** Closes all connections, and resolves when the exchanges on them know why. */
@@ -145,6 +150,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       await arrivals.serveAll();
       return closed(server);
     },
+    // not the server's own `close`, which ends idle connections too: what a balancer has just sent on one would be lost
+    refuseConnections: () => void NetServer.prototype.close.call(server),
     get connections() {
       return connections.size;
     },
@@ -166,7 +173,7 @@ function requestHandler(
   options: ListenerOptions,
   { connections, arrivals }: { connections: Connections; arrivals: Arrivals },
 ): (request: JoinedRequest, response: SafeResponse) => void {
-  const { direct, guard, isDraining, sockets, refused } = options;
+  const { direct, guard, isDraining, refusesLate = isDraining, sockets, refused } = options;
   const check = createGuard(guard);
   const handle = lateApp(options);
   const last = new WeakSet<Socket>();
@@ -190,7 +197,7 @@ function requestHandler(
       discardRest(request);
       return;
     }
-    const isLate = isDraining();
+    const isLate = refusesLate();
     if ((!isLate || isOfSession(request)) && direct?.(request, response)) return;
     if (isLate) {
       const error = new GatewayError('draining');

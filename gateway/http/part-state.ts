@@ -1,4 +1,5 @@
 import { failureText } from '../errors/causes.js';
+import { AdvisedError } from '../errors/system.js';
 import { type ErrorCode, GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';
 import type { Stopwatch } from '../ports/clock.js';
@@ -27,6 +28,9 @@ const OTHERWISE: Partial<Record<ErrorCode, string>> = {
   state_full: 'Raise `maxmemory` of Redis, or `state.maxKeys`.',
   state_unavailable: '`wharf doctor --only state` tries each step, and names the right that is missing.',
 };
+
+/** What to do about a part that answers too late: its checks may end well, so that no error says why it is not ready. */
+const LOOK_BETWEEN = 'Look at its load, and at what stands between it and Wharf.';
 
 /** The state before a part's first answer. */
 export const UNKNOWN = 'not known yet';
@@ -181,7 +185,7 @@ export function gaugeBuild(metrics: SeveralGauges, version = 'unknown'): void {
 
 /** Checks a part that this process cannot work without. */
 export async function stateNow(check: () => Promise<void>): Promise<string> {
-  let found = lateText();
+  let found = `${lateText()}. ${LOOK_BETWEEN}`;
   const asked = (async () => check())().then(
     () => {
       found = WELL;
@@ -214,18 +218,33 @@ function toldBy(
   words: typeof OF_PARTS,
 ): () => Promise<void> {
   let fails = false;
+  let begun = 0;
+  /** The latest check that ended well in time. */
+  let well = 0;
+  const note = (err: unknown) => {
+    if (!fails) log.warn({ ...fields, err }, words.fails);
+    fails = true;
+  };
   return joined(clock, async () => {
+    begun += 1;
+    const own = begun;
+    let isLate = false;
+    // a process is not ready while a part takes longer, even if that ends well
+    const late = setTimeout(() => {
+      isLate = words === OF_PARTS;
+      if (isLate && well < own) note(lateError());
+    }, CHECK_TIMEOUT_MS).unref();
     try {
       await check();
     } catch (error) {
-      if (!fails) {
-        const why = firstOf(error);
-        const err = why instanceof GatewayError ? (why.cause ?? why) : why;
-        log.warn({ ...fields, err }, words.fails);
-      }
-      fails = true;
+      const why = firstOf(error);
+      note(why instanceof GatewayError ? (why.cause ?? why) : why);
       throw error;
+    } finally {
+      clearTimeout(late);
     }
+    if (isLate) return;
+    well = own;
     if (fails) log.info(fields, words.works);
     fails = false;
   });
@@ -261,6 +280,13 @@ function causeOf(thrown: unknown): string {
 /** Several attempts at one thing fail for the same reason: the first says it. */
 function firstOf(error: unknown): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? firstOf(error.errors[0]) : error;
+}
+
+function lateError(): Error {
+  const error = new AdvisedError(`${lateText()}.`, LOOK_BETWEEN);
+  // it would be that of a timer
+  delete error.stack;
+  return error;
 }
 
 function lateText(): string {

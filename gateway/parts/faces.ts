@@ -68,11 +68,14 @@ export async function openFaces(
     },
   });
   const isDraining = () => shared.draining.now;
+  // Where the port has closed, a late request is the last one of a connection that a balancer keeps, and does not send again
+  // elsewhere: its answer closes the connection.
+  const refusesLate = () => shared.draining.now && config.state.use === 'memory';
   const guard = guardSettings(config);
   const face = await listen({
     ...config.listen,
-    ...{ app, guard, isDraining, sockets, limits: shared.limits, idleMs: timeouts.idle, refused },
-    ...(hasMcp && { direct: mcp({ servers, ...exchanges, isDraining }) }),
+    ...{ app, guard, isDraining, refusesLate, sockets, limits: shared.limits, idleMs: timeouts.idle, refused },
+    ...(hasMcp && { direct: mcp({ servers, ...exchanges, isDraining: refusesLate }) }),
   });
   closers.add(() => face.closeAll());
   metrics.gauge('wharf_client_connections', () => face.connections);
@@ -97,6 +100,10 @@ export async function openFaces(
     serveAll: () => face.serveAll(),
     /** Clients get no new connection. Operators still do: they ask what a drain waits for. */
     close: () => void face.close(),
+    /** As `close`, and leaves the connections that clients and balancers keep. */
+    refuseConnections: () => face.refuseConnections(),
+    /** Whether clients or balancers keep any. */
+    hasConnections: () => face.connections > 0,
     /** Ends what clients still wait for, and resolves when all of that has learned why. */
     cutOff: () => face.closeAll(),
   };

@@ -10,6 +10,8 @@ import type { Metrics } from '../ports/metrics.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { StateKeys } from '../secrets/state-keys.js';
+import { CancelledElsewhere } from './cancelled-elsewhere.js';
+import { OwedMessages } from './owed-messages.js';
 import { type Remembered, SessionTable } from './session-table.js';
 import { Resumable } from './unanswered.js';
 
@@ -104,6 +106,8 @@ export class Sessions {
   #timer: NodeJS.Timeout | undefined;
   /** What is kept of their requests whose streams are resumed. */
   readonly resumable = new Resumable();
+  readonly cancelledElsewhere: CancelledElsewhere;
+  readonly owed: OwedMessages;
   /**
    * Ends streams on which a session's client listens: to be set by what has them. It looks at every open exchange, so that it is
    * for one session that is over, and not for all those that end with their server.
@@ -114,6 +118,8 @@ export class Sessions {
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
+    this.cancelledElsewhere = new CancelledElsewhere(deps.state, deps.keys);
+    this.owed = new OwedMessages(deps);
     this.#table = new SessionTable(deps.ledger, deps.ttlMs, {
       over: (cached) => this.#expired(cached),
       isBusy: ({ session: { underWay = 0 } }) => underWay > 0,
@@ -212,10 +218,27 @@ export class Sessions {
   /** Marks the sessions with requests under way as used now, and those whose clients listen, which may be thousands. */
   async keepUsed(): Promise<void> {
     const { clock } = this.#deps;
+    let answers = true;
     for (const id of new Set([...this.#inUse.values(), ...this.listening()])) {
       const cached = this.#table.use(id, clock.ticks());
       if (cached) this.#keepAlive(cached);
+      else if (answers) answers = await this.#keepForgotten(id);
       await breathe();
+    }
+  }
+
+  /**
+   * Keeps a session in the store that has made room for others here, and whose client listens here all the same.
+   * @returns whether the store could be asked
+   */
+  async #keepForgotten(id: string): Promise<boolean> {
+    const { state, keys, ttlMs } = this.#deps;
+    try {
+      for (const key of keys.all('session', id)) if (await state.extend(key, ttlMs)) return true;
+      this.endStreams(id);
+      return true;
+    } catch {
+      return false;
     }
   }
 

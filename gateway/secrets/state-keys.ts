@@ -15,6 +15,8 @@ type Kind =
   | 'question'
   | 'offer'
   | 'call'
+  | 'cancelled'
+  | 'owed'
   | 'code'
   | 'pass'
   | 'origin'

@@ -37,7 +37,7 @@ export function storeTimeout(timeoutMs: number, cause?: unknown): GatewayError {
   return new GatewayError('store_timeout', { limit: 'timeouts.store', allowed: timeoutMs }, cause);
 }
 
-/** The key does not exist. A missing bucket is a failure, not an answer about the key; HEAD cannot tell them apart. */
+/** The key does not exist. A missing bucket is a failure, not an answer about the key: HEAD cannot tell them apart. */
 export function isMissing(error: unknown): boolean {
   const { name, status } = factsOf(error);
   return status === 404 && name !== 'NoSuchBucket';

@@ -196,9 +196,20 @@ export async function look(s3: Connection, key: string, abortSignal: AbortSignal
     const head = { status: $metadata.httpStatusCode, length, etag, coding, range: undefined };
     return aboutIn(head, LastModified?.getTime() ?? 0);
   } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
+    if (!isMissing(error)) throw error;
+    await expectBucket(s3, abortSignal);
+    return undefined;
   }
+}
+
+/**
+ * The answer to a HEAD has no code that tells a missing bucket from a missing object: each file would count as removed, and each
+ * link answer 410. A store that refuses to say has a bucket.
+ */
+async function expectBucket({ sdk, client, bucket: Bucket }: Connection, abortSignal: AbortSignal): Promise<void> {
+  await client.send(new sdk.HeadBucketCommand({ Bucket }), { abortSignal }).catch((error: unknown) => {
+    if (statusOf(error) === 404) throw error;
+  });
 }
 
 function headOf(answer: Answer): Head {

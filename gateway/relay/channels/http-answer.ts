@@ -323,6 +323,7 @@ export class AnswerRelay {
 
   /** The upstream's body is complete. A stream that ends without an answer and cannot be resumed owes an error. */
   async #finish(): Promise<void> {
+    if (this.#owes) await this.#context.cancelled?.askElsewhere(this.#pending.keys());
     if (this.#early) await this.#releaseEarly();
     else if (this.#isUntyped && this.#owes) throw this.#closed();
     else if (this.#isUntyped) this.#writeHead();
@@ -366,6 +367,7 @@ export class AnswerRelay {
     reportError(deps, error, 'an answer broke off', { exchange });
     const isResumable = error.code === 'upstream_closed' && this.#hasEventIds;
     if (isResumable || this.#pending.size === 0) return this.#reply.abort();
+    await this.#context.cancelled?.askElsewhere(this.#pending.keys());
     await this.#answerPending(error);
     this.#reply.end();
   }

@@ -22,7 +22,7 @@ import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } fro
 import { onceBegun, pump } from '../upstream/pump.js';
 import { askedBy, mayBeFault, noteFault } from '../upstream/server-faults.js';
 import { viewOf } from '../upstream/view.js';
-import { Cancellations, noteCancelled } from './calls/cancellations.js';
+import { Cancellations, noteForAll } from './calls/cancellations.js';
 import type { ChannelDeps } from './deps.js';
 import { AnswerRelay } from './http-answer.js';
 import { openSession } from './open-session.js';
@@ -66,8 +66,10 @@ export class HttpServer {
    * @param takesOver sees the answer first
    */
   async post(asked: Asked, takesOver?: TakesOver): Promise<void> {
-    noteCancelled(asked);
-    const cancelled = new Cancellations(asked);
+    const { cancelledElsewhere } = this.#deps.sessions;
+    // before its server hears of it, and ends the stream at another replica, which then looks for the note
+    if (asked.messages.cancelled.length > 0) await noteForAll(asked, cancelledElsewhere);
+    const cancelled = new Cancellations(asked, cancelledElsewhere);
     try {
       await this.#post(asked, cancelled, takesOver);
     } finally {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import { checkSessionVersion, checkStatelessRequest } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
+import { readMessages } from '../../mcp/request.js';
 import type { Identity } from '../../ports/identity.js';
 import type { SharedConnection, SharedUpstream } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
@@ -69,7 +70,21 @@ export class SharedServer {
     }
     if (messages.initialize) return this.#initialize(asked, messages.initialize);
     if (!session) throw new GatewayError('session_required');
+    if (
+      messages.requests.length === 0 &&
+      !this.#open.sessions.has(session.id) &&
+      (await this.#passedOn(asked, session))
+    )
+      return;
     return this.#askedIn(session, exchange).post(asked, { ofCall });
+  }
+
+  /** Leaves what a client owes its server to the replica that has the session, where that waits for it. */
+  async #passedOn({ exchange, messages }: Asked, session: Session): Promise<boolean> {
+    checkSessionVersion(exchange.headers, session.version);
+    if (!(await this.#deps.sessions.owed.leave(session.id, messages.bytes))) return false;
+    exchange.reply.all({ status: 202, body: 'other' });
+    return true;
   }
 
   /** Keeps the channel of a session, if it is here, while a call is on its way to it. @returns what ends that */
@@ -143,6 +158,7 @@ export class SharedServer {
     await this.#endProbe(exchange);
     const { connection, end } = await this.#connect(exchange.signal, exchange.identity);
     let id: string | undefined;
+    let leave: (() => void) | undefined;
     const channel: SharedSession = new SharedSession({
       deps: this.#deps,
       connection,
@@ -150,6 +166,7 @@ export class SharedServer {
       isShared: false,
       closed: () => {
         end();
+        leave?.();
         this.#open.channels.delete(channel);
         if (id === undefined || !this.#open.sessions.delete(id)) return;
         this.#removeSession(id);
@@ -166,6 +183,11 @@ export class SharedServer {
       }
       id = session.id;
       this.#open.sessions.set(id, channel);
+      leave = this.#deps.sessions.owed.add(id, {
+        ...{ principal: session.principal, server: session.server },
+        isBusy: () => channel.restingSince === undefined,
+        deliver: async (body) => channel.others(await readMessages(body, this.#deps.limits, session)),
+      });
       return session;
     };
     try {

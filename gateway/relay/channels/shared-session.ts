@@ -138,8 +138,7 @@ export class SharedSession {
     this.#isOnlyProbed &&= messages.firstMethod === PROBE;
     noteCancelled(given);
     if (messages.requests.length === 0) {
-      if (messages.cancelled.length === 0) await this.#sending.others(messages);
-      else await this.#cancelBy(messages);
+      await this.others(messages);
       exchange.reply.all({ status: 202, body: 'other' });
       return;
     }
@@ -329,11 +328,11 @@ export class SharedSession {
   }
 
   /**
-   * A cancellation that a client sends. Clients of 2026-07-28 close their streams instead. The id that one of them names may
-   * be that of another client's call on their channel, so the message does not reach the server.
+   * Sends what needs no answer. Clients of 2026-07-28 close their streams instead of cancelling: the id that one of them names may
+   * be that of another client's call on their channel, so a cancellation does not reach the server.
    */
-  async #cancelBy(messages: ClientMessages): Promise<void> {
-    if (this.#options.isShared) {
+  async others(messages: ClientMessages): Promise<void> {
+    if (this.#options.isShared && messages.cancelled.length > 0) {
       if (messages.isBatch) throw this.#names.noBatch();
       return;
     }
@@ -341,7 +340,7 @@ export class SharedSession {
     await this.#cancel(messages.cancelled);
   }
 
-  /** For versions before 2026-07-28, as `#cancelBy`. */
+  /** For versions before 2026-07-28, as `others`. */
   async #cancel(ids: readonly string[]): Promise<void> {
     if (this.#options.isShared) return;
     for (const id of ids) {

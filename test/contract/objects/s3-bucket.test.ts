@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import {
+  DeleteBucketCommand,
   GetBucketLifecycleConfigurationCommand,
   PutBucketLifecycleConfigurationCommand,
   type S3Client,
@@ -32,6 +33,15 @@ describe('s3 bucket', () => {
     await expect(keysOf(objects, '')).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(store(objects, 'f/x', Buffer.from('x'))).rejects.toMatchObject({ code: 'store_unavailable' });
     await objects.close();
+  });
+
+  it('that is gone is one also for what asks about an object without reading it', async () => {
+    const { bucket, objects, beside } = await freshBucket('gone');
+    expect(await objects.head('f/one')).toBeUndefined();
+    await beside.send(new DeleteBucketCommand({ Bucket: bucket }));
+    await expect(objects.head('f/one')).rejects.toMatchObject({ code: 'store_unavailable', facts: { refused: true } });
+    await objects.close();
+    beside.destroy();
   });
 
   it('that cannot be used is named, with its endpoint and what to do', async () => {

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/state/redis.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import { failureText } from '../../../gateway/errors/causes.js';
 import { isNotWritten } from '../../../gateway/errors/kept.js';
+import { GatewayError } from '../../../gateway/errors.js';
 import type { LogFields } from '../../../gateway/ports/log.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { OwnRedis } from '../../helpers/own-redis.js';
@@ -98,6 +100,28 @@ describe('redis state store behind a Redis that', () => {
     });
     scripted.rules = [];
     await until(works);
+  });
+
+  it.each([
+    ['is gone behind a balancer, which closes each connection without a word', () => redis.kill()],
+    [
+      'answers nothing on new connections',
+      async () => {
+        scripted.isSilent = true;
+      },
+    ],
+  ])('%s: readiness says where to look', async (_how, fail) => {
+    await store.check();
+    await fail();
+    const { connections } = scripted;
+    scripted.hangUp();
+    await until(async () => {
+      const error = await store.check().catch((thrown: unknown) => thrown);
+      const isTriedAgain = scripted.connections > connections + 1;
+      return (
+        isTriedAgain && error instanceof GatewayError && failureText(error, '').includes('Look whether Redis runs')
+      );
+    });
   });
 
   it('ends each connection after an answer: the log tells it once, and again what stays away', async () => {

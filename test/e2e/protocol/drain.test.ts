@@ -1,11 +1,14 @@
 import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { startFaultUpstream } from '../../helpers/fault-upstream.js';
 import { gate } from '../../helpers/gate.js';
+import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { freshName, redisUrl } from '../../helpers/services.js';
 import { until } from '../../helpers/wait.js';
@@ -13,6 +16,8 @@ import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 /** A stdio server whose tools do on the channel what their names say. */
 const TALKATIVE = fileURLToPath(new URL('../../../../test/helpers/talkative-server.fixture.mjs', import.meta.url));
+
+const OPENED = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'one', version: '1' } };
 
 /** Resolves when a part of a file has come. */
 const hasFileUnderWay = ({ adminUrl }: Wharf) =>
@@ -182,6 +187,104 @@ describe('draining', () => {
     }
     await stopped;
     await fake.close();
+  });
+
+  it('serves one more request on a connection whose answer had begun: a balancer sends it before it sees the port closed', async () => {
+    const finishing = gate();
+    // its answers begin at once, and end when they may
+    const server = createServer((incoming, outgoing) => {
+      void text(incoming).then(async (body) => {
+        const { id, method } = JSON.parse(body) as { id?: number; method: string };
+        if (id === undefined) return outgoing.writeHead(202).end();
+        outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n');
+        if (method === 'tools/call') await finishing.opened;
+        const result = method === 'initialize' ? OPENED : { content: [] };
+        return outgoing.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+      });
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/mcp`;
+    const servers = { one: { url, transport: 'streamable-http' } };
+    const wharf = await startWharf({ servers, stores: 's3+redis', keyPrefix: `${freshName('drain')}:` });
+    const client = await RawClient.connect(wharf.mcp);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const call = async (id: number) => {
+      const headers = { ...client.headers(), 'content-type': 'application/json' };
+      const sent = request(wharf.mcp, { method: 'POST', agent, headers });
+      sent.end(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo' } }));
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      return { answer, local: sent.socket?.localPort };
+    };
+    const first = await call(5);
+    const stopped = wharf.stop();
+    await until(async () => (await fetch(`${wharf.adminUrl}/readyz`)).status === 503);
+    const second = call(6);
+    finishing.open();
+    expect(await text(first.answer)).toContain('"id":5,"result"');
+    const { answer, local } = await second;
+    expect([local, answer.statusCode, answer.headers.connection]).toEqual([first.local, 200, 'close']);
+    expect(await text(answer)).toContain('"id":6,"result"');
+    await stopped;
+    agent.destroy();
+    await close(server);
+  });
+
+  it('keeps the connections that rest for what a balancer sends on them meanwhile, once', async () => {
+    const fake = await startFakeUpstream({ transport: 'json', session: true });
+    const servers = { fake: { url: fake.url, transport: 'streamable-http' } };
+    const wharf = await startWharf({ servers, stores: 's3+redis', keyPrefix: `${freshName('drain')}:` });
+    const client = await RawClient.connect(wharf.mcp);
+    const { hostname, port } = new URL(wharf.url);
+    const kept = connect(Number(port), hostname);
+    let heard = '';
+    kept.on('data', (bytes: Buffer) => {
+      heard += bytes.toString('latin1');
+    });
+    const statuses = () => heard.match(/^HTTP\/1\.1 \d+/gm) ?? [];
+    const ask = () => kept.write(`GET / HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
+    ask();
+    await until(() => statuses().length === 1);
+    const finishing = gate();
+    fake.respond = ({ body }) =>
+      body.includes('"id":5') ? { after: finishing.opened, contentType: 'application/json', body: '{}' } : undefined;
+    const running = client.post({ jsonrpc: '2.0', id: 5, method: 'ping' });
+    await until(() => fake.requests.at(-1)?.body.includes('"id":5') ?? false);
+    const stopped = wharf.stop();
+    await until(async () => (await fetch(`${wharf.adminUrl}/readyz`)).status === 503);
+    const closed = once(kept, 'close');
+    ask();
+    await closed;
+    expect(statuses()).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    finishing.open();
+    await running;
+    await stopped;
+    await fake.close();
+  });
+
+  it('passes on what a client answers to its stdio server at another replica, while a call waits for that', async () => {
+    const shared = { stores: 's3+redis', bucket: freshName('owed'), keyPrefix: `${freshName('owed')}:` } as const;
+    const servers = { talkative: { command: [process.execPath, TALKATIVE] } };
+    const [one, two] = [await startWharf({ servers, ...shared }), await startWharf({ servers, ...shared })];
+    const asked = await RawClient.connect(one.mcp);
+    const elsewhere = RawClient.of(two.mcp, '2025-06-18', { 'mcp-session-id': String(asked.session) });
+    const answer = await asked.open('tools/call', { name: 'ask', arguments: {} });
+    const heard = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await heard?.read())?.value).toContain('"method":"roots/list"');
+    const roots = { jsonrpc: '2.0', id: 0, result: { roots: [{ uri: 'file:///tmp' }] } };
+    // a client that has gone to another replica by itself begins anew
+    expect((await elsewhere.post(roots)).status).toBe(404);
+    const stopped = one.stop();
+    await until(async () => (await elsewhere.post(roots)).status === 202);
+    // a request is not passed on
+    expect((await elsewhere.post({ jsonrpc: '2.0', id: 6, method: 'tools/list' })).status).toBe(404);
+    let rest = '';
+    for (let read = await heard?.read(); read && !read.done; read = await heard?.read()) rest += read.value;
+    expect(rest).toContain('file:///tmp');
+    await stopped;
+    expect((await elsewhere.post(roots)).status).toBe(404);
+    const redis = new Redis(redisUrl());
+    expect(await redis.keys(`${shared.keyPrefix}owed:*`)).toEqual([]);
+    redis.disconnect();
+    await two.stop();
   });
 
   it('lets a download finish that Wharf streams itself', async () => {

@@ -82,6 +82,29 @@ describe('the steps of a state store', () => {
   });
 });
 
+it('warns of a state store that takes long for each step', async () => {
+  const inMemory = create(settings.parse({}), { clock, sharing: UNSHARED });
+  const late =
+    <Arguments extends unknown[], Result>(verb: (...args: Arguments) => Promise<Result>) =>
+    async (...args: Arguments) => {
+      await sleep(150);
+      return verb(...args);
+    };
+  const { replace, extend, take } = inMemory;
+  const store: StateStore = {
+    ...inMemory,
+    create: late(inMemory.create.bind(inMemory)),
+    replace: late(replace.bind(inMemory)),
+    extend: late(extend.bind(inMemory)),
+    take: late(take.bind(inMemory)),
+  };
+  const check = stateChecks(async () => store, false).find(({ title }) => title.startsWith('create'));
+  expect(await check?.run(new AbortController().signal)).toMatchObject({
+    state: 'warning',
+    todo: expect.stringContaining('look at the load of Redis'),
+  });
+});
+
 describe('the settings of a state store', () => {
   const settingsOf = async (about: () => Promise<never>, read: () => Promise<string | undefined>) => {
     const store = { name: 'Redis', about, read } as unknown as StateStore;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
 import { PartState, partsBeside, stateNow, told, UNKNOWN } from '../../../gateway/http/part-state.js';
 import { silentLog } from '../../helpers/silent-log.js';
@@ -71,7 +71,9 @@ describe('the state of a part', () => {
   });
 
   it('is not an answer when none comes', async () => {
-    expect(await stateNow(() => new Promise(() => {}))).toBe('no answer within 2 s');
+    expect(await stateNow(() => new Promise(() => {}))).toBe(
+      'no answer within 2 s. Look at its load, and at what stands between it and Wharf.',
+    );
   });
 });
 
@@ -112,6 +114,30 @@ describe('a part that this process cannot work without', () => {
     for (isWell of [false, false, true, true, false]) await noted().catch(() => undefined);
     const failed = [{ part: 'objects', err: cause }, 'not ready: a part of this process fails'];
     expect(lines).toEqual([failed, [{ part: 'objects' }, 'ready again'], failed]);
+  });
+
+  it('is told to the log once while its answers come too late, and once when they are in time again', async () => {
+    jest.useFakeTimers();
+    try {
+      const lines: unknown[] = [];
+      const note = (about: object, text: string) => void lines.push([about, text]);
+      let takes = 3000;
+      const check = () => new Promise<void>((resolve) => void setTimeout(resolve, takes));
+      const log = { ...silentLog, warn: note, info: note };
+      const noted = told('objects', check, { log, clock: { ticks: () => 0 } });
+      for (takes of [3000, 3000, 100, 100]) {
+        const asked = noted();
+        await jest.advanceTimersByTimeAsync(takes);
+        await asked;
+      }
+      const err = expect.objectContaining({ why: 'no answer within 2 s.' });
+      expect(lines).toEqual([
+        [{ part: 'objects', err }, 'not ready: a part of this process fails'],
+        [{ part: 'objects' }, 'ready again'],
+      ]);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('is asked once by all who ask meanwhile, and anew once it has answered', async () => {

@@ -117,6 +117,27 @@ describe('sessions', () => {
     ]);
   });
 
+  it('stay alive while their clients listen at a replica that has forgotten them, and end there with those streams', async () => {
+    const { sessions, replica, stored, state, keys, time } = lab({ most: 1 });
+    const other = replica();
+    const { id } = await sessions.open(record('me'));
+    await other.sessions.find(id, 'me', 'one');
+    const streamsEnded: string[] = [];
+    other.sessions.listening = () => [id];
+    other.sessions.endStreams = (session) => streamsEnded.push(session);
+    await other.sessions.open(record('other'));
+    expect(other.sessions.list().map(({ principal }) => principal)).toEqual(['other']);
+    for (let at = 0; at < 3; at++) {
+      time.now += TTL_MS * 0.6;
+      await other.sessions.keepUsed();
+    }
+    expect(await stored(id)).toBeDefined();
+    expect(streamsEnded).toEqual([]);
+    await state.remove(keys.of('session', id));
+    await other.sessions.keepUsed();
+    expect(streamsEnded).toEqual([id]);
+  });
+
   it('end the one unused longest where all principals have as many', async () => {
     const { sessions, ended, time } = lab({ most: 3, principals: true, ratio: 0.75 });
     const [busy, idle] = [await sessions.open(record('busy')), await sessions.open(record('idle'))];

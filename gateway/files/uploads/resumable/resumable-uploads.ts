@@ -59,6 +59,8 @@ export class ResumableUploads {
   readonly #deps: ResumableUploadsDeps;
   /** The latest request, by the id of the future file. */
   readonly #running = new Map<string, Running>();
+  /** Wharf shuts down. */
+  #isStopped = false;
 
   constructor(deps: ResumableUploadsDeps) {
     this.#deps = deps;
@@ -137,10 +139,11 @@ export class ResumableUploads {
   /**
    * Adds bytes to an upload. A request that is already doing so is stopped, and its bytes count. It goes on where Wharf
    * has told the offset to no client: the request may have been sent twice.
-   * @throws GatewayError `upload_offset_differs`, `upload_taken_over`, or the errors of `Append`
+   * @throws GatewayError `upload_offset_differs`, `upload_taken_over`, or the errors of `Append`, and `draining` after `stop`
    */
   async append({ admission, noted: { progress } }: UnderWay, offset: number, receive: Receive): Promise<AppendResult> {
     const { fileId } = admission;
+    if (this.#isStopped) throw new GatewayError('draining');
     checkOffset(progress, offset);
     const interruption = new AbortController();
     const { promise: ended, resolve: end } = newPromise();
@@ -163,6 +166,7 @@ export class ResumableUploads {
 
   /** Ends all requests that add to uploads: what they brought counts, and their clients go on at another replica. */
   stop(): void {
+    this.#isStopped = true;
     for (const { interrupt } of this.#running.values()) interrupt(new GatewayError('draining'));
   }
 

@@ -129,6 +129,8 @@ describe('an upload that goes on', () => {
     slow.release();
     await expect(first).rejects.toMatchObject({ code: 'draining' });
     expect(await offsetOf()).toBe(500_000);
+    // its client goes on at another replica
+    await expect(append(500_000, BYTES.subarray(500_000))).rejects.toMatchObject({ code: 'draining' });
   });
 
   it('keeps what came before its bytes broke off, and nothing where a checksum was to be compared at their end', async () => {
