@@ -6,6 +6,7 @@ import { Hosts } from '../hosts/hosts.js';
 import { PutOffLinks } from '../relay/asking/put-off.js';
 import { Questions } from '../relay/asking/questions.js';
 import { TaskQuestions } from '../relay/asking/tasks/task-questions.js';
+import { CancelledElsewhere } from '../relay/cancelled-elsewhere.js';
 import { TaskTools } from '../relay/results/tool/tool-of-task.js';
 import { Sessions } from '../relay/session.js';
 import { FileTakers } from '../relay/tools/file-takers.js';
@@ -81,6 +82,8 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
 /** What servers share, and a reload leaves as it is. */
 async function lastingParts(shared: ProcessParts, filing: Filing, ownPorts: readonly number[]) {
   const { config, adapters, state, keys, clock, log, fewLines, metrics, timeouts, audit, held, ledgers } = shared;
+  // with state in memory all of a session comes here, and each call with a file would ask in vain
+  const cancelledElsewhere = config.state.use === 'memory' ? undefined : new CancelledElsewhere(state, keys);
   const takers = new FileTakers();
   takers.put(config.servers, []);
   return {
@@ -90,7 +93,7 @@ async function lastingParts(shared: ProcessParts, filing: Filing, ownPorts: read
     keptTools: new KeptViews<ToolFacts>(ledgers.catalog, clock),
     tempFiles: await openTempFiles(shared),
     transfer: await shared.open(adapters.transfer, { use: 'https', settings: {} }),
-    sessions: new Sessions({ ...shared, ttlMs: timeouts.session, ledger: ledgers.sessions }),
+    sessions: new Sessions({ ...shared, ttlMs: timeouts.session, ledger: ledgers.sessions, cancelledElsewhere }),
     taskTools: new TaskTools({ state, keys, log, keptMs: config.retention }),
     questions: new Questions({ state, keys }),
     putOff: new PutOffLinks({ state, keys, clock }),

@@ -10,7 +10,7 @@ import type { Metrics } from '../ports/metrics.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { StateKeys } from '../secrets/state-keys.js';
-import { CancelledElsewhere } from './cancelled-elsewhere.js';
+import type { CancelledElsewhere } from './cancelled-elsewhere.js';
 import { OwedMessages } from './owed-messages.js';
 import { type Remembered, SessionTable } from './session-table.js';
 import { Resumable } from './unanswered.js';
@@ -90,6 +90,8 @@ export interface SessionsDeps {
   /** `timeouts.session` */
   ttlMs: number;
   metrics: Metrics;
+  /** Absent where sessions are in this process alone. */
+  cancelledElsewhere?: CancelledElsewhere | undefined;
   /** Called with each session that was opened here and ends here. Absent where that is not recorded. */
   ended?: ((session: Session, ms: number) => void) | undefined;
   /** Counts `limits.sessions`. */
@@ -106,7 +108,7 @@ export class Sessions {
   #timer: NodeJS.Timeout | undefined;
   /** What is kept of their requests whose streams are resumed. */
   readonly resumable = new Resumable();
-  readonly cancelledElsewhere: CancelledElsewhere;
+  readonly cancelledElsewhere: CancelledElsewhere | undefined;
   readonly owed: OwedMessages;
   /**
    * Ends streams on which a session's client listens: to be set by what has them. It looks at every open exchange, so that it is
@@ -118,7 +120,7 @@ export class Sessions {
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
-    this.cancelledElsewhere = new CancelledElsewhere(deps.state, deps.keys);
+    this.cancelledElsewhere = deps.cancelledElsewhere;
     this.owed = new OwedMessages(deps);
     this.#table = new SessionTable(deps.ledger, deps.ttlMs, {
       over: (cached) => this.#expired(cached),

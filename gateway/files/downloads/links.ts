@@ -27,7 +27,7 @@ const SAMPLE_LABEL = { name: 'file.bin', mimeType: 'application/octet-stream' };
  * The beginning of every link, as parsers of addresses read it: they leave out controls before it, and tabs and ends of lines
  * anywhere. Other texts, which may be long, are not parsed.
  */
-const ADDRESS = /^[\s\p{Cc}]*h[\t\n\r]*t[\t\n\r]*t[\t\n\r]*p[\t\n\r]*s?[\t\n\r]*:/iu;
+const ADDRESS = /^[\s\p{Cc}]*h[\t\n\r]*t[\t\n\r]*t[\t\n\r]*p[\t\n\r]*(?:s[\t\n\r]*)?:/iu;
 
 /** What a link leads to. */
 export type LinkReading = { kind: 'ok'; handle: string } | { kind: 'expired' } | { kind: 'unknown' };

@@ -56,7 +56,7 @@ export class Cancellations {
    */
   async unlessAll(prepared: Promise<ToUpstream>): Promise<ToUpstream | undefined> {
     const outgoing = await prepared;
-    if (!this.#areAll) await this.askElsewhere();
+    if (this.#elsewhere && !this.#areAll) await this.askElsewhere();
     if (!this.#areAll) return outgoing;
     await outgoing.done?.();
     return undefined;
@@ -99,10 +99,10 @@ export function noteCancelled({ session, messages: { cancelled }, exchange: { pr
 }
 
 /** As `noteCancelled`, and tells the other replicas of those that are not under way here. */
-export async function noteForAll(asked: Asked, elsewhere: CancelledElsewhere): Promise<void> {
+export async function noteForAll(asked: Asked, elsewhere: CancelledElsewhere | undefined): Promise<void> {
   const unknown = noteCancelled(asked);
   const of = callerOf(asked);
-  if (unknown.length > 0 && of) await elsewhere.note(of, unknown);
+  if (unknown.length > 0 && of) await elsewhere?.note(of, unknown);
 }
 
 function callerOf({ session, exchange: { principal } }: Asked) {
