@@ -95,7 +95,7 @@ async function lastingParts(shared: ProcessParts, filing: Filing, ownPorts: read
     transfer: await shared.open(adapters.transfer, { use: 'https', settings: {} }),
     sessions: new Sessions({ ...shared, ttlMs: timeouts.session, ledger: ledgers.sessions, cancelledElsewhere }),
     taskTools: new TaskTools({ state, keys, log, keptMs: config.retention }),
-    questions: new Questions({ state, keys }),
+    questions: new Questions({ state, keys, isShared: config.state.use !== 'memory' }),
     putOff: new PutOffLinks({ state, keys, clock }),
     taskQuestions: new TaskQuestions({ state, keys, clock }),
     waiting: ledgers.questions,

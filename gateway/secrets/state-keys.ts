@@ -17,6 +17,7 @@ type Kind =
   | 'call'
   | 'cancelled'
   | 'owed'
+  | 'taken'
   | 'code'
   | 'pass'
   | 'origin'

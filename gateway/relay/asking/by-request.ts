@@ -12,6 +12,7 @@ import { AskedReply } from './asked-reply.js';
 import { askForConsent, wantedConsent } from './consent/consent.js';
 import type { Course, OpenCall } from './course.js';
 import type { AskingDeps } from './deps.js';
+import { areFilesJudged } from './for-server/read-question.js';
 import { takeGiven } from './given-file.js';
 import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
 import { type Way, wayFor } from './means.js';
@@ -29,11 +30,14 @@ export class AskingByRequest {
   readonly #deps: AskingDeps;
   readonly #open: OpenQuestions;
   readonly #calls: SessionCalls;
+  /** Otherwise a client that answers at another replica what it was not asked passes no rule by it. */
+  readonly #areFilesJudged: boolean;
   /** Whose call waits, and what ends the wait, by the session, or the caller, and the id of the call. */
   readonly #waits = new Map<string, { principal: string; ended: AbortController }>();
 
   constructor(deps: AskingDeps, open: OpenQuestions, calls: SessionCalls) {
     this.#deps = deps;
+    this.#areFilesJudged = areFilesJudged(deps);
     this.#open = open;
     this.#calls = calls;
   }
@@ -52,8 +56,8 @@ export class AskingByRequest {
     const from = { principal, session: session?.id };
     if (messages.isBatch) {
       // the revisions in which questions are asked have no batches, and a server that reads one all the same would take it
-      if (messages.responses.some(({ id }) => this.#isServers(from, id)))
-        throw new GatewayError('request_invalid', { reason: ANSWERED });
+      for (const { id } of messages.responses)
+        if (await this.#isServers(from, id)) throw new GatewayError('request_invalid', { reason: ANSWERED });
       return false;
     }
     const [told] = messages.progress;
@@ -70,7 +74,7 @@ export class AskingByRequest {
     if (!response) return false;
     const question = await questions.answeredBy(response.id, asker);
     // the client was not asked it, and the server would take its answer for Wharf's
-    const isServers = !question && this.#isServers(from, response.id);
+    const isServers = !question && (await this.#isServers(from, response.id));
     if (!question && !isServers) return false;
     if (question) await judge(question.askedOf);
     if (question && !question.isAnswered) await this.#hear(question, response.result, exchange.signal);
@@ -79,8 +83,9 @@ export class AskingByRequest {
   }
 
   /** Whether it answers a question of its server that Wharf has taken over. @param id as JSON text */
-  #isServers(from: Questioned, id: string): boolean {
-    return this.#open.has(from, parseJson(id) as JsonValue);
+  async #isServers(from: Questioned, id: string): Promise<boolean> {
+    const asked = parseJson(id) as JsonValue;
+    return this.#open.has(from, asked) || (this.#areFilesJudged && (await this.#open.isElsewhere(from, asked)));
   }
 
   /** The client has cancelled a call, which may wait at another replica: that one looks at the link. */

@@ -5,6 +5,7 @@ import { GatewayError } from '../../errors.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { CallOwner } from '../../ports/owner.js';
 import type { AskingDeps } from './deps.js';
+import { ownerIn } from './questions.js';
 
 /** The caller to whom a server's question is sent: the server's ids are unique within its session. */
 export interface Questioned {
@@ -24,15 +25,20 @@ export interface OpenQuestion {
   end(): void;
 }
 
+interface OpenQuestionsDeps extends Pick<AskingDeps, 'waiting' | 'held' | 'server'> {
+  questions: Pick<AskingDeps['questions'], 'takeOver' | 'isTakenOver'>;
+  timeouts: Pick<AskingDeps['timeouts'], 'elicitation'>;
+}
+
 /**
  * The questions of one server that Wharf has taken over and that have no answer yet, over all its streams. Each counts as
  * one of `limits.questions`, and its bytes against `limits.held`, until the server has its answer.
  */
 export class OpenQuestions {
-  readonly #deps: Pick<AskingDeps, 'waiting' | 'held' | 'server'>;
+  readonly #deps: OpenQuestionsDeps;
   readonly #open = new Map<string, OpenQuestion>();
 
-  constructor(deps: Pick<AskingDeps, 'waiting' | 'held' | 'server'>) {
+  constructor(deps: OpenQuestionsDeps) {
     this.#deps = deps;
   }
 
@@ -46,13 +52,14 @@ export class OpenQuestions {
    * @throws GatewayError `questions_full`, `held_full`
    */
   begin(from: Questioned, id: JsonValue, size: number): OpenQuestion | undefined {
-    const { waiting, held, server } = this.#deps;
+    const { waiting, held, server, questions, timeouts } = this.#deps;
     const key = keyOf(from, id);
     if (this.#open.has(key)) return undefined;
     const owner = { principal: from.principal, server };
     const full = waiting.take(1, owner);
     if (full) throw new GatewayError('questions_full', refusalFacts(full));
     const counted = new HeldTogether(held, owner);
+    const giveBack = questions.takeOver(nameOfQuestion(from, server, id), owner, timeouts.elicitation);
     const question: OpenQuestion = {
       ended: new AbortController(),
       isCancelled: false,
@@ -62,6 +69,7 @@ export class OpenQuestions {
         this.#open.delete(key);
         waiting.give(1, owner);
         counted.release();
+        giveBack();
       },
     };
     this.#open.set(key, question);
@@ -77,6 +85,12 @@ export class OpenQuestions {
   /** Whether Wharf answers such a question by itself. @param id as the client would name it, or as servers read what it names */
   has(from: Questioned, id: JsonValue): boolean {
     return this.#open.size > 0 && readingsOf(id).some((one) => this.#open.has(keyOf(from, one)));
+  }
+
+  /** As `has`, of the questions at other replicas. */
+  isElsewhere(from: Questioned, id: JsonValue): Promise<boolean> {
+    const { questions, server } = this.#deps;
+    return questions.isTakenOver(nameOfQuestion(from, server, id));
   }
 
   /** Its server does not want the answer. @returns whether there is such a question */
@@ -107,8 +121,17 @@ const LONGEST_NUMBER = 100;
 function readingsOf(id: JsonValue): readonly JsonValue[] {
   if (typeof id === 'number') return [id, String(id)];
   if (typeof id !== 'string' || id.length > LONGEST_NUMBER) return [id];
-  const plain = id.replaceAll('_', '').replaceAll(/\p{Nd}/gu, digitOf);
-  return [id, Number(plain)];
+  return [id, numberIn(id)];
+}
+
+function numberIn(id: string): number {
+  return Number(id.replaceAll('_', '').replaceAll(/\p{Nd}/gu, digitOf));
+}
+
+/** Names a question on all replicas, the same for all ids that a server takes for one. */
+function nameOfQuestion(from: Questioned, server: string, id: JsonValue): string {
+  const number = typeof id === 'string' && id.length <= LONGEST_NUMBER ? numberIn(id) : Number.NaN;
+  return JSON.stringify([ownerIn(from), server, Number.isNaN(number) ? id : number]);
 }
 
 /** The digits of a script follow one another, from zero to nine. */
@@ -120,8 +143,8 @@ function digitOf(digit: string): string {
 }
 
 /** Always short, however long the server's id is. */
-function keyOf({ principal, session }: Questioned, id: JsonValue): string {
+function keyOf(from: Questioned, id: JsonValue): string {
   return createHash('sha256')
-    .update(JSON.stringify([principal, session, id]))
+    .update(JSON.stringify([ownerIn(from), id]))
     .digest('base64');
 }

@@ -96,12 +96,15 @@ export interface Question {
 export class Questions {
   readonly #state: StateStore;
   readonly #keys: StateKeys;
+  readonly #isShared: boolean;
   /** Those that a call of this process waits for, by their ids, and what was reported about their uploads. */
   readonly #awaited = new Map<string, Asker & { told?: ToldUpload }>();
 
-  constructor({ state, keys }: { state: StateStore; keys: StateKeys }) {
+  /** @param deps `isShared`: other replicas have the same state store, and may get a client's answer */
+  constructor({ state, keys, isShared = false }: { state: StateStore; keys: StateKeys; isShared?: boolean }) {
     this.#state = state;
     this.#keys = keys;
+    this.#isShared = isShared;
   }
 
   /** @returns the id of the request with which it is asked */
@@ -216,6 +219,25 @@ export class Questions {
       if (sealed !== undefined) return this.#keys.seal.open(key, sealed);
     }
     return undefined;
+  }
+
+  /**
+   * Wharf answers a server's own question, and other replicas must know it: the client may send an answer of its own there.
+   * @param question as `nameOfQuestion` names it
+   * @returns what to call when the server has its answer. Neither rejects
+   */
+  takeOver(question: string, { principal, server }: Asker, waitMs: number): () => void {
+    if (!this.#isShared) return () => undefined;
+    const key = this.#keys.of('taken', question);
+    const noted = this.#state.create(key, '', waitMs + REMEMBERED_MS, { principal, server }).catch(() => undefined);
+    return () => void noted.then(() => this.#state.remove(key)).catch(() => undefined);
+  }
+
+  /** Whether a replica has taken it over. Never rejects: a client must be able to answer while the state store is away. */
+  async isTakenOver(question: string): Promise<boolean> {
+    if (!this.#isShared) return false;
+    const found = await Promise.allSettled(this.#keys.all('taken', question).map((key) => this.#state.read(key)));
+    return found.some((one) => one.status === 'fulfilled' && one.value !== undefined);
   }
 
   async #find(id: string): Promise<{ key: string; written: string; record: QuestionRecord } | undefined> {

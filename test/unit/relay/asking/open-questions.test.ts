@@ -8,7 +8,13 @@ const sharing = { ratio: 0.5, principals: true, servers: false };
 function lab() {
   const waiting = new Ledger({ limit: 'limits.questions', total: 4, sharing });
   const bytes = new Ledger({ limit: 'limits.held', total: 1000, sharing });
-  const questions = new OpenQuestions({ waiting, held: new HeldBudget(bytes), server: 'docs' });
+  const questions = new OpenQuestions({
+    ...{ waiting, held: new HeldBudget(bytes), server: 'docs' },
+    ...{
+      questions: { takeOver: () => () => undefined, isTakenOver: async () => false },
+      timeouts: { elicitation: 1000 },
+    },
+  });
   return { waiting, bytes, questions };
 }
 
@@ -30,6 +36,8 @@ describe('the open questions of a server', () => {
     const one = questions.begin(ann, 'a', 1);
     expect(questions.has(ann, 'a')).toBe(true);
     expect([questions.has(ann, 'b'), questions.has({ ...ann, session: 't' }, 'a')]).toEqual([false, false]);
+    // its client has renewed its token
+    expect(questions.has({ ...ann, principal: 'ann, later' }, 'a')).toBe(true);
     one?.end();
     expect(questions.has(ann, 'a')).toBe(false);
   });
@@ -63,7 +71,7 @@ describe('the open questions of a server', () => {
     const one = questions.begin(ann, 'q', 1);
     expect(questions.begin(ann, 'q', 1)).toBeUndefined();
     expect(questions.begin({ ...ann, session: 't' }, 'q', 1)).toBeDefined();
-    expect(questions.cancel({ principal: 'bob', session: 's' }, 'q')).toBe(false);
+    expect(questions.cancel({ principal: 'ann', session: 'u' }, 'q')).toBe(false);
     expect(questions.cancel(ann, 'q')).toBe(true);
     expect(one?.ended.signal.aborted).toBe(true);
     one?.end();
