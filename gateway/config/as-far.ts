@@ -124,6 +124,8 @@ function without(written: unknown, wrong: readonly Wrong[]): { value: unknown; l
     if (!Array.isArray(list)) return [];
     const kept = [...list.keys()].filter((index) => !items.has(index));
     list.splice(0, list.length, ...kept.map((index) => list[index]));
+    // most lists must have an item, and without one what is around them would be wrong too
+    if (kept.length === 0) drop(valueAt(value, path.slice(0, -1)), path.slice(-1));
     return [[name, { path, items: kept }] as const];
   });
   return { value, lists: new Map(lists) };

@@ -911,6 +911,13 @@ describe('problems', () => {
     );
   });
 
+  it('come all at once where a list has no item that is right, those of what is around it among them', async () => {
+    const text =
+      'servers: { a: { url: http://x, limits: { file: 1MB, accept: [5] }, tools: { t: { files: { data: { encoding: base64, maxSize: 2MB } } } } } }';
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual(['servers.a.limits.accept[0]', 'servers.a.tools.t.files.data.maxSize']);
+  });
+
   it('do not say of a name that it belongs to no key where the name of a key is not known', async () => {
     const text =
       `auth: { use: apiKeys, keys: [{ name: a, hash: x }, { name: b, hash: "sha256:${'a'.repeat(64)}" }] }\n` +
