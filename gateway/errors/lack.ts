@@ -135,8 +135,10 @@ export const ERRORS_OF_LACK = {
     http: 503,
     jsonRpc: INTERNAL,
     text: (f) =>
-      shareText(f, 'requests under way', String(f.allowed)) ??
-      `${allOf(f, 'connection')} that can be open here at once ${areOf(f)} busy. Try again later.`,
+      f.logins === undefined
+        ? (shareText(f, 'requests under way', String(f.allowed)) ??
+          `${allOf(f, 'connection')} that can be open here at once ${areOf(f)} busy. Try again later.`)
+        : `${f.logins} logins are read at one time, and this one came too slowly. Try again.`,
   },
   descriptors_exhausted: {
     http: 503,

@@ -62,8 +62,8 @@ export const OF_LACK = {
     facts: { allowed: 500 },
   },
   sockets_full: {
-    why: 'All connections that clients may have are busy.',
-    todo: 'Try again. An operator can raise `limits.sockets` and the file descriptors of the process (`ulimit -n`).',
+    why: 'All connections that clients may have are busy; or, on the admin port, as many logins as are read at one time (`data.logins`) have come by halves.',
+    todo: 'Try again. For connections an operator can raise `limits.sockets` and the file descriptors of the process (`ulimit -n`).',
     facts: { allowed: 10_000 },
   },
   installation_changed: {

@@ -17,7 +17,7 @@ export class LoginForms {
 
   /** @param read fails with the reason of its signal, `sockets_full`, where the login is given up */
   async read<Form>(address: string, read: (signal: AbortSignal) => Promise<Form>): Promise<Form> {
-    if (this.#count >= MOST) this.#reading.first?.abort(new GatewayError('sockets_full', { allowed: MOST }));
+    if (this.#count >= MOST) this.#reading.first?.abort(new GatewayError('sockets_full', { logins: MOST }));
     const form = new AbortController();
     const crowd = this.#reading.enter(address);
     const place = crowd.spare.add(form);

@@ -61,6 +61,7 @@ it('half logins leave the admin port to others, and are given up for further one
     }
     const heard = () => Promise.all(sockets.map((socket) => socket.until(/^/)));
     await until(async () => (await heard()).filter((answer) => answer.startsWith('HTTP/1.1 503 ')).length === 90);
+    expect(await sockets[0]?.toEnd()).toContain('20 logins are read at one time, and this one came too slowly.');
     await until(async () => (await fetch(`${patient.adminUrl}/healthz`)).status === 200);
     const whole = await fetch(`${patient.adminUrl}/login`, {
       method: 'POST',
