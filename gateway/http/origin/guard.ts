@@ -15,6 +15,9 @@ const MAX_SHOWN = 100;
  */
 const STEP = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
+const TARGET =
+  'its target must be a path, or an http URL without a user, and have no step . or .. and no \\ or # in it';
+
 export interface GuardSettings {
   /** `host` or `host:port`, lower case; they pass on the port they name, or on any port. */
   allowedHosts: readonly string[];
@@ -82,7 +85,7 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
   return (request) => {
     const target = request.url ?? '';
     if (!target.startsWith('/') || target.startsWith('//') || /[\\#]/.test(target) || STEP.test(target)) {
-      throw new GatewayError('request_invalid', { reason: 'the request target must be a path without . and ..' });
+      throw new GatewayError('request_invalid', { reason: TARGET });
     }
     const { host, origin } = request.headers;
     // RFC 9112 §3.2. Node keeps the first of several; the proxy in front of us may have used another.

@@ -20,8 +20,8 @@ export function refuseUnseenFiles({ requests }: ClientMessages): void {
       if (isOwnKey(key) || !isObject(content)) continue;
       if (Object.values(content).flat().some(isFile))
         throw paramsInvalid(
-          'inputResponses have a file that Wharf has not asked for, so that what it is told about files (flow, limits, ' +
-            'antivirus, audit) could not be kept',
+          'inputResponses have a file that Wharf has not asked for, and its rules about files (flow, limits, antivirus, ' +
+            'audit) would not be kept',
         );
     }
   }
