@@ -111,6 +111,8 @@ export async function start(
           if ((faces.open.count === 0 && !waitsForLast()) || clock.ticks() >= until) break;
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
         }
+        // what comes later would be cut off in its midst
+        shared.draining.isOver = true;
         await serving.sessions.owed.stop();
         faces.close();
         if (faces.open.count > 0) {

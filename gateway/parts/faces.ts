@@ -70,7 +70,7 @@ export async function openFaces(
   const isDraining = () => shared.draining.now;
   // Where the port has closed, a late request is the last one of a connection that a balancer keeps, and does not send again
   // elsewhere: its answer closes the connection.
-  const refusesLate = () => shared.draining.now && config.state.use === 'memory';
+  const refusesLate = () => shared.draining.now && (config.state.use === 'memory' || shared.draining.isOver);
   const guard = guardSettings(config);
   const face = await listen({
     ...config.listen,

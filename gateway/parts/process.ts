@@ -58,7 +58,7 @@ export async function openProcess(config: Config, adapters: AdapterList, log: Lo
     held: new HeldBudget(ledgers.held),
     windows: createWindowLedger(limits, sharing),
     budget: new PartBudget(ledgers.partMemory, timeouts.queue),
-    draining: { now: false },
+    draining: { now: false, isOver: false },
     /** What every address of Wharf begins with. Where the config does not say it, it is known once a port is open. */
     publicUrl,
     publicBase: () => publicUrl.base,

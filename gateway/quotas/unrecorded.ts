@@ -169,7 +169,9 @@ export class Unrecorded {
       const waited = clock.now() - retry.leasedAt;
       try {
         if (!retry.isSure) {
-          if (recordIn(await state.read(recordKey(file.id)))?.key !== file.key) return await this.gone(file);
+          const record = recordIn(await state.read(recordKey(file.id)));
+          // its record may have been made meanwhile
+          if (record?.key !== file.key && !retry.isSure) return await this.gone(file);
           this.forget(file.key);
           retry.isSure = true;
         }

@@ -219,3 +219,33 @@ it('a file whose count is tried again is not tried twice at a time, and is over 
   expect(tries).toBe(0);
   jest.useRealTimers();
 });
+
+it('a file that gets its record while the store is asked whether it has one is counted', async () => {
+  jest.useFakeTimers();
+  const file = { id: 'f_1', key: 'f/f_1', principal: 'ada', size: MIB, createdAt: 0 };
+  let answer: (record: undefined) => void = () => undefined;
+  const reading = new Promise<undefined>((resolve) => {
+    answer = resolve;
+  });
+  let isAway = true;
+  let counted = 0;
+  const unrecorded = new Unrecorded({
+    state: { read: () => reading },
+    clock: { now: () => Date.now() },
+    log: silentLog,
+    counted: () => ({ part: 'day', by: MIB, ttlMs: DAY }),
+    tally: async (_, changes) => {
+      if (isAway) throw new GatewayError('state_unavailable');
+      counted += changes.filter(({ part }) => part === 'day').length;
+      return { isWithin: true, total: MIB };
+    },
+  });
+  unrecorded.unsure(file);
+  await jest.advanceTimersByTimeAsync(1000);
+  await unrecorded.recorded(file);
+  isAway = false;
+  answer(undefined);
+  await unrecorded.settled(file.key);
+  expect(counted).toBe(1);
+  jest.useRealTimers();
+});
