@@ -9,7 +9,7 @@ const ITEMS_PER_STEP = 8;
 /** A change of an existing value. */
 export interface ValueChange {
   path: JsonPath;
-  value: JsonValue;
+  value: Instance;
 }
 
 /**
@@ -42,7 +42,7 @@ export class StructuredValue {
   }
 
   /** The first of these texts that may replace a cut string; undefined when the string has to stay. */
-  fitting(path: JsonPath, texts: readonly string[]): string | undefined {
+  fitting<T extends string | LongText>(path: JsonPath, texts: readonly T[]): T | undefined {
     if (this.#cuts.get(JSON.stringify(path)) !== true) return undefined;
     return texts.find((value) => this.#after([{ path, value }]) !== undefined);
   }

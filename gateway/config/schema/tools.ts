@@ -69,9 +69,9 @@ const results = z.strictObject({
     .enum(['auto', 'json', 'off'])
     .default('auto')
     .describe(
-      'Base64 over `limits.inlineOther` in a text block. `auto`: becomes a link where it is a `data:` URI, also among ' +
-        'other words; among the words of a text that is not JSON, where it begins as a picture, PDF, archive or other known format; in ' +
-        'one that is, where the JSON says that it is a file: the `data` of an object of type `image` or `audio`, the ' +
+      'Base64 over `limits.inlineOther` in a text block, or among the words of a string in `structuredContent`. `auto`: ' +
+        'becomes a link where it is a `data:` URI, also among other words; among the words of a text that is ' +
+        'not JSON, where it begins as a picture, PDF, archive or other known format; in one that is, where the JSON says that it is a file: the `data` of an object of type `image` or `audio`, the ' +
         '`blob` of a resource, or beside a media type (`{"mime": "image/png", "content": "…"}`); in one that is, where it ' +
         'begins as a known format beside the name of a file, a format or `"encoding": "base64"`; where it repeats a file ' +
         'of the same result, and where the host would cut the text off. `json`: in a text that is JSON, becomes a link ' +

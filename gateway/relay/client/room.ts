@@ -30,5 +30,6 @@ export class Room {
 export function plainSize(message: HeldMessage, cuts: MessageCuts): number {
   let size = message.size;
   for (const { inline } of cuts.cuts) for (const piece of inline ?? []) size += piece.length;
+  for (const { nested } of cuts.texts) size += nested.size;
   return size;
 }

@@ -107,6 +107,16 @@ export class Cut implements SlotSink {
     return this.inline && this.#gathered.body();
   }
 
+  /** Raw bytes until more is known of what the string is. */
+  get room(): number {
+    return this.#state === 'gathering' ? this.#gathered.room : Number.POSITIVE_INFINITY;
+  }
+
+  /** True for a string in memory that is not base64, as far as it has come. */
+  get isWords(): boolean {
+    return this.#state === 'inline' && this.size === undefined;
+  }
+
   /** The file, if the string was base64 to its end. */
   get stored(): Stored | undefined {
     return this.#state === 'stored' ? this.#stored : undefined;

@@ -19,10 +19,9 @@ import {
 import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
 import { MessageFiles, type MessageFilesDeps } from './message-files.js';
-import { NestedCuts } from './nested-cuts.js';
-import { type KnownPlace, STRUCTURED_SLOT } from './places.js';
-import { PlainCuts } from './plain-cuts.js';
-import { NOWHERE, type TextParts } from './text-parts.js';
+import { isInStructure, type MessageText, MessageTexts } from './message-texts.js';
+import type { KnownPlace } from './places.js';
+import { NOWHERE } from './text-parts.js';
 
 export interface CutDeps extends MessageFilesDeps {
   limits: Limits;
@@ -59,10 +58,6 @@ const KEPT_FREE = 256 * 1024;
 /** Characters of a path in an error; a key can have millions, and errors are logged. */
 const MAX_SHOWN_PATH = 200;
 
-/** How files are written in a text that is itself JSON, and in any other. */
-const NESTED: SpelledIn = { encoding: 'base64', nested: true };
-const PLAIN: SpelledIn = { encoding: 'base64' };
-
 /** Everything cut out of one message, and whether the message can still be forwarded. */
 export class MessageCuts {
   readonly #deps: CutDeps;
@@ -81,8 +76,7 @@ export class MessageCuts {
   /** Strings where only a file may be, if they are counted. */
   #inPlace = 0;
   readonly #inTexts = new WeakSet<Cut>();
-  /** Strings cut out of texts. Most are put back, so they do not count as files. */
-  #nested = 0;
+  #madeTexts: MessageTexts | undefined;
   #released = false;
   /** Resolves when the message fails while its files are awaited. */
   #failing: Promise<void> | undefined;
@@ -90,8 +84,6 @@ export class MessageCuts {
 
   readonly cuts: Cut[] = [];
   readonly claimed: ClaimedCut[] = [];
-  /** Texts that contain cuts of their own. */
-  readonly texts: { value: SlotValue; nested: TextParts }[] = [];
   failure: GatewayError | undefined;
 
   constructor(deps: CutDeps, owner: Owner, message: HeldMessage, signal: AbortSignal) {
@@ -108,6 +100,21 @@ export class MessageCuts {
     return this.#madeFiles;
   }
 
+  /** Made for the first text, as well. */
+  get #texts(): MessageTexts {
+    this.#madeTexts ??= new MessageTexts({
+      owner: this.owner,
+      nestedFrom: this.#deps.nestedFrom,
+      account: (delta) => this.account(delta),
+      openCut: (value, spelled) => this.#newNestedCut(value, spelled),
+      withdraw: (cut) => {
+        this.cuts.splice(this.cuts.lastIndexOf(cut), 1);
+        cut.drop();
+      },
+    });
+    return this.#madeTexts;
+  }
+
   /** Bytes of this message in memory, including cut strings that stayed inline. */
   get bytes(): number {
     return this.#bytes;
@@ -116,6 +123,11 @@ export class MessageCuts {
   /** Of these its own, without what is noted beside it. */
   get #own(): number {
     return this.#bytes - this.#message.noted;
+  }
+
+  /** Texts that may contain cuts of their own. */
+  get texts(): readonly MessageText[] {
+    return this.#madeTexts?.all ?? [];
   }
 
   /** True once the message is known to answer a request, whatever the order of its keys. */
@@ -168,21 +180,8 @@ export class MessageCuts {
       value.attachment = cut;
       return cut;
     };
-    if (!place?.isProse) return openUsual();
-    const options = {
-      owner: this.owner,
-      limit: this.#deps.nestedFrom ?? limits.inlineOther,
-      mayOpen: () => this.#nested < limits.files,
-      account: (delta: number) => this.account(delta),
-    };
-    const attach = <T extends TextParts>(nested: T): T => {
-      value.attachment = nested;
-      this.texts.push({ value, nested });
-      return nested;
-    };
-    const open = (spelled: SpelledIn) => () => this.#newNestedCut(value, spelled);
-    const otherwise = () => attach(new PlainCuts({ ...options, open: open(PLAIN), whole: openUsual }));
-    return attach(new NestedCuts({ ...options, weight: limits, open: open(NESTED), otherwise }));
+    if (place?.isProse) return this.#texts.open(value, limits, openUsual);
+    return isInStructure(value) ? this.#texts.openStructured(value, limits, openUsual) : openUsual();
   }
 
   /** Decoded bytes for which `limits.response` has room now: a longer file is cut, and then does not count for it. */
@@ -208,7 +207,6 @@ export class MessageCuts {
   #newNestedCut(value: SlotValue, spelled: SpelledIn): Cut | undefined {
     if (this.failure) return undefined;
     const { spool, response, inlineOther } = this.#limits;
-    this.#nested += 1;
     const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#own);
     const cut = this.#newCut(value, spelled, { definite: false, inlineLimit: inlineOther, spoolLimit, isNested: true });
     this.#inTexts.add(cut);
@@ -372,9 +370,9 @@ function shown(path: string): string {
   return path.length <= MAX_SHOWN_PATH ? path : `${path.slice(0, MAX_SHOWN_PATH)}…`;
 }
 
-/** Whether a cut is from structuredContent, where its type cannot be seen beside it. */
+/** Whether a cut is a whole string of structuredContent, where its type cannot be seen beside it. */
 export function isStructured(cut: Cut): boolean {
-  return cut.value.slot === STRUCTURED_SLOT;
+  return isInStructure(cut.value) && cut.value.attachment === cut;
 }
 
 function parseHolder(bytes: Buffer): JsonObject | undefined {

@@ -20,7 +20,7 @@ export interface NestedCut {
   /** What that head says. */
   said?: FileClaims;
   /** What replaces it, in the spelling of the text. */
-  replacement?: Buffer;
+  replacement?: Buffer | undefined;
 }
 
 /** A string that can be a file. */

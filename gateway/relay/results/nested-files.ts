@@ -8,10 +8,11 @@ import type { FileClaims } from '../../ports/file.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import { addAll } from '../../wire/add-all.js';
 import { parseJson } from '../../wire/json/parse.js';
-import type { HeldMessage } from '../../wire/json/reader.js';
+import type { HeldMessage, SlotValue } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
 import { beginsAsFormat } from '../cut/format-begin.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
+import { isInStructure, type MessageText } from '../cut/message-texts.js';
 import type { NestedPlace } from '../cut/nested-places.js';
 import type { NestedCut, TextParts } from '../cut/text-parts.js';
 import { isReadByModel } from './host/read-by-model.js';
@@ -19,7 +20,9 @@ import { isErrorAt } from './host/shown-file.js';
 import { textLimit } from './host/unshown.js';
 import { isSpokenOfAsFile, markedAs, namedAs } from './nested-marks.js';
 import type { OutgoingFiles } from './outgoing-files.js';
+import { structuredPath } from './structured-results.js';
 import type { NamingContext, TranslateContext } from './translate-context.js';
+import type { RefusedFile } from './types/refused-files.js';
 
 interface NestedContext {
   mayHoldFiles: (path: JsonPath) => boolean;
@@ -35,7 +38,7 @@ interface NestedContext {
 export interface ClaimedNested {
   nested: NestedCut;
   claims: FileClaims;
-  /** It is all of its text, in which a model then reads what it is. */
+  /** It is all of a block's text, in which a model then reads what it is. */
   isAlone: boolean;
 }
 
@@ -51,7 +54,7 @@ const LINE_BREAK = '\\n';
 /** Bytes that are enough to know a format by. */
 const BEGIN = 24;
 
-/** The files in text blocks, as `results.text` says. */
+/** The files in text blocks, and in strings of structuredContent with words in them, as `results.text` says. */
 export async function nestedFiles(
   message: HeldMessage,
   cuts: MessageCuts,
@@ -62,11 +65,7 @@ export async function nestedFiles(
     const { path, offset } = text.value;
     const mode = context.settings(path)?.results.text ?? 'auto';
     if (mode === 'off' || !text.nested.hasCuts || !context.mayHoldFiles(path)) continue;
-    const holder = message.ranges.find(
-      ({ name, start, end }) => name === RANGE.holder && start < offset && offset < end,
-    );
-    const block: unknown = holder && parseJson(message.slice(holder.start, holder.end).toString('utf8'));
-    if ((block as { type?: unknown } | undefined)?.type !== 'text') continue;
+    if (!isInStructure(text.value) && !isTextBlock(message, offset)) continue;
     addAll(found, await foundIn(text, mode, message, context));
   }
   // what one text marks as a file, another text may repeat without a mark
@@ -81,13 +80,20 @@ export async function nestedFiles(
   });
 }
 
+function isTextBlock(message: HeldMessage, offset: number): boolean {
+  const holder = message.ranges.find(({ name, start, end }) => name === RANGE.holder && start < offset && offset < end);
+  const block: unknown = holder && parseJson(message.slice(holder.start, holder.end).toString('utf8'));
+  return (block as { type?: unknown } | undefined)?.type === 'text';
+}
+
 async function foundIn(
-  { value: { path }, nested }: MessageCuts['texts'][number],
+  { value, nested }: MessageText,
   mode: ToolSettings['results']['text'],
   message: HeldMessage,
   { limits, client, known, stays }: NestedContext,
 ): Promise<FoundNested[]> {
-  const isLong = isBeyondHost({ path, nested }, message, client);
+  const isBlock = !isInStructure(value);
+  const isLong = isBlock && isBeyondHost({ path: value.path, nested }, message, client);
   const isAlone = nested.size <= LINE_BREAK.length;
   const isRead = isReadByModel(client);
   const found: FoundNested[] = [];
@@ -107,7 +113,7 @@ async function foundIn(
       isFile,
       nested: one,
       claims: { ...(place && namedAs(place)), ...said },
-      isAlone: isRead && isAlone && !one.isInJson,
+      isAlone: isBlock && isRead && isAlone && !one.isInJson,
     });
   }
   return found;
@@ -143,31 +149,49 @@ export function refuseTooLarge(claimed: readonly ClaimedNested[], { file: allowe
   }
 }
 
+/** A file in a text that has got its link, or is left out. */
+export interface PublishedNested {
+  nested: NestedCut;
+  /** Undefined for one that is left out. */
+  file: OutgoingFile | undefined;
+  refused: RefusedFile | undefined;
+}
+
 /** Puts links in their places: short ones, because a model reads the text, and spelled as the text is. */
 export async function publishNested(
   claimed: readonly ClaimedNested[],
   files: OutgoingFiles,
   { subject, names, refused }: NamingContext & Pick<TranslateContext, 'refused'>,
-): Promise<{ file: OutgoingFile; block: JsonPath }[]> {
-  const published: { file: OutgoingFile; block: JsonPath }[] = [];
+): Promise<PublishedNested[]> {
+  const published: PublishedNested[] = [];
   for (const { nested, claims, isAlone } of claimed) {
     const { stored, value } = nested.cut;
     if (!stored) continue;
-    const block = value.path.slice(0, -1);
+    const isBlock = !isInStructure(value);
+    const place = placeOf(value);
     const put = (text: string) => {
       nested.replacement = Buffer.from(inner(JSON.stringify(nested.isInJson ? inner(JSON.stringify(text)) : text)));
     };
-    const leftOut = await refused?.judge(nested.cut, claims, { path: block, result: block.slice(0, -2) });
+    const leftOut = await refused?.judge(nested.cut, claims, place);
     if (leftOut) {
-      put(leftOut.text);
+      // programs read what is in structuredContent
+      put(isBlock ? leftOut.text : '');
+      published.push({ nested, file: undefined, refused: leftOut });
       continue;
     }
-    const file = await files.publish(stored, claims, subject(value.path), (type) => names.nameAt(block, type));
+    const file = await files.publish(stored, claims, subject(value.path), (type) => names.nameAt(place.path, type));
     const { url } = file.ref.link;
     put(isAlone ? `${fileLine(file.ref)}\n${url}` : url);
-    published.push({ file, block });
+    published.push({ nested, file, refused: undefined });
   }
   return published;
+}
+
+/** Where a file in a text is: its block, or its string of structuredContent, and its result. */
+export function placeOf({ slot, path }: Pick<SlotValue, 'slot' | 'path'>): { path: JsonPath; result: JsonPath } {
+  if (isInStructure({ slot })) return { path, result: path.slice(0, -structuredPath(path).length - 1) };
+  const block = path.slice(0, -1);
+  return { path: block, result: block.slice(0, -2) };
 }
 
 /** A JSON string without its quotes. */

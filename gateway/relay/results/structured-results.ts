@@ -2,16 +2,18 @@ import { lightValue } from '../../json/light-value.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonPath } from '../../ports/json.js';
+import type { LongText } from '../../schema/instance.js';
 import { publishedSchema } from '../../schema/published.js';
 import { StructuredValue, type ValueChange } from '../../schema/structured-value.js';
 import { pointer } from '../../wire/json/pointer.js';
-import type { HeldMessage } from '../../wire/json/reader.js';
+import type { HeldMessage, SlotValue } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
 import { isStructured, type MessageCuts } from '../cut/message-cuts.js';
+import { isInStructure } from '../cut/message-texts.js';
 import type { DeclaredResult } from '../tools/declared-results.js';
 
 /** Most raw bytes for one character of a string: `\u0061`. */
-const ESCAPE_LENGTH = 6;
+export const ESCAPE_LENGTH = 6;
 
 /**
  * Decides which changes of structuredContent in a message's results are allowed, so that each result still matches the
@@ -43,10 +45,13 @@ export class StructuredResults {
   }
 
   /** The first of these texts that may replace a cut string; undefined when the string has to stay. */
-  async fitting(cut: Cut, texts: readonly string[]): Promise<string | undefined> {
-    const value = await this.#valueOf(resultOf(cut.value.path));
+  async fitting<T extends string | LongText>(
+    { value: { path } }: Pick<Cut, 'value'>,
+    texts: readonly T[],
+  ): Promise<T | undefined> {
+    const value = await this.#valueOf(resultOf(path));
     if (typeof value === 'string') return value === 'free' ? texts[0] : undefined;
-    return value.fitting(structuredPath(cut.value.path), texts);
+    return value.fitting(structuredPath(path), texts);
   }
 
   /**
@@ -79,9 +84,12 @@ export class StructuredResults {
     if (json === undefined) return 'fixed';
     const value = new StructuredValue(publishedSchema(declared), json);
     const place = pointer(path);
-    for (const cut of this.#cuts.cuts) {
-      if (!isStructured(cut) || pointer(cut.value.path.slice(0, path.length)) !== place) continue;
-      value.lacks(cut.value.path.slice(path.length), charactersOf(cut));
+    const lacks = ({ path: of }: SlotValue, characters: { least: number; most: number }) => {
+      if (pointer(of.slice(0, path.length)) === place) value.lacks(of.slice(path.length), characters);
+    };
+    for (const cut of this.#cuts.cuts) if (isStructured(cut)) lacks(cut.value, charactersOf(cut));
+    for (const { value: text, nested } of this.#cuts.texts) {
+      if (isInStructure(text) && nested.hasCuts) lacks(text, charactersIn(text));
     }
     return value;
   }
@@ -97,9 +105,14 @@ export function structuredPath(path: JsonPath): JsonPath {
   return path.slice(path.indexOf('structuredContent') + 1);
 }
 
+/** Bounds of the length of a string that is words. */
+function charactersIn({ length }: SlotValue): { least: number; most: number } {
+  return { least: Math.floor(length / ESCAPE_LENGTH), most: length };
+}
+
 /** Bounds of a cut string's length: in base64 at least the characters that its bytes need without padding. */
 function charactersOf(cut: Cut): { least: number; most: number } {
-  const size = cut.size;
-  const most = cut.value.length;
-  return { least: size === undefined ? Math.floor(most / ESCAPE_LENGTH) : Math.ceil((size * 4) / 3), most };
+  const { size } = cut;
+  if (size === undefined) return charactersIn(cut.value);
+  return { least: Math.ceil((size * 4) / 3), most: cut.value.length };
 }

@@ -2,13 +2,17 @@ import { GatewayError } from '../../errors.js';
 import type { Edits } from '../../json/edit.js';
 import { eraOf } from '../../mcp/era.js';
 import type { Limits } from '../../policy/limits.js';
+import type { OutgoingFile } from '../../ports/dialect.js';
 import type { JsonPath } from '../../ports/json.js';
+import { addAll } from '../../wire/add-all.js';
 import { pointer } from '../../wire/json/pointer.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts } from '../cut/message-cuts.js';
+import { isInStructure } from '../cut/message-texts.js';
 import { BlockMoves } from './beside/block-moves.js';
 import { type FileEntry, limitCaching, resultsOf, tellPrograms } from './beside/file-entries.js';
 import { addStructured, replaceStructured } from './beside/files-in-structure.js';
+import { fittingWords, settleWords } from './beside/words-in-structure.js';
 import { refuseDuplicates } from './duplicates.js';
 import { setApart } from './host/apart.js';
 import { resultOf } from './host/shown-file.js';
@@ -33,7 +37,7 @@ export async function translate(
 ): Promise<void> {
   const { edits } = context;
   const checked = await checkedFiles(message, cuts, context);
-  const { replacements, unshown, inTexts } = await allReplacements(checked, files, context);
+  const { replacements, unshown, inTexts, inStructure } = await allReplacements(checked, cuts, files, context);
   setApart(replacements, context.client);
   const moves = new BlockMoves(replacements);
   const entries = replaceHolders(replacements, moves, edits);
@@ -41,7 +45,7 @@ export async function translate(
     entries.push({ file, result: resultOf(block), place: { contentIndex: moves.placeOf(block) } });
   }
   const around = inTexts.map(({ block }) => resultOf(block));
-  await translateStructured({ message, cuts, moves, entries, unshown, around }, files, context);
+  await translateStructured({ message, cuts, moves, entries, unshown, around, inStructure }, files, context);
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
@@ -78,7 +82,7 @@ async function checkedFiles(message: HeldMessage, cuts: MessageCuts, context: Tr
   const leftOut = textsForRefused(mine, context);
   const stored = mine.filter(({ cut }) => cut.stored && !context.stays(cut));
   const known = await knownDigests(stored, cuts, context);
-  const nested = await nestedFiles(message, cuts, { ...context, known });
+  const nested = await fittingWords(await nestedFiles(message, cuts, { ...context, known }), cuts, context);
   refuseTooLarge(nested, context.limits);
   if (stored.length > 0 || nested.length > 0) refuseDuplicates(message);
   await refuseLost(cuts, stored, nested, context);
@@ -116,28 +120,34 @@ async function refuseLost(
 }
 
 /**
- * @returns all that replaces objects; `unshown` is the part that does so because the host would not show the objects, and
- * `inTexts` what has become links in texts: a text is measured with them
+ * @returns all that replaces objects; `unshown` is the part that does so because the host would not show the objects,
+ * `inTexts` what has become links in texts, which are measured with them, and `inStructure` what has in structuredContent
  */
 async function allReplacements(
   { stored, nested, leftOut }: CheckedFiles,
+  cuts: MessageCuts,
   files: OutgoingFiles,
-  context: NamingContext & WritingContext & Pick<TranslateContext, 'refused' | 'remote' | 'unshown'>,
+  context: NamingContext & WritingContext & Pick<TranslateContext, 'refused' | 'remote' | 'structured' | 'unshown'>,
 ): Promise<{
   replacements: readonly Replacement[];
   unshown: readonly Replacement[];
-  inTexts: Awaited<ReturnType<typeof publishNested>>;
+  inTexts: readonly { file: OutgoingFile; block: JsonPath }[];
+  inStructure: readonly FileEntry[];
 }> {
   const shown = stored.filter(({ cut }) => !context.refused?.of(cut));
-  const own = [...leftOut, ...(await published(shown, files, context))];
+  const own = [...leftOut, ...(await publishedBlocks(shown, files, context))];
   const withRemote = [...own, ...besides(context.remote?.replacements ?? [], own)];
-  const inTexts = await publishNested(nested, files, context);
+  const published = await publishNested(nested, files, context);
+  const inTexts = published.flatMap(({ nested: { cut }, file }) =>
+    file && !isInStructure(cut.value) ? [{ file, block: cut.value.path.slice(0, -1) }] : [],
+  );
+  const inStructure = await settleWords(published, cuts, context);
   const unshown = besides(await context.unshown(), withRemote);
-  return { replacements: [...withRemote, ...unshown], unshown, inTexts };
+  return { replacements: [...withRemote, ...unshown], unshown, inTexts, inStructure };
 }
 
 /** Makes files of what is stored, and says what takes the places of the objects that held them. */
-async function published(
+async function publishedBlocks(
   claims: readonly ClaimedCut[],
   files: OutgoingFiles,
   context: NamingContext & WritingContext,
@@ -193,11 +203,13 @@ interface WrittenBlocks {
   unshown: readonly Replacement[];
   /** Results with links among the words of their texts. */
   around: readonly JsonPath[];
+  /** Files with links among the words of structuredContent. */
+  inStructure: readonly FileEntry[];
 }
 
 /** The files of structuredContent become links, or it goes; strings of files that are left out become empty. */
 async function translateStructured(
-  { message, cuts, moves, entries, unshown, around }: WrittenBlocks,
+  { message, cuts, moves, entries, unshown, around, inStructure }: WrittenBlocks,
   files: OutgoingFiles,
   context: TranslateContext,
 ): Promise<void> {
@@ -206,7 +218,12 @@ async function translateStructured(
   const withFiles = [...context.dropped, ...unshown.flatMap(({ link, range }) => (link ? [] : [resultOf(range.path)]))];
   const dropped = [...withFiles, ...unshown.map(({ range }) => resultOf(range.path)), ...around];
   const texts = new Set(withFiles.map((result) => pointer(result)));
-  const written = { message, cuts, moves, entries, texts, around: new Set(around.map((result) => pointer(result))) };
+  const places = new Set(around.map((result) => pointer(result)));
+  const written = { message, cuts, moves, entries, texts, around: places, inStructure };
   const gone = await replaceStructured(written, found, dropped, context);
+  addAll(
+    entries,
+    inStructure.filter(({ result }) => !gone.has(pointer(result))),
+  );
   await emptyStrings(emptied, context, (result) => gone.has(pointer(result)));
 }

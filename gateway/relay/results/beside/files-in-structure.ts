@@ -41,6 +41,8 @@ interface Translation {
   texts: ReadonlySet<string>;
   /** Places of results with files among the words of their texts. */
   around: ReadonlySet<string>;
+  /** Files with links among the words of structuredContent. */
+  inStructure: readonly FileEntry[];
 }
 
 /**
@@ -106,7 +108,7 @@ async function addBlocks(
 async function appendFiles(
   place: DroppedStructure,
   found: readonly StructuredFile[],
-  { moves, entries }: Pick<Translation, 'moves' | 'entries'>,
+  { moves, entries, inStructure }: Pick<Translation, 'moves' | 'entries' | 'inStructure'>,
   context: AppendContext,
 ): Promise<void> {
   const { result, length = 0, block } = place;
@@ -118,6 +120,13 @@ async function appendFiles(
   });
   const blocks = block ? [block] : [];
   const first = moves.placeOf([...result, 'content', length]);
+  if (block) {
+    const named = entriesOf(result, inStructure).filter(({ file }) => !shown.has(file.ref.digest));
+    addAll(
+      entries,
+      named.map((one) => ({ ...one, place: { contentIndex: first } })),
+    );
+  }
   for (const [index, file] of lacking.entries()) {
     context.shown.begin(lacking.slice(index, index + BEGUN_TOGETHER));
     entries.push({ file, result, place: { contentIndex: first + blocks.length } });

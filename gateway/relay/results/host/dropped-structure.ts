@@ -10,6 +10,8 @@ import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../../../ports/
 import { pointer } from '../../../wire/json/pointer.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
 import { isStructured, type MessageCuts } from '../../cut/message-cuts.js';
+import { isInStructure } from '../../cut/message-texts.js';
+import { replacedText } from '../../cut/splice.js';
 import type { StructuredFile } from '../structured-files.js';
 import type { TranslateContext } from '../translate-context.js';
 import { saysAll, withoutBytes } from './said.js';
@@ -153,6 +155,14 @@ function stringsOf(
     if (url === undefined && !cut.inline) return undefined;
     const value = url ?? textOf(cut.inline ?? []);
     patches.push({ path, value });
+  }
+  for (const { value: text, nested } of cuts.texts) {
+    if (!isInStructure(text) || !nested.hasCuts || pointer(text.path.slice(0, base.length)) !== pointer(base)) continue;
+    const path = text.path.slice(base.length);
+    if (valueAt(structure, path) !== '') continue;
+    const replaced = replacedText(nested);
+    if (!replaced) return undefined;
+    patches.push({ path, value: textOf(replaced) });
   }
   return patches;
 }

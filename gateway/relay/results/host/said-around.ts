@@ -27,13 +27,21 @@ export function saysAround(
 ): boolean {
   const isUnder = (path: JsonPath, key: string) => pointer(path).startsWith(`${pointer([...result, key])}/`);
   const around = parted.flatMap(({ value, nested }) => (isUnder(value.path, 'content') ? textAround(nested) : []));
+  const isSaid = (words: string) => {
+    const spelled = JSON.stringify(words).slice(1, -1);
+    return around.some((text) => text.includes(words) || text.includes(spelled));
+  };
+  for (const { value, nested } of parted) {
+    if (!nested.hasCuts || !isUnder(value.path, 'structuredContent')) continue;
+    const words = textAround(nested).trim();
+    if (!isSaid(words) && !isSaid(withoutUris(words) ?? words)) return false;
+  }
   for (const cut of cuts) {
     if (!isStructured(cut) || !isUnder(cut.value.path, 'structuredContent')) continue;
     if (!cut.inline) return false;
     const words = withoutUris(textOf(cut.inline))?.trim();
     if (words === undefined) return false;
-    const spelled = JSON.stringify(words).slice(1, -1);
-    if (!around.some((text) => text.includes(words) || text.includes(spelled))) return false;
+    if (!isSaid(words)) return false;
   }
   return saysAll([...texts, ...around], withoutBytes(structure));
 }
