@@ -20,6 +20,7 @@ import { isErrorAt } from './host/shown-file.js';
 import { textLimit } from './host/unshown.js';
 import { isSpokenOfAsFile, markedAs, namedAs } from './nested-marks.js';
 import type { OutgoingFiles } from './outgoing-files.js';
+import { isConfigured } from './structured-files.js';
 import { structuredPath } from './structured-results.js';
 import type { NamingContext, TranslateContext } from './translate-context.js';
 import type { RefusedFile } from './types/refused-files.js';
@@ -90,12 +91,14 @@ async function foundIn(
   { value, nested }: MessageText,
   mode: ToolSettings['results']['text'],
   message: HeldMessage,
-  { limits, client, known, stays }: NestedContext,
+  { limits, client, known, stays, settings }: NestedContext,
 ): Promise<FoundNested[]> {
   const isBlock = !isInStructure(value);
   const isLong = isBlock && isBeyondHost({ path: value.path, nested }, message, client);
   const isAlone = nested.size <= LINE_BREAK.length;
   const isRead = isReadByModel(client);
+  // a program may want structuredContent as it is, so that only what repeats a file goes there
+  const mayBeFile = isBlock || isRead || isConfigured(value.path, settings);
   const found: FoundNested[] = [];
   for (const { nested: one, place, isAmongWords } of await nested.files()) {
     const { stored, lost, dataUri } = one.cut;
@@ -106,11 +109,11 @@ async function foundIn(
     const isKnown = isFormat(stored.head);
     const isForModel = isLong || (isRead && isKnown);
     // base64 in lines that is too long to be put back as it came: a link is better than no answer
-    const isMeant = (!isAmongWords && mode === 'json') || isForModel || lost || known.has(stored.digest);
+    const isMeant = (isBlock && !isAmongWords && mode === 'json') || isForModel || lost || known.has(stored.digest);
     // out of other texts only what begins as a file is taken; of JSON, or alone, a program may want the base64
-    const isFile = said !== undefined || isMeant || (isAmongWords && !isAlone && isKnown);
+    const isMarked = said !== undefined || (isAmongWords && !isAlone && isKnown);
     found.push({
-      isFile,
+      isFile: isMeant || (isMarked && mayBeFile),
       nested: one,
       claims: { ...(place && namedAs(place)), ...said },
       isAlone: isBlock && isRead && isAlone && !one.isInJson,

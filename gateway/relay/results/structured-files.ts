@@ -88,11 +88,16 @@ export async function isExpected(
   { settings, structured, client }: Pick<StructureContext, 'settings' | 'structured' | 'client'>,
 ): Promise<boolean> {
   if (isReadByModel(client) && beginsFile(cut)) return true;
+  if (isConfigured(cut.value.path, settings)) return true;
   const path = structuredPath(cut.value.path);
-  const configured = settings(cut.value.path)?.results.files ?? [];
-  if (configured.some((place) => fits(segmentsOf(place), path))) return true;
   const declared = await structured.declared(cut.value.path);
   return typeof declared !== 'string' && isDeclaredBase64(declared, path);
+}
+
+/** Whether the operator says that a string of structuredContent is a file. */
+export function isConfigured(at: JsonPath, settings: StructureContext['settings']): boolean {
+  const path = structuredPath(at);
+  return (settings(at)?.results.files ?? []).some((place) => fits(segmentsOf(place), path));
 }
 
 function beginsFile({ stored, inlineBody }: Cut): boolean {

@@ -70,13 +70,25 @@ describe('a file among the words of a string in structuredContent becomes the li
     }
   });
 
-  it('also where no text repeats it', async () => {
-    await everyPiece(bodyOf({ content: textOf('Done.'), structuredContent: { md: WORDS } }), async (relayed, lab) => {
-      const { content, structuredContent } = resultOf(relayed);
+  it.each<[string, LabOptions]>([
+    ['the host shows it to a model', { host: { structured: 'with-blocks' } }],
+    ['the operator names the place', { settings: { t: { files: [], results: { text: 'auto', files: ['md'] } } } }],
+  ])('also where no text repeats it, if %s', async (_why, options) => {
+    const body = bodyOf({ content: textOf('Done.'), structuredContent: { md: WORDS } });
+    const check = async (relayed: Relayed, lab: RelayLab) => {
+      const { structuredContent } = resultOf(relayed);
       const [link] = structuredContent.md.match(LINK);
-      expect(content).toEqual(textOf('Done.'));
       expect(structuredContent).toEqual({ md: WORDS.replace(URI, link) });
       expect(await lab.at(link)).toEqual(BYTES);
+    };
+    await everyPiece(body, check, options);
+  });
+
+  it('and stays where no text repeats it, for a client that may be a program', async () => {
+    const said = { content: textOf('Done.'), structuredContent: { md: WORDS, json: JSON.stringify({ md: URI }) } };
+    await everyPiece(bodyOf(said), async (relayed, lab) => {
+      expect(resultOf(relayed)).toEqual(said);
+      expect(await lab.keys()).toEqual([]);
     });
   });
 
@@ -85,7 +97,7 @@ describe('a file among the words of a string in structuredContent becomes the li
     const said = bodyOf({ structuredContent: { a: [words] }, content: [] });
     for (const body of [said, said.replaceAll('/', '\\/')].map((text) => Buffer.from(text))) {
       for (let at = 1; at < body.length; at += 1) {
-        const lab = new RelayLab({ limits: { ...LIMITS, spool: 20_000 } });
+        const lab = new RelayLab({ limits: { ...LIMITS, spool: 20_000 }, host: { structured: 'with-blocks' } });
         const relayed = await lab.relay([body.subarray(0, at), body.subarray(at)], 'json', [call('1')]);
         const { structuredContent, _meta } = resultOf(relayed);
         const [{ url }] = _meta['dev.wharf/files'];
@@ -265,7 +277,7 @@ it('a result with too much written into it is refused, and its words count for w
   await everyPiece(
     bodyOf({ content: [], structuredContent }),
     (relayed) => expect(JSON.parse(relayed.text).error.message).toMatch(/^The server's message came with 2\.[56] kB/),
-    { limits: { ...LIMITS, response: 2750 } },
+    { limits: { ...LIMITS, response: 2750 }, host: { structured: 'with-blocks' } },
   );
 });
 
