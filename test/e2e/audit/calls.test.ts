@@ -59,6 +59,19 @@ describe('the audit log of a gateway', () => {
     ]);
   });
 
+  it('says that there was no file behind a handle, and the metrics count it', async () => {
+    audit.entries.length = 0;
+    const uri = 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA';
+    await expect(client.readResource({ uri })).rejects.toThrow('no such file of yours');
+    const call = { what: 'call', ...who, method: 'resources/read', subject: uri };
+    expect(audit.entries).toEqual([
+      { ...call, allowed: true },
+      expect.objectContaining({ ...call, allowed: false, code: 'resource_unknown' }),
+    ]);
+    const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    expect(metrics).toContain('wharf_errors_total{code="resource_unknown"} 1');
+  });
+
   it('says for what a client wanted values of an argument, and not which', async () => {
     audit.entries.length = 0;
     const complete = (ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }) =>
