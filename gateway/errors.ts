@@ -124,6 +124,8 @@ export const ERROR_TABLE = {
         ? 'The file behind this link was changed where it is stored: it is not the one that was given, and is not handed out.'
         : 'The file behind this link has been removed.',
   },
+  // clients get MCP's own code for it, which is another one in each era
+  resource_unknown: { http: 404, jsonRpc: -32602, text: ({ text }) => `Resource not found: ${text}` },
   file_not_text: {
     http: 400,
     jsonRpc: -32602,

@@ -1,6 +1,6 @@
 import type { ErrorRow } from './texts.js';
 
-/** The rows of `ERROR_TABLE` for the operator's console. */
+/** The rows of `ERROR_TABLE` for operators: of the console, and of `wharf files`. */
 export const ERRORS_OF_CONSOLE = {
   console_login: {
     http: 401,
@@ -16,5 +16,10 @@ export const ERRORS_OF_CONSOLE = {
     http: 403,
     jsonRpc: -32600,
     text: (f) => `A ${f.role} of the console may not do this: only an operator may.`,
+  },
+  file_held: {
+    http: 409,
+    jsonRpc: -32600,
+    text: () => 'The file is held: release it before it is removed.',
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -15,4 +15,8 @@ export const OF_CONSOLE = {
     todo: 'Ask an operator, or give the user `role: operator` in `console.users`.',
     facts: { role: 'viewer' },
   },
+  file_held: {
+    why: 'An operator wanted to remove a file that one has put on hold.',
+    todo: 'If it may go now, release it, and remove it then.',
+  },
 } as const satisfies Record<string, Advice>;

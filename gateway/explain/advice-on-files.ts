@@ -78,6 +78,11 @@ export const OF_FILES = {
     todo: 'Give the person the link in the text, and make the same request again: it then gets the file.',
     facts: { text: 'The server "docs" asks: which page?' },
   },
+  resource_unknown: {
+    why: "A client asks for a resource by a link or a handle of Wharf's that leads to no file of its caller's, or for one of a server that has no resources.",
+    todo: 'Run the tool that gave the file again, or upload it again. A file belongs to the caller that it was given to.',
+    facts: { text: 'There is no such file of yours.' },
+  },
   stream_refused: {
     why: 'A client asks for a resource as a stream without having declared that it takes one, or the resource is not there.',
     todo: 'docs/reference/dialects.md says what to declare. Check the URI.',

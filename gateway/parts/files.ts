@@ -38,7 +38,7 @@ interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'comparisons' | 'e
   /** Who else reads every file's bytes on their way into the store. */
   taps: readonly OpenTap[];
   /** What operators do, and servers' files, are recorded here, if anywhere. */
-  audit: Pick<Audit, 'isOn' | 'record'>;
+  audit: Pick<Audit, 'isOn' | 'record' | 'note'>;
   /** Absent: files are not scanned. */
   antivirus?: Scans | undefined;
   /** Notes where bytes come from, while some rule asks for that. */

@@ -42,8 +42,10 @@ export async function recordRequests(
 /** Notes that an exchange was refused: by a rule, a limit or a check of Wharf's own, and not by a failing part. */
 export function noteRefusal(audit: Audit, exchange: Exchange, server: string): void {
   const { facts, principal } = exchange;
-  const { error: code, limit, source = limit, rule = source, method, name: subject } = facts;
+  const { error: code, limit, source = limit, rule = source, method, name, ownName } = facts;
   if (code === undefined || !isRefusal(code, limit)) return;
+  // the line of the call itself has that name, too
+  const subject = (method === 'tools/call' && name !== undefined && ownName?.(name)) || name;
   const about = { ...callerOf(exchange), server, allowed: false, code, rule };
   if (principal !== '')
     audit.note({ what: 'call', ...about, ...(method !== undefined && callOf({ method, subject })) });

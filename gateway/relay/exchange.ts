@@ -45,6 +45,8 @@ export interface ExchangeFacts {
   method: string | undefined;
   /** Tool, prompt or resource. */
   name: string | undefined;
+  /** The server's own name of what clients know as a tool; absent where both are the same. */
+  ownName?: (given: string) => string | undefined;
   /** Of MCP: that of the session, or the one that a request names. */
   version: string | undefined;
   /** Files in its answer, and their bytes. */

@@ -184,7 +184,7 @@ export class OwnAnswers {
       const read = this.#inquire(asked) && ((uri: string) => this.#parts.streams.asFile(uri, asked));
       return () => methods.answer(method, params, { client, principal, read, signal, refused });
     }
-    const own = await resources.answerTo(request, { principal, client, signal });
+    const own = await resources.answerTo(request, { principal, client, signal, refused });
     if (own) {
       await letServerJudgeReader(asked, this.#deps, this.#parts.transports.overHttp);
       return own;
@@ -202,7 +202,9 @@ export class OwnAnswers {
 
   /** How a request for resources is answered if the server has none. */
   async #absence(request: PendingRequest, asked: Asked): Promise<Work | undefined> {
-    const answer = await answerWithoutResources(request, asked, this.#parts.abilities);
+    const { abilities } = this.#parts;
+    const refused = (error: GatewayError) => tellError(this.#deps, error, asked.exchange);
+    const answer = await answerWithoutResources(request, asked, { abilities, refused });
     return answer && (async () => answer);
   }
 

@@ -123,7 +123,8 @@ export class Server {
     const parsed = withoutLogin(read instanceof Promise ? await read : read, this.#deps.limits);
     const messages = parsed instanceof Promise ? await parsed : parsed;
     noteMessages(exchange.facts, messages);
-    const { callers } = this.#deps;
+    const { callers, offered } = this.#deps;
+    if (!offered.isPlain) exchange.facts.ownName = (given) => offered.ownName(given);
     const answer = () => withinLimits(callers, exchange, messages, () => this.#answer(exchange, messages));
     await (this.#deps.watch?.asked?.(exchange, messages, answer) ?? answer());
   }

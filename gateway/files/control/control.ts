@@ -1,4 +1,5 @@
 import { isNotWritten } from '../../errors/kept.js';
+import type { ErrorCode } from '../../errors.js';
 import type { Audit } from '../../ports/audit.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ObjectStore } from '../../ports/object-store.js';
@@ -47,7 +48,7 @@ export interface FilePage {
 interface FileControlDeps {
   objects: Pick<ObjectStore, 'keysAfter' | 'list' | 'remove'>;
   state: Pick<StateStore, 'read' | 'replace'>;
-  audit: Pick<Audit, 'record'>;
+  audit: Pick<Audit, 'record' | 'note'>;
   /** Counts what principals have stored. */
   account: Pick<FileAccount, 'released'>;
   clock: Clock;
@@ -119,14 +120,14 @@ export class FileControl {
   async remove(id: string, actor: string): Promise<'removed' | 'held' | 'unknown'> {
     const found = await this.show(id);
     if (!found) return 'unknown';
-    if (found.heldAt !== undefined) return 'held';
+    if (found.heldAt !== undefined) return this.#held(found, actor);
     await this.#record('remove', found, actor);
     const { state, objects, account } = this.#deps;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const text = await state.read(recordKey(id));
       const record = recordIn(text);
       if (text === undefined || !record) return 'unknown';
-      if (record.heldAt !== undefined) return 'held';
+      if (record.heldAt !== undefined) return this.#held(record, actor);
       // the record goes first: what cannot be removed then has none, and is swept
       if (!(await state.replace(recordKey(id), text, NO_RECORD, 1))) continue;
       void account.released(record);
@@ -145,7 +146,8 @@ export class FileControl {
     let removed = 0;
     const until = this.#deps.clock.now() + CLOCKS_DIFFER_MS;
     for (;;) {
-      const { held, ids, isAll } = await this.#filesOf(principal, until);
+      const { held: stay, ids, isAll } = await this.#filesOf(principal, until);
+      const held = new Set(stay);
       for (let at = 0; at < ids.length; at += REMOVED_TOGETHER) {
         await together(ids.slice(at, at + REMOVED_TOGETHER), async (id) => {
           const outcome = await this.remove(id, actor);
@@ -153,7 +155,12 @@ export class FileControl {
           if (outcome === 'held') held.add(id);
         });
       }
-      if (isAll) return { removed, held: held.size };
+      if (!isAll) continue;
+      for (const id of stay) {
+        const record = await this.show(id).catch(ifWritten);
+        if (record) this.#held(record, actor);
+      }
+      return { removed, held: held.size };
     }
   }
 
@@ -206,6 +213,14 @@ export class FileControl {
   }
 
   /** @throws GatewayError `audit_unavailable`: nothing is done then */
+  /** Notes that a file was to be removed, and stays. */
+  #held(file: FileRecord, actor: string): 'held' {
+    const { principal, server } = file;
+    const refused = { allowed: false, rule: 'hold', code: 'file_held' satisfies ErrorCode };
+    this.#deps.audit.note({ what: 'control', ...refused, actor, subject: 'remove', principal, server, files: [file] });
+    return 'held';
+  }
+
   async #record(subject: string, file: FileRecord, actor: string): Promise<void> {
     const { principal, server } = file;
     await this.#deps.audit.record({ what: 'control', allowed: true, actor, subject, principal, server, files: [file] });

@@ -94,6 +94,15 @@ export class ConsoleLogins {
     return this.#cookieOf(user);
   }
 
+  /** Refuses a viewer what only an operator may do, which is noted. @throws GatewayError `console_role` */
+  checkRole({ name, role }: ConsoleUser, address: string, path: string): void {
+    if (role === 'operator') return;
+    const error = new GatewayError('console_role', { role });
+    const refused = { allowed: false, rule: `console.users, ${name}: role`, code: error.code };
+    this.#audit.note({ what: 'control', ...refused, actor: name, address, subject: path });
+    throw error;
+  }
+
   /** `Set-Cookie` of a login: no request that another site causes has it, but every port of this host gets it. */
   #cookieOf(user: ConsoleUser): string {
     const sealed: Sealed = {

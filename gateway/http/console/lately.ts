@@ -36,12 +36,14 @@ export interface RefusedExchange {
   code: string;
   /** Config name of the limit, its value and the actual one. */
   limit?: string | undefined;
+  /** The place in the config that sets the limit, where that is more special, or that has the rule. */
+  rule?: string | undefined;
   allowed?: number | undefined;
   actual?: number | undefined;
 }
 
 /** What refusals of one kind have in common. */
-const KIND = ['server', 'principal', 'client', 'method', 'name', 'code', 'limit', 'allowed'] as const;
+const KIND = ['server', 'principal', 'client', 'method', 'name', 'code', 'limit', 'rule', 'allowed'] as const;
 
 /**
  * The last refusals of this process, newest first: at most 200 of some hundred bytes each. Those of one kind are one, so that
@@ -57,13 +59,13 @@ export class Lately {
 
   /** Keeps an exchange whose client got an error. */
   note(server: string | undefined, { principal, facts }: Pick<Exchange, 'principal' | 'facts'>): void {
-    const { error: code, client, method, name, limit, allowed, actual } = facts;
+    const { error: code, client, method, name, limit, source, rule = source, allowed, actual } = facts;
     if (code === undefined) return;
     // a resource's name may be a link, which is a right: users of the console only look at refusals
     const cut = (text: string | undefined) => text && shortText(redactText(text), MAX_NAME);
     const of = { server, principal, client: cut(client), method: cut(method), name: cut(name) };
     const now = this.#clock.now();
-    const refused = { at: now, times: 1, since: now, ...of, code, limit, allowed, actual };
+    const refused = { at: now, times: 1, since: now, ...of, code, limit, rule, allowed, actual };
     const at = this.#kept.findIndex((one) => KIND.every((key) => one[key] === refused[key]));
     const [before] = at < 0 ? [] : this.#kept.splice(at, 1);
     this.#kept.unshift(before ? { ...refused, times: before.times + 1, since: before.since } : refused);

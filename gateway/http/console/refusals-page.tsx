@@ -8,7 +8,7 @@ export const REFUSED_HEADS = ['When', 'Server', 'Who', 'What', 'Why', 'Limit'] a
 
 /** One refusal; equal ones are one row, with their number and the time of the first. */
 export function RefusedRow({ refused }: { refused: RefusedExchange }) {
-  const { at, times, since, server, principal, client, method, name, code, limit, allowed } = refused;
+  const { at, times, since, server, principal, client, method, name, code, limit, rule, allowed } = refused;
   const [when, first] = [at, since].map((ms) => new Date(ms).toISOString()) as [string, string];
   return (
     <tr>
@@ -41,6 +41,13 @@ export function RefusedRow({ refused }: { refused: RefusedExchange }) {
       <td>
         {limit !== undefined && <code>{limit}</code>}
         {allowed !== undefined && ` ${passedText(refused)}`}
+        {rule !== undefined && rule !== limit && (
+          <span class="soft">
+            {limit !== undefined && <br />}
+            {'by '}
+            <Told text={rule} />
+          </span>
+        )}
       </td>
     </tr>
   );

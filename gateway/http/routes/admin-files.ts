@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { asGatewayError, type GatewayError } from '../../errors.js';
+import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Change, FileControl } from '../../files/control/control.js';
 import { digestIn } from '../../files/control/digest-text.js';
 import type { FileRecord } from '../../files/file.js';
@@ -38,7 +38,8 @@ export function adminFiles(control: FileControl, fault: (error: GatewayError) =>
   app.use('/files', onlyThisMachine);
   app.onError((error, c) => {
     const known = asGatewayError(error);
-    const { code, message } = known;
+    const { code, message, httpStatus } = known;
+    if (httpStatus === 409) return refuse(c, httpStatus, code, message);
     // the answer does not say why a store fails
     fault(known);
     return refuse(c, 503, code, message);
@@ -67,7 +68,7 @@ export function adminFiles(control: FileControl, fault: (error: GatewayError) =>
       { principal, server, digest, before: until },
       { limit: most, ...(after && { after }) },
     );
-    return c.json({ files: page.files.map(shown), ...(page.next !== undefined && { next: page.next }) });
+    return c.json({ files: page.files.map(fileJson), ...(page.next !== undefined && { next: page.next }) });
   });
   app.delete('/files', async (c) => {
     const { principal = '', ...others } = c.req.query();
@@ -88,7 +89,7 @@ export function adminFiles(control: FileControl, fault: (error: GatewayError) =>
   });
   app.delete('/files/:id', async (c) => {
     const outcome = await control.remove(idIn(c), ACTOR);
-    if (outcome === 'held') return refuse(c, 409, 'file_held', 'The file is held: release it before it is removed.');
+    if (outcome === 'held') throw new GatewayError('file_held');
     return outcome === 'unknown' ? answer(c, undefined) : c.json({ removed: 1, held: 0 });
   });
   return app;
@@ -100,14 +101,15 @@ function idIn(c: Context<Env>): string {
 }
 
 function answer(c: Context<Env>, record: FileRecord | undefined): Response {
-  return record ? c.json(shown(record)) : refuse(c, 404, 'file_gone', 'There is no file with this id.');
+  return record ? c.json(fileJson(record)) : refuse(c, 404, 'file_gone', 'There is no file with this id.');
 }
 
 function refuse(c: Context<Env>, status: Status, code: string, message: string): Response {
   return c.json({ error: { code, message } }, status);
 }
 
-function shown(record: FileRecord): Record<string, unknown> {
+/** What operators see of a file. */
+export function fileJson(record: FileRecord): Record<string, unknown> {
   const { id, principal, server, tool, name, mimeType, size, digest, scan, createdAt, revokedAt, heldAt } = record;
   return {
     ...{ id, principal, server, tool, name, mimeType, size, digest, scan, createdAt: timeOf(createdAt) },

@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { GatewayError } from '../../errors.js';
 import type { ConsoleUser } from '../../ports/console.js';
-import { consolePage, KeyPage, mayAct, ProblemPage } from '../console/console-layout.js';
+import { consolePage, KeyPage, ProblemPage } from '../console/console-layout.js';
 import type { ConsoleLogins } from '../console/console-logins.js';
 import { retryAfterOf } from '../error-response.js';
 import { isPageVisit } from '../origin/browser-request.js';
@@ -32,7 +32,7 @@ export class ConsoleAccess {
   /** A user who may do more than look. @throws GatewayError `console_role`, and those of `userOf` */
   operatorOf(c: ConsoleContext): ConsoleUser {
     const user = this.userOf(c);
-    refuseViewer(user);
+    this.#checkRole(user, c);
     return user;
   }
 
@@ -66,12 +66,17 @@ export class ConsoleAccess {
         return keyPage(error, { problem: ENDED, to: placeBefore(c) });
       }
       try {
-        refuseViewer(user);
+        this.#checkRole(user, c);
         return await make(user, c);
       } catch (error) {
         return problemPage(error, user, c);
       }
     };
+  }
+
+  /** @throws GatewayError `console_role` */
+  #checkRole(user: ConsoleUser, { env, req }: ConsoleContext): void {
+    this.#logins.checkRole(user, env.incoming.socket.remoteAddress ?? '', req.path);
   }
 
   /** Data for any user. */
@@ -81,11 +86,6 @@ export class ConsoleAccess {
       return c.json(await make(c, user), 200, { 'cache-control': 'no-store' });
     };
   }
-}
-
-/** @throws GatewayError `console_role` */
-function refuseViewer(user: ConsoleUser): void {
-  if (!mayAct(user)) throw new GatewayError('console_role', { role: user.role });
 }
 
 /** Whether a person opens a page. */

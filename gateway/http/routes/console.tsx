@@ -15,6 +15,7 @@ import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
 import { takesText } from '../origin/browser-request.js';
 import { type BodyWatch, requestText } from '../short-body.js';
+import { fileJson } from './admin-files.js';
 import {
   ConsoleAccess,
   type ConsoleContext,
@@ -126,7 +127,8 @@ function changes(access: ConsoleAccess, sources: ConsoleSources, { trials, form:
   form('/stored/change', async (given, { name }, { req }) => {
     const [id, action] = [given.get('id') ?? '', given.get('action') ?? ''];
     if (!isFileId(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });
-    await (action === 'remove' ? sources.files.remove(id, name) : sources.files.change(id, action, name));
+    if (action !== 'remove') await sources.files.change(id, action, name);
+    else if ((await sources.files.remove(id, name)) === 'held') throw new GatewayError('file_held');
     return `/stored?${queryOf(searchIn(req.query()))}`;
   });
   form('/sessions/end', async (given, { name }) => {
@@ -165,7 +167,10 @@ function asJson(access: ConsoleAccess, sources: ConsoleSources): Hono<ConsoleEnv
   facts('/servers', () => serversOf(sources));
   facts('/sessions', () => sessionsOf(sources, sessionTag));
   facts('/refusals', () => sources.lately());
-  facts('/stored', ({ req }) => filesFor(sources, searchIn(req.query())));
+  facts('/stored', async ({ req }) => {
+    const { files, ...rest } = await filesFor(sources, searchIn(req.query()));
+    return { files: files.map(fileJson), ...rest };
+  });
   facts('/audit', ({ req }) => auditJson(sources.audit, req.query()));
   facts('/config', () => sources.config());
   return app;

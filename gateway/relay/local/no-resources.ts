@@ -1,3 +1,4 @@
+import type { GatewayError } from '../../errors.js';
 import { asking } from '../../mcp/inquire.js';
 import { RESOURCE_LISTS } from '../../mcp/resource-lists.js';
 import type { Asked } from '../caller.js';
@@ -14,7 +15,7 @@ import { notFound } from './own-resources.js';
 export async function answerWithoutResources(
   { method, params }: PendingRequest,
   { client, exchange, messages, session, inquire }: Asked,
-  abilities: ServerAbilities,
+  { abilities, refused }: { abilities: ServerAbilities; refused: (error: GatewayError) => void },
 ): Promise<LocalAnswer | undefined> {
   const list = RESOURCE_LISTS[method];
   if (list === undefined && method !== 'resources/read') return undefined;
@@ -22,7 +23,10 @@ export async function answerWithoutResources(
   const view = viewOf(client.protocolVersion, exchange.principal);
   const { lacksResources } = isAsked ? await abilities.of(view, asking(inquire)) : { ...session };
   if (!lacksResources) return undefined;
-  if (list === undefined) return notFound(params.uri ?? null, 'This server has no resources.', messages.era);
+  if (list === undefined) {
+    const missing = { uri: params.uri ?? null, why: 'This server has no resources.' };
+    return notFound(missing, messages.era, refused);
+  }
   const { hasCacheFields } = messages.era;
   return { result: { [list]: [], ...(hasCacheFields && { ttlMs: 0, cacheScope: 'private' }) } };
 }

@@ -64,11 +64,21 @@ interface Reader {
   principal: string;
   client: ClientFacts;
   signal: AbortSignal;
+  refused: Refused;
 }
 
+/** Hears of the refusal of a request, for log, metrics and audit. */
+type Refused = (error: GatewayError) => void;
+
 /** The error for a resource that does not exist. */
-export function notFound(uri: JsonValue, why: string, { missingResourceCode: code }: Era): LocalAnswer {
-  return { error: { code, message: `Resource not found: ${why}`, data: { uri } } };
+export function notFound(
+  { uri, why }: { uri: JsonValue; why: string },
+  { missingResourceCode: code }: Era,
+  refused: Refused,
+): LocalAnswer {
+  const error = new GatewayError('resource_unknown', { text: why });
+  refused(error);
+  return { error: { code, message: error.message, data: { uri, code: error.code } } };
 }
 
 /**
@@ -111,13 +121,13 @@ export class OwnResources {
     return false;
   }
 
-  async #read(own: OwnUri, { principal, client, signal }: Reader): Promise<LocalAnswer> {
+  async #read(own: OwnUri, { principal, client, signal, refused }: Reader): Promise<LocalAnswer> {
     const { library } = this.#deps;
     const era = eraOf(client.protocolVersion);
     const { uri } = own;
-    if ('why' in own) return notFound(uri, noFileText({ kind: own.why }), era);
+    if ('why' in own) return notFound({ uri, why: noFileText({ kind: own.why }) }, era, refused);
     const found = await library.open(own.handle, principal, signal);
-    if (found.kind !== 'ready') return notFound(uri, noFileText(found), era);
+    if (found.kind !== 'ready') return notFound({ uri, why: noFileText(found) }, era, refused);
     await library.touch(found.record.id);
     const contents = await this.#contents(uri, found.record, { client, signal });
     // it belongs to one caller, and expires with the file
@@ -125,10 +135,10 @@ export class OwnResources {
   }
 
   /** A file never changes, so there is nothing to do for a caller that wants to hear of changes. */
-  async #watch(own: OwnUri, { principal, client }: Reader): Promise<LocalAnswer> {
+  async #watch(own: OwnUri, { principal, client, refused }: Reader): Promise<LocalAnswer> {
     const kind = 'why' in own ? own.why : (await this.#deps.library.resolve(own.handle, principal)).kind;
     if (kind === 'ready' || kind === 'lazy' || kind === 'pending') return { result: {} };
-    return notFound(own.uri, NO_FILE_TEXTS[kind], eraOf(client.protocolVersion));
+    return notFound({ uri: own.uri, why: NO_FILE_TEXTS[kind] }, eraOf(client.protocolVersion), refused);
   }
 
   /** The content itself if a host can show it or a model can read it; otherwise where to get the file. */

@@ -17,7 +17,7 @@ let opening: unknown[];
 beforeAll(async () => {
   fake = await startFakeUpstream({ transport: 'json' });
   wharf = await startWharf({
-    servers: { store: { url: fake.url, allow: [{ tools: ['*', '!image'] }] } },
+    servers: { store: { url: fake.url, allow: [{ tools: ['*', '!image'] }], tools: { blob: { name: 'bytes' } } } },
     config: { auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] } },
     adapters: audit.adapters,
   });
@@ -59,6 +59,19 @@ describe('the audit log of a gateway', () => {
     ]);
   });
 
+  it('says that there was no file behind a handle, and the metrics count it', async () => {
+    audit.entries.length = 0;
+    const uri = 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA';
+    await expect(client.readResource({ uri })).rejects.toThrow('no such file of yours');
+    const call = { what: 'call', ...who, method: 'resources/read', subject: uri };
+    expect(audit.entries).toEqual([
+      { ...call, allowed: true },
+      expect.objectContaining({ ...call, allowed: false, code: 'resource_unknown' }),
+    ]);
+    const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    expect(metrics).toContain('wharf_errors_total{code="resource_unknown"} 1');
+  });
+
   it('says for what a client wanted values of an argument, and not which', async () => {
     audit.entries.length = 0;
     const complete = (ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }) =>
@@ -92,6 +105,19 @@ describe('the audit log of a gateway', () => {
       ...{ what: 'call', principal: 'ada', tool: 'echo', allowed: false },
       ...{ rule: 'servers.store.accepts', code: 'message_too_large' },
     });
+  });
+
+  it('names a renamed tool as its server and the config do, in a call and in its refusal', async () => {
+    audit.entries.length = 0;
+    await client.callTool({ name: 'bytes', arguments: { size: 1 } });
+    const tooLong = { name: 'bytes', arguments: { text: 'x'.repeat(5 << 20) } };
+    await expect(client.callTool(tooLong)).rejects.toThrow();
+    const call = { what: 'call', ...who, method: 'tools/call', tool: 'blob' };
+    expect(audit.entries).toEqual([
+      { ...call, allowed: true },
+      { ...call, allowed: true },
+      { ...call, allowed: false, code: 'message_too_large', rule: 'servers.store.accepts' },
+    ]);
   });
 
   it('names the call for which a batch is refused', async () => {

@@ -103,6 +103,7 @@ describe('A file that an older release has stored', () => {
       ).json()) as { files: { id: string; tool?: string }[] };
     const { files } = await search('server=lab');
     expect(files.map(({ id, tool }) => [id, tool])).toEqual([[file.id, undefined]]);
+    expect(files[0]).toEqual(JSON.parse((await run('show', file.id, '--json')).text));
     const again = announced((await (await RawClient.connect(wharf.mcp)).call('give')).result);
     expect(again.uri).toBe(file.uri);
   });

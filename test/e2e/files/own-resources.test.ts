@@ -154,7 +154,7 @@ describe('a handle or a link of Wharf’s, read as a resource', () => {
       'MCP-FILE://WHARF/anything?x=1',
       await uploaded('pending.txt', undefined),
     ])
-      expect(await ask(ada, uri)).toMatchObject({ code: -32002, data: { uri } });
+      expect(await ask(ada, uri)).toMatchObject({ code: -32002, data: { uri, code: 'resource_unknown' } });
     // of another caller's file a caller hears no more than of none
     const of = async (uri: string) => ({ ...(await ask(bob, uri)), data: undefined });
     expect(await of(hers)).toEqual(await of('mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA'));

@@ -94,7 +94,7 @@ describe.each([...WITH_SESSIONS, STATELESS])('a client of %s, whose server has n
     expect(error).toEqual({
       code,
       message: 'Resource not found: This server has no resources.',
-      data: { uri: 'docs://a' },
+      data: { uri: 'docs://a', code: 'resource_unknown' },
     });
     expect(heard()).toEqual([]);
   });

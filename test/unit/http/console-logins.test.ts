@@ -18,17 +18,19 @@ const user = (name: string, key: string): ConsoleUser => ({
 
 let now: number;
 let recorded: AuditEntry[];
+let noted: AuditEntry[];
 
 beforeEach(() => {
   now = 1_800_000_000_000;
   recorded = [];
+  noted = [];
 });
 
 const open = (users = [user('ann', KEY)], secret = SECRET) =>
   new ConsoleLogins(users, {
     seal: new Seal([secret]),
     clock: { now: () => now, ticks: () => now },
-    audit: { record: async (entry) => void recorded.push(entry), note: () => {} },
+    audit: { record: async (entry) => void recorded.push(entry), note: (entry) => void noted.push(entry) },
   });
 
 /** What a browser sends back of a `Set-Cookie`. */
@@ -77,6 +79,20 @@ describe('a login at the console', () => {
       expect([made, found(logins, { cookie: `${name}=${made}` })]).toEqual([made, 'console_login']);
     expect(found(logins, { cookie: `not-${pair}` })).toBe('console_login');
     expect(found(logins, {})).toBe('console_login');
+  });
+
+  it('of a viewer lets it do nothing, and each try is in the audit log', () => {
+    const logins = open();
+    const ann = user('ann', KEY);
+    logins.checkRole(ann, ADDRESS, '/stored/change');
+    expect(noted).toEqual([]);
+    expect(() => logins.checkRole({ ...ann, role: 'viewer' }, ADDRESS, '/stored/change')).toThrow('only an operator');
+    expect(noted).toEqual([
+      {
+        ...{ what: 'control', allowed: false, actor: 'ann', address: ADDRESS, subject: '/stored/change' },
+        ...{ rule: 'console.users, ann: role', code: 'console_role' },
+      },
+    ]);
   });
 
   it('is recorded before its cookie is given, and a wrong key gets none', async () => {

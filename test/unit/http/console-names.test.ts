@@ -41,6 +41,21 @@ describe('a name that a peer has chosen, in the console', () => {
     const page = textOf(RefusalsPage({ user: USER, lately: [refused] }));
     expect(page).not.toMatch(/[\u202e\u200b]/);
   });
+
+  it('which say which place in the config refused', () => {
+    const refused = { at: 0, times: 1, since: 0, principal: 'ada', code: 'rate_limited' };
+    const limit = 'limits.requestsPerMinute';
+    const lately = [
+      { ...refused, limit, rule: 'servers.hr.tools.echo.limits.requestsPerMinute', allowed: 3, actual: 4 },
+      { ...refused, limit, rule: limit, allowed: 3, actual: 5 },
+      { ...refused, code: 'tool_unknown', rule: 'servers.hr.allow' },
+    ];
+    const page = textOf(RefusalsPage({ user: USER, lately }));
+    expect([...page.matchAll(/by <bdi>(.*?)<\/bdi>/g)].map(([, place]) => place)).toEqual([
+      'servers.hr.tools.echo.limits.requestsPerMinute',
+      'servers.hr.allow',
+    ]);
+  });
 });
 
 describe('the tool that has given a file, in the console', () => {

@@ -33,6 +33,20 @@ describe('the last refusals, as the console shows them', () => {
     );
   });
 
+  it('name the place in the config that refused them, where the name of the limit does not say it', () => {
+    const lately = new Lately({ now: () => 1000 });
+    const note = (facts: object) => lately.note('s', { principal: 'p', facts: { ...noFacts(), ...facts } });
+    const limit = 'limits.requestsPerMinute';
+    note({ error: 'rate_limited', limit, source: 'servers.hr.tools.echo.limits.requestsPerMinute', allowed: 3 });
+    note({ error: 'rate_limited', limit, allowed: 3 });
+    note({ error: 'tool_unknown', rule: 'servers.hr.allow' });
+    expect(lately.refusals.map(({ rule }) => rule)).toEqual([
+      'servers.hr.allow',
+      undefined,
+      'servers.hr.tools.echo.limits.requestsPerMinute',
+    ]);
+  });
+
   it('name a resource without the right that its link is', () => {
     const lately = new Lately({ now: () => 1000 });
     const facts = { ...noFacts(), error: 'stream_refused' as const };

@@ -17,7 +17,8 @@ async function stored() {
   const record = await lab.uploads.receive(await lab.uploadLinks.admit(ticket), body, new AbortController().signal);
   const clock = { now: () => lab.time.now, ticks: () => lab.time.now };
   const entries: AuditEntry[] = [];
-  const audit = { record: (entry: AuditEntry) => void entries.push(entry) };
+  const note = (entry: AuditEntry) => void entries.push(entry);
+  const audit = { record: note, note };
   const { objects, state } = lab;
   const control = new FileControl({ objects, state, audit, account: noAccount, clock, retentionMs: RETENTION });
   const deps = { objects, state, account: noAccount, clock, log: silentLog, metrics, retentionMs: RETENTION };
@@ -57,6 +58,20 @@ describe('a held file', () => {
     expect(await control.remove(record.id, 'ann')).toBe('held');
     expect(await control.show(record.id)).toMatchObject({ heldAt: held?.heldAt, revokedAt: time.now });
   });
+
+  it('is in the audit log where it should have been removed, alone or with all of its caller', async () => {
+    const { control, record, entries } = await stored();
+    await control.change(record.id, 'hold', 'ann');
+    entries.length = 0;
+    expect(await control.remove(record.id, 'ben')).toBe('held');
+    expect(await control.removeAllOf('ann', 'cid')).toEqual({ removed: 0, held: 1 });
+    const files = [expect.objectContaining({ id: record.id })];
+    const refused = { what: 'control', subject: 'remove', allowed: false, rule: 'hold', code: 'file_held' };
+    expect(entries).toEqual([
+      { ...refused, actor: 'ben', principal: 'ann', files },
+      { ...refused, actor: 'cid', principal: 'ann', files },
+    ]);
+  });
 });
 
 describe('a search for files', () => {
@@ -77,7 +92,7 @@ describe('a search for files', () => {
       read: async (key: string) =>
         JSON.stringify({ ...record, id: key.slice(5), principal: key.endsWith('20500') ? 'bob' : 'ann' }),
     };
-    const audit = { record: () => undefined };
+    const audit = { record: () => undefined, note: () => undefined };
     const control = new FileControl({ ...deps, objects, state, audit });
     const [first, second] = [await control.search({ principal: 'bob' }, { limit: 5 }), looks];
     expect([first, second]).toEqual([{ files: [], next: id(9999) }, 10]);
@@ -110,7 +125,7 @@ describe('all files of a principal', () => {
         return deps.objects.keysAfter(...page);
       },
     };
-    const audit = { record: () => undefined };
+    const audit = { record: () => undefined, note: () => undefined };
     const clock = { now: () => time.now };
     const counted = new FileControl({ ...deps, objects, audit, clock });
     expect(await counted.removeAllOf('ann', 'ops')).toEqual({ removed: 50, held: 1 });
@@ -136,7 +151,7 @@ it('removes what a caller has when the removal begins, and ends while it stores 
       yield* objects.list(prefix);
     },
   };
-  const audit = { record: () => undefined };
+  const audit = { record: () => undefined, note: () => undefined };
   const removing = new FileControl({ ...deps, objects: growing, audit });
   expect(await removing.removeAllOf('ann', 'ops')).toEqual({ removed: 1, held: 0 });
   expect(await library.find(record.id)).toBeUndefined();
@@ -176,18 +191,18 @@ describe('each change', () => {
     ]);
   });
 
-  it('is not recorded where it is not made: a held file is not removed', async () => {
+  it('is recorded as refused where it is not made: a held file is not removed', async () => {
     const { control, record, entries, library } = await stored();
     await control.change(record.id, 'hold', 'ann');
     entries.length = 0;
     expect(await control.remove(record.id, 'ann')).toBe('held');
-    expect(entries).toEqual([]);
+    expect(entries.map(({ subject, allowed }) => [subject, allowed])).toEqual([['remove', false]]);
     expect(await library.find(record.id)).toBeDefined();
   });
 
   it('is not made when it cannot be recorded', async () => {
     const { record, deps, library } = await stored();
-    const audit = { record: () => Promise.reject(new Error('full')) };
+    const audit = { record: () => Promise.reject(new Error('full')), note: () => undefined };
     const control = new FileControl({ ...deps, audit });
     await expect(control.change(record.id, 'revoke', 'ann')).rejects.toThrow('full');
     await expect(control.remove(record.id, 'ann')).rejects.toThrow('full');
