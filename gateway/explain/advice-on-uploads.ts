@@ -67,7 +67,7 @@ export const OF_UPLOADS = {
   },
   upload_type_refused: {
     why: 'The bytes are of a type that the argument does not accept. The name of the file counts only for types that bytes do not show, such as CSV.',
-    todo: 'Convert the file. An operator can change `accept` of the argument.',
+    todo: 'Convert the file. An operator can change `accept`, where `source`, or else `limit`, says.',
     facts: { actual: 'image/gif', accept: ['image/png', 'image/jpeg'] },
   },
   upload_unknown: {

@@ -41,7 +41,7 @@ export class SeveralUploads {
    */
   async add(ticket: string, { fileId: bundle, intent, expiresAt }: Admission): Promise<Place> {
     const { library, tickets } = this.#deps;
-    const { principal, maxSize, maxSizeBy, accept, isCallers, purpose, several } = intent;
+    const { principal, maxSize, maxSizeBy, accept, acceptBy, isCallers, purpose, several } = intent;
     const most = several?.most ?? 0;
     const id = newFileId();
     if (!(await library.bundles.add(bundle, id, most, (file) => this.#isFree(file))))
@@ -53,6 +53,7 @@ export class SeveralUploads {
       ...(maxSize !== undefined && { maxSize }),
       ...(maxSizeBy && { maxSizeBy }),
       ...(accept && { accept }),
+      ...(acceptBy && { acceptBy }),
       ...(isCallers && { isCallers }),
       ...(purpose && { purpose }),
     };
