@@ -14,6 +14,9 @@ export interface ErrorRow {
   readonly text: (facts: ErrorFacts) => string;
 }
 
+/** The fact `retryAfter`, in seconds, where something that is under way may end: nothing says when. */
+export const SOON_S = 5;
+
 /** JSON-RPC's code for errors without a code of their own. */
 export const INTERNAL = -32603;
 

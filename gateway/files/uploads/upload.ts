@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.js';
+import { GatewayError, SOON_S } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import { randomBytes } from '../../random.js';
 import type { FileAccount, FileRecord } from '../file.js';
@@ -98,7 +98,8 @@ export class Uploads {
 
   async #counted<Result>({ fileId }: Admission, work: () => Promise<Result>): Promise<Result> {
     const tries = (this.#tries.get(fileId) ?? 0) + 1;
-    if (tries > MOST_TRIES) throw new GatewayError('upload_busy', { reason: 'tooManyTries', allowed: MOST_TRIES });
+    if (tries > MOST_TRIES)
+      throw new GatewayError('upload_busy', { reason: 'tooManyTries', allowed: MOST_TRIES, retryAfter: SOON_S });
     this.#tries.set(fileId, tries);
     try {
       return await work();
