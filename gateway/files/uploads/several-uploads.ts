@@ -6,6 +6,7 @@ import type { ProgressNotes } from '../tickets/progress.js';
 import { checkSeveral, severalRefused } from '../tickets/several.js';
 import { placeTicket, type Tickets } from '../tickets/ticket.js';
 import type { UploadIntent } from '../tickets/upload-intent.js';
+import type { Arrivals } from './arrivals.js';
 import type { Uploads } from './upload.js';
 import type { Admission, UploadLinks } from './upload-links.js';
 import { uploadDone } from './uploaded.js';
@@ -16,6 +17,7 @@ interface SeveralUploadsDeps {
   tickets: Tickets;
   notes: Pick<ProgressNotes, 'find'>;
   uploads: Pick<Uploads, 'isReceiving'>;
+  arrivals: Pick<Arrivals, 'has'>;
 }
 
 /** Place of one file in a bundle, with a ticket of its own. */
@@ -119,10 +121,11 @@ export class SeveralUploads {
     return chosen;
   }
 
-  /** Nothing has come, and nothing is on its way. Of what comes in one request no other replica knows. */
+  /** Nothing has come, and nothing is on its way, here or to another replica. */
   async #isFree(file: string): Promise<boolean> {
-    const { library, notes, uploads } = this.#deps;
+    const { library, notes, uploads, arrivals } = this.#deps;
     if (uploads.isReceiving(file)) return false;
-    return (await library.find(file)) === undefined && (await notes.find(file)) === undefined;
+    if ((await arrivals.has(file)) || (await notes.find(file)) !== undefined) return false;
+    return (await library.find(file)) === undefined;
   }
 }
