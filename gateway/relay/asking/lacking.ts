@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type ErrorFacts, GatewayError } from '../../errors.js';
 import { severalIn } from '../../files/tickets/several.js';
 import { acceptByIn, type SizeBy, sizeByIn, type UploadIntent } from '../../files/tickets/upload-intent.js';
@@ -88,7 +89,8 @@ export function acceptedBy(
   { accept }: Pick<FileBounds, 'accept'>,
 ): Pick<UploadIntent, 'acceptBy'> {
   const { acceptBy = [] } = accepting;
-  const all = accept && accept !== accepting.accept ? [...acceptBy, { types: accept, ...BY_CLIENT }] : acceptBy;
+  const isNarrower = accept !== undefined && !isDeepStrictEqual(accept, accepting.accept);
+  const all = isNarrower ? [...acceptBy, { types: accept, ...BY_CLIENT }] : acceptBy;
   return all.length > 0 ? { acceptBy: all } : {};
 }
 
