@@ -5,7 +5,7 @@ import { type ErrorFacts, type ErrorRow, INTERNAL, over, quoted, waited } from '
 import { ERRORS_OF_UPLOADS } from './errors/uploads.js';
 import { contrast, countText, sizeText } from './policy/amounts.js';
 
-export type { ErrorFacts } from './errors/texts.js';
+export { type ErrorFacts, SOON_S } from './errors/texts.js';
 
 /**
  * Every way in which Wharf can refuse or fail, as one closed list. An error is made where its facts are known; `http`

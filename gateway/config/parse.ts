@@ -102,12 +102,16 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList, lac
   const issues: z.core.$ZodIssue[] = [];
   const sections: Record<string, unknown> = {};
   const lefts: Left[] = [];
+  let lacksNames = false;
   for (const [key, schema] of Object.entries(schemas)) {
     const own = parsedAsFar(key === 'auth' ? authSchemaFor(root.auth) : schema, root[key], [key], lacking);
     const isClear = own.unclear.size === 0;
     // an optional one that is absent is there as undefined
     if ((own.issues.length === 0 && isClear) || (own.data !== undefined && isClear)) sections[key] = own.data;
     else if (AMOUNTS.has(key)) sections[key] = withoutThose(own.data, own.unclear);
+    else if (key === 'auth')
+      sections.auth = own.data === undefined ? wayOf(root.auth) : withoutThose(own.data, OF_AUTH);
+    if (key === 'auth' && own.data === undefined) lacksNames = true;
     lefts.push(own.left);
     issues.push(...own.issues);
   }
@@ -119,7 +123,7 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList, lac
     parsed: {
       ...sections,
       servers: servers.servers,
-      ...(lefts.some((left) => NAMERS.some((list) => left.has(list))) && { lacksNames: true }),
+      ...((lacksNames || lefts.some((left) => NAMERS.some((list) => left.has(list)))) && { lacksNames: true }),
     },
     left: new Map([...lefts, ...servers.lefts].flatMap((left) => [...left])),
     issues: [...issues, ...servers.issues],
@@ -132,6 +136,26 @@ const AMOUNTS: ReadonlySet<string> = new Set(['limits', 'ceiling']);
 
 /** Lists without whose items not every name of a caller is known. */
 const NAMERS = ['auth.keys', 'auth.jwt.issuers'];
+
+/** Without a wrong value `auth` has these defaults, and rules would judge whether it lets every caller in. */
+const OF_AUTH: ReadonlySet<string> = new Set(['allowPublic']);
+
+/** Ways in without their keys and issuers, some of which are not known. Rules about callers ask first which way it is. */
+const WAYS: Readonly<Record<Config['auth']['use'], object>> = {
+  none: {},
+  apiKeys: { keys: [] },
+  jwt: { jwt: { issuers: [], scopes: {} } },
+  both: { keys: [], jwt: { issuers: [], scopes: {} } },
+  passthrough: {},
+};
+
+/** The way in that a wrong `auth` says; undefined where that is wrong too. */
+function wayOf(written: unknown): object | undefined {
+  const said = valueAt(written, ['use']);
+  const use = Array.isArray(said) && String(said) === 'apiKeys,jwt' ? 'both' : said;
+  if (typeof use !== 'string' || !Object.hasOwn(WAYS, use) || (use === 'both' && use === said)) return undefined;
+  return { use, ...WAYS[use as keyof typeof WAYS] };
+}
 
 /** A wrong value would become a default, and rules would judge that. */
 function withoutThose(data: unknown, keys: ReadonlySet<string>): object | undefined {

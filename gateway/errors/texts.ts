@@ -1,7 +1,10 @@
 import { contrast, shortfall, timeText } from '../policy/amounts.js';
+import type { AcceptedBy } from '../policy/message-limits.js';
+
+type ErrorFact = string | number | boolean | readonly (string | number)[] | readonly AcceptedBy[];
 
 /** An error's facts by name; texts are made from them, and programs get them as `data`. */
-export type ErrorFacts = Readonly<Record<string, string | number | boolean | readonly (string | number)[]>>;
+export type ErrorFacts = Readonly<Record<string, ErrorFact>>;
 
 /** The constant part of an error. */
 export interface ErrorRow {
@@ -10,6 +13,9 @@ export interface ErrorRow {
   readonly jsonRpc: number;
   readonly text: (facts: ErrorFacts) => string;
 }
+
+/** The fact `retryAfter`, in seconds, where something that is under way may end: nothing says when. */
+export const SOON_S = 5;
 
 /** JSON-RPC's code for errors without a code of their own. */
 export const INTERNAL = -32603;

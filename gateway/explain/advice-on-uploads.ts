@@ -13,7 +13,7 @@ export const OF_UPLOADS = {
   upload_busy: {
     why: 'One link is used by too many requests at a time.',
     todo: 'Wait for one of them. If they are not yours, the link has been passed on: ask for a new one.',
-    facts: { allowed: 4 },
+    facts: { allowed: 4, retryAfter: 5 },
   },
   upload_several_refused: {
     why: 'A link takes several files, and these are too few, too many, too large together, or not all there yet.',
@@ -67,7 +67,7 @@ export const OF_UPLOADS = {
   },
   upload_type_refused: {
     why: 'The bytes are of a type that the argument does not accept. The name of the file counts only for types that bytes do not show, such as CSV.',
-    todo: 'Convert the file. An operator can change `accept` of the argument.',
+    todo: 'Convert the file. An operator can change `accept`, where `source`, or else `limit`, says.',
     facts: { actual: 'image/gif', accept: ['image/png', 'image/jpeg'] },
   },
   upload_unknown: {

@@ -38,6 +38,7 @@ export function discardRest(request: IncomingMessage, caller = ''): void {
   const stop = () => {
     LONGEST.end(longest);
     PAUSE.end(pause);
+    socket.off('close', stop);
     if (!crowd.spare.remove(place)) return;
     discarding.leave(crowd);
     count -= 1;
@@ -61,5 +62,7 @@ export function discardRest(request: IncomingMessage, caller = ''): void {
   const longest = LONGEST.begin(end);
   let pause = PAUSE.begin(look);
   request.once('close', stop);
+  // once it is answered, Node says no more of a request whose connection closes
+  socket.once('close', stop);
   request.resume();
 }

@@ -1,16 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import type { GatewayError } from '../errors.js';
+import { type GatewayError, SOON_S } from '../errors.js';
 import { challengeOf } from '../identity/challenge.js';
 import { errorAnswer, errorAnswers } from '../mcp/error-response.js';
 import type { Answer } from '../mcp/responses.js';
 
-/** Seconds after which a retry may help when Wharf itself lacks something. */
-const RETRY_AFTER_SECONDS = 5;
-
 /** For `Retry-After`: where time helps, and as long as is known. */
 export function retryAfterOf({ httpStatus, facts: { retryAfter } }: GatewayError): number | undefined {
   if (typeof retryAfter === 'number') return retryAfter;
-  return httpStatus === 503 ? RETRY_AFTER_SECONDS : undefined;
+  return httpStatus === 503 ? SOON_S : undefined;
 }
 
 /**

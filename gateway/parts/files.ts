@@ -16,6 +16,7 @@ import type { OpenTap } from '../files/tap.js';
 import { ProgressNotes } from '../files/tickets/progress.js';
 import { Tickets } from '../files/tickets/ticket.js';
 import { UploadCodes } from '../files/tickets/upload-code.js';
+import { Arrivals } from '../files/uploads/arrivals.js';
 import { ResumableUploads } from '../files/uploads/resumable/resumable-uploads.js';
 import { SeveralUploads } from '../files/uploads/several-uploads.js';
 import { Uploads } from '../files/uploads/upload.js';
@@ -131,7 +132,8 @@ function uploadParts(
 ): Pick<FileParts, 'uploads' | 'uploadLinks' | 'resumable' | 'several'> {
   const { links, fileLimit, retentionMs, publicUrl, uploadMs, asksCodes } = settings;
   const common = { ingest, account, library, clock };
-  const uploads = new Uploads({ ...common, shortFiles, uses, settings: { fileLimit, retentionMs } });
+  const arrivals = new Arrivals(state);
+  const uploads = new Uploads({ ...common, shortFiles, uses, arrivals, settings: { fileLimit, retentionMs } });
   const uploadLinks = new UploadLinks({
     library,
     tickets,
@@ -149,6 +151,6 @@ function uploadParts(
     uploads,
     uploadLinks,
     resumable,
-    several: new SeveralUploads({ uploadLinks, library, tickets, notes, uploads }),
+    several: new SeveralUploads({ uploadLinks, library, tickets, notes, uploads, arrivals }),
   };
 }

@@ -53,12 +53,29 @@ export function refusingRule(rules: readonly AcceptRule[], mimeType: string): Ac
   return rules.find(({ types }) => !isAccepted(types, mimeType));
 }
 
-/** One list of what a place for a file and all of these rules accept, for who picks the file; undefined: anything. */
+/** One of the lists that keep types of files from a place, and what names it. */
+export interface AcceptedBy {
+  readonly types: readonly string[];
+  readonly limit: string;
+  readonly source?: string;
+}
+
+/** Which files a place takes: one list for who picks the file, and the lists behind it. Both are absent where it takes any. */
+export interface Accepting {
+  accept?: readonly string[];
+  acceptBy?: readonly AcceptedBy[];
+}
+
+/** What a place for a file and all of these rules accept. @param limit what the place's own list is called */
 export function acceptedWithin(
-  accept: readonly string[] | undefined,
+  own: readonly string[] | undefined,
   rules: readonly AcceptRule[] = [],
-): readonly string[] | undefined {
-  return acceptedByAll([accept, ...rules.map(({ types }) => types)]);
+  limit = 'accept of the argument',
+): Accepting {
+  const accept = acceptedByAll([own, ...rules.map(({ types }) => types)]);
+  if (accept === undefined) return {};
+  const ofPlace = own ? [{ types: own, limit }] : [];
+  return { accept, acceptBy: [...ofPlace, ...rules.map((rule) => ({ ...rule, limit: 'limits.accept' }))] };
 }
 
 /** The limits of one exchange; those of the server themselves where no other side lowers any. */

@@ -1,4 +1,4 @@
-import { type ErrorFacts, GatewayError } from '../errors.js';
+import { type ErrorFacts, GatewayError, SOON_S } from '../errors.js';
 import type { CallerLimit } from '../policy/allowance.js';
 import type { SetForTool } from '../policy/tool-limits.js';
 import type { Clock } from '../ports/clock.js';
@@ -10,9 +10,6 @@ const MINUTE_MS = 60_000;
 /** A minute is counted in this many spans, so that it can begin at any of them. */
 const SPANS = 12;
 const SPAN_MS = MINUTE_MS / SPANS;
-
-/** When one of a caller's own requests may have ended: `Retry-After`, in seconds. */
-const SOON_S = 5;
 
 interface RequestQuotasDeps {
   allowances: Allowances;

@@ -53,7 +53,8 @@ export function crossWarnings(parsed: Parsed): ConfigProblem[] {
 function reachability(parsed: Parsed): ConfigProblem[] {
   const { listen, adminListen, adminAllowPublic, auth } = parsed;
   const problems: ConfigProblem[] = [];
-  const letsAllIn = auth?.use === 'none' && !auth.allowPublic;
+  // a wrong value is absent
+  const letsAllIn = auth?.use === 'none' && auth.allowPublic === false;
   if (listen !== undefined && !isLoopback(listen.host)) {
     if (letsAllIn) problems.push(problem(['listen'], OPEN_TO_ALL, formatAddress(listen)));
     if (isAbsent(parsed, 'publicUrl')) {
@@ -63,7 +64,8 @@ function reachability(parsed: Parsed): ConfigProblem[] {
     }
   }
   if (adminListen === undefined) return problems;
-  const isAllowed = adminAllowPublic !== false || auth === undefined || (auth.use === 'none' && auth.allowPublic);
+  const isAllowed =
+    adminAllowPublic !== false || auth === undefined || (auth.use === 'none' && auth.allowPublic !== false);
   if (!isLoopback(adminListen.host) && !isAllowed) {
     problems.push(problem(['adminListen'], ADMIN_OPEN_TO_ALL, formatAddress(adminListen)));
   }

@@ -1,5 +1,5 @@
 import { keptIn, type Shape } from '../../errors/kept.js';
-import { GatewayError } from '../../errors.js';
+import { GatewayError, SOON_S } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Owner } from '../../ports/owner.js';
 import type { StateStore } from '../../ports/state-store.js';
@@ -166,7 +166,7 @@ export class Bundles {
       const ttlMs = (next.status === 'complete' ? Math.max(open, settings.retentionMs) : open) + REMEMBERED_MS;
       if (await this.#replace(key, text, JSON.stringify(next), ttlMs)) return bundle;
     }
-    throw new GatewayError('upload_busy', { reason: 'tooManyTries', allowed: MOST_TRIES });
+    throw new GatewayError('upload_busy', { reason: 'tooManyTries', allowed: MOST_TRIES, retryAfter: SOON_S });
   }
 
   async #replace(key: string, before: string, text: string, ttlMs: number): Promise<boolean> {

@@ -1,5 +1,6 @@
-import { GatewayError } from '../../errors.js';
+import { type ErrorFacts, GatewayError } from '../../errors.js';
 import { alwaysShows, fitsType, isAnyType, isSameType } from '../../policy/accept.js';
+import type { AcceptedBy } from '../../policy/message-limits.js';
 import { extensionFor, mediaTypeOf, OCTET_STREAM, typeForExtension } from './media-type.js';
 import type { Sniffed } from './sniffed.js';
 
@@ -13,6 +14,8 @@ export interface TypeFacts {
   sniffed: Sniffed | 'unread' | 'empty' | undefined;
   name: string | undefined;
   accept: readonly string[] | undefined;
+  /** The lists that this one follows from. */
+  acceptBy?: readonly AcceptedBy[] | undefined;
 }
 
 /**
@@ -20,7 +23,7 @@ export interface TypeFacts {
  * @throws GatewayError `upload_type_refused` when the bytes are plainly of another type than announced, or of none that
  * is accepted
  */
-export function uploadedType({ announced, declared, sniffed, name, accept }: TypeFacts): string {
+export function uploadedType({ announced, declared, sniffed, name, accept, acceptBy = [] }: TypeFacts): string {
   const extension = name === undefined ? '' : extensionIn(name);
   // no bytes contradict the name
   const named = sniffed === 'empty' ? typeForExtension(extension) : undefined;
@@ -30,11 +33,17 @@ export function uploadedType({ announced, declared, sniffed, name, accept }: Typ
   }
   if (accept === undefined) return mimeType;
   const facts = { mimeType, sniffed, extension };
-  const accepted = accept
-    .map((entry) => typeUnder(entry.trim().toLowerCase(), facts))
-    .find((type) => type !== undefined);
-  if (accepted === undefined) throw refused(sniffed === 'empty' ? sniffed : mimeType, accept);
-  return accepted;
+  const accepted = typeWithin(accept, facts);
+  if (accepted !== undefined) return accepted;
+  const refusing = acceptBy.find(({ types }) => typeWithin(types, facts) === undefined);
+  throw refused(sniffed === 'empty' ? sniffed : mimeType, accept, refusing);
+}
+
+type ShownFacts = Pick<TypeFacts, 'sniffed'> & { mimeType: string; extension: string };
+
+/** The file's type, if one of these entries includes it. */
+function typeWithin(accept: readonly string[], facts: ShownFacts): string | undefined {
+  return accept.map((entry) => typeUnder(entry.trim().toLowerCase(), facts)).find((type) => type !== undefined);
 }
 
 /**
@@ -52,10 +61,7 @@ export function fitsExtension(
 }
 
 /** The file's type, if `entry` (a type, `image/*` or `.pdf`) includes it. */
-function typeUnder(
-  entry: string,
-  { mimeType, sniffed, extension }: Pick<TypeFacts, 'sniffed'> & { mimeType: string; extension: string },
-): string | undefined {
+function typeUnder(entry: string, { mimeType, sniffed, extension }: ShownFacts): string | undefined {
   // A name proves nothing against bytes of another known type, but few text formats can be recognised by their bytes.
   const fitsByName = (type: string) => shownType(type, sniffed) === type;
   if (entry.startsWith('.')) {
@@ -81,6 +87,8 @@ function extensionIn(name: string): string {
   return /\.([^.]{1,32})$/.exec(name.toLowerCase())?.[1] ?? '';
 }
 
-function refused(actual: string, accept: readonly string[]): GatewayError {
-  return new GatewayError('upload_type_refused', { reason: 'mimeTypeNotAccepted', actual, accept });
+/** @param by the list that refuses it, where what is accepted follows from several */
+function refused(actual: string, accept: readonly string[], by?: AcceptedBy): GatewayError {
+  const named: ErrorFacts = by ? { limit: by.limit, ...(by.source !== undefined && { source: by.source }) } : {};
+  return new GatewayError('upload_type_refused', { reason: 'mimeTypeNotAccepted', actual, accept, ...named });
 }

@@ -1,5 +1,6 @@
 import { type ErrorFacts, GatewayError } from '../../errors.js';
 import { isAnyType } from '../../policy/accept.js';
+import type { AcceptedBy } from '../../policy/message-limits.js';
 import { parseMediaType, showsInBytes } from '../names/media-type.js';
 import { uploadedType } from '../names/upload-type.js';
 import type { Several } from './several.js';
@@ -31,6 +32,8 @@ export interface UploadIntent {
   maxSizeBy?: SizeBy;
   /** `image/png`, `image/*`, `.pdf`; absent: anything. */
   accept?: readonly string[];
+  /** The lists that it follows from. */
+  acceptBy?: readonly AcceptedBy[];
   /** Only the caller may upload the file, with its credentials. */
   isCallers?: true;
   /** The link is for a person, whose page asks for a code where callers are told apart. */
@@ -71,6 +74,19 @@ export function sizeByIn({ sizeLimit, sizeSource }: ErrorFacts): Pick<UploadInte
   return { maxSizeBy: { limit: String(sizeLimit), ...(sizeSource !== undefined && { source: String(sizeSource) }) } };
 }
 
+/** What limits its types, by the same error. */
+export function acceptByIn({ acceptBy }: ErrorFacts): Pick<UploadIntent, 'acceptBy'> {
+  return Array.isArray(acceptBy) ? { acceptBy: acceptBy as readonly AcceptedBy[] } : {};
+}
+
+/** What a ticket keeps of it: the lists behind `accept` only give a refusal its name, and a server may write long ones. */
+export function keptIntent(intent: UploadIntent): UploadIntent {
+  const { acceptBy = [], ...kept } = intent;
+  const types = acceptBy.flatMap((list) => list.types);
+  const isLong = types.length > MAX_ACCEPT || types.some((type) => type.length > MAX_TYPE);
+  return isLong ? kept : intent;
+}
+
 /** @throws GatewayError `upload_invalid`, `upload_too_large` */
 export function checkIntent(intent: UploadIntent, fileLimit: number): void {
   const { name, mimeType, size, digest, accept, purpose } = intent;
@@ -96,10 +112,10 @@ export function checkIntent(intent: UploadIntent, fileLimit: number): void {
  * The type of the file that is announced, where it says anything: a text that has no name yet may get one that fits.
  * @throws GatewayError `upload_type_refused` for a type under which no file would be accepted
  */
-export function announcedType({ mimeType, name, accept }: UploadIntent): string | undefined {
+export function announcedType({ mimeType, name, accept, acceptBy }: UploadIntent): string | undefined {
   if (mimeType === undefined || isAnyType(mimeType) || (name === undefined && !showsInBytes(mimeType)))
     return undefined;
-  return uploadedType({ announced: mimeType, declared: undefined, sniffed: 'unread', name, accept });
+  return uploadedType({ announced: mimeType, declared: undefined, sniffed: 'unread', name, accept, acceptBy });
 }
 
 /** How much of a file was read. */

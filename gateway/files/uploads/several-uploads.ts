@@ -6,6 +6,7 @@ import type { ProgressNotes } from '../tickets/progress.js';
 import { checkSeveral, severalRefused } from '../tickets/several.js';
 import { placeTicket, type Tickets } from '../tickets/ticket.js';
 import type { UploadIntent } from '../tickets/upload-intent.js';
+import type { Arrivals } from './arrivals.js';
 import type { Uploads } from './upload.js';
 import type { Admission, UploadLinks } from './upload-links.js';
 import { uploadDone } from './uploaded.js';
@@ -16,6 +17,7 @@ interface SeveralUploadsDeps {
   tickets: Tickets;
   notes: Pick<ProgressNotes, 'find'>;
   uploads: Pick<Uploads, 'isReceiving'>;
+  arrivals: Pick<Arrivals, 'has'>;
 }
 
 /** Place of one file in a bundle, with a ticket of its own. */
@@ -41,7 +43,7 @@ export class SeveralUploads {
    */
   async add(ticket: string, { fileId: bundle, intent, expiresAt }: Admission): Promise<Place> {
     const { library, tickets } = this.#deps;
-    const { principal, maxSize, maxSizeBy, accept, isCallers, purpose, several } = intent;
+    const { principal, maxSize, maxSizeBy, accept, acceptBy, isCallers, purpose, several } = intent;
     const most = several?.most ?? 0;
     const id = newFileId();
     if (!(await library.bundles.add(bundle, id, most, (file) => this.#isFree(file))))
@@ -53,6 +55,7 @@ export class SeveralUploads {
       ...(maxSize !== undefined && { maxSize }),
       ...(maxSizeBy && { maxSizeBy }),
       ...(accept && { accept }),
+      ...(acceptBy && { acceptBy }),
       ...(isCallers && { isCallers }),
       ...(purpose && { purpose }),
     };
@@ -118,10 +121,11 @@ export class SeveralUploads {
     return chosen;
   }
 
-  /** Nothing has come, and nothing is on its way. Of what comes in one request no other replica knows. */
+  /** Nothing has come, and nothing is on its way, here or to another replica. */
   async #isFree(file: string): Promise<boolean> {
-    const { library, notes, uploads } = this.#deps;
+    const { library, notes, uploads, arrivals } = this.#deps;
     if (uploads.isReceiving(file)) return false;
-    return (await library.find(file)) === undefined && (await notes.find(file)) === undefined;
+    if ((await arrivals.has(file)) || (await notes.find(file)) !== undefined) return false;
+    return (await library.find(file)) === undefined;
   }
 }

@@ -8,6 +8,7 @@ import type { Proof, UploadCodes } from '../tickets/upload-code.js';
 import {
   announcedType,
   checkIntent,
+  keptIntent,
   largestUpload,
   type UploadBound,
   type UploadIntent,
@@ -88,7 +89,7 @@ export class UploadLinks {
     const made = settings.asksCodes && intent.isForPerson ? codes.make(id) : undefined;
     const [uri, ticket] = await Promise.all([
       this.#expect(id, intent, expiresAt),
-      tickets.mintUpload(id, { ...intent, ...(made && { codeSeal: made.seal }) }, expiresAt),
+      tickets.mintUpload(id, { ...keptIntent(intent), ...(made && { codeSeal: made.seal }) }, expiresAt),
     ]);
     const url = `${settings.publicUrl()}/u/${ticket}`;
     return { id, uri, ticket, url, expiresAt: new Date(expiresAt).toISOString(), ...(made && { code: made.code }) };

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.js';
+import { GatewayError, SOON_S } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import { randomBytes } from '../../random.js';
 import type { FileAccount, FileRecord } from '../file.js';
@@ -9,6 +9,7 @@ import type { Library } from '../library.js';
 import type { RecentUses } from '../retention/recent-uses.js';
 import type { ShortFiles } from '../stored/short-files.js';
 import { tooLarge, type UploadIntent } from '../tickets/upload-intent.js';
+import type { Arrivals } from './arrivals.js';
 import { storeTogether } from './store-together.js';
 import type { Admission } from './upload-links.js';
 import {
@@ -28,6 +29,7 @@ interface UploadsDeps {
   /** Keeps those that a call may be given at once. Without a record none can be. */
   shortFiles: Pick<ShortFiles, 'keep'>;
   uses: Pick<RecentUses, 'note'>;
+  arrivals: Pick<Arrivals, 'begin'>;
   clock: Clock;
   settings: {
     /** `limits.file` */
@@ -58,6 +60,8 @@ export class Uploads {
   readonly #deps: UploadsDeps;
   /** Running attempts, by the id of the future file. */
   readonly #tries = new Map<string, number>();
+  /** What ends the marks of those that are places of several. */
+  readonly #marked = new Map<string, () => void>();
 
   constructor(deps: UploadsDeps) {
     this.#deps = deps;
@@ -96,16 +100,24 @@ export class Uploads {
     );
   }
 
-  async #counted<Result>({ fileId }: Admission, work: () => Promise<Result>): Promise<Result> {
+  async #counted<Result>({ fileId, intent }: Admission, work: () => Promise<Result>): Promise<Result> {
     const tries = (this.#tries.get(fileId) ?? 0) + 1;
-    if (tries > MOST_TRIES) throw new GatewayError('upload_busy', { reason: 'tooManyTries', allowed: MOST_TRIES });
+    if (tries > MOST_TRIES)
+      throw new GatewayError('upload_busy', { reason: 'tooManyTries', allowed: MOST_TRIES, retryAfter: SOON_S });
     this.#tries.set(fileId, tries);
+    // other replicas would give a place of several to another file
+    const { bundle, principal } = intent;
+    if (bundle !== undefined && tries === 1) this.#marked.set(fileId, this.#deps.arrivals.begin(fileId, { principal }));
     try {
       return await work();
     } finally {
       const left = (this.#tries.get(fileId) ?? 1) - 1;
       if (left > 0) this.#tries.set(fileId, left);
-      else this.#tries.delete(fileId);
+      else {
+        this.#tries.delete(fileId);
+        this.#marked.get(fileId)?.();
+        this.#marked.delete(fileId);
+      }
     }
   }
 

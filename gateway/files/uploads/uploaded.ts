@@ -23,12 +23,13 @@ export interface UploadClaims {
 export async function describeUpload(
   head: Buffer,
   claims: UploadClaims,
-  { principal, name: announcedName, mimeType: announced, accept }: UploadIntent,
+  { principal, name: announcedName, mimeType: announced, accept, acceptBy }: UploadIntent,
 ): Promise<Pick<FileRecord, 'principal' | 'name' | 'mimeType' | 'notUtf8'>> {
   const sniffed = await sniff(head);
   const given = announcedName ?? claims.name;
   const seen = head.length === 0 ? 'empty' : sniffed;
-  const mimeType = uploadedType({ announced, declared: claims.mimeType, sniffed: seen, name: given, accept });
+  const types = { announced, declared: claims.mimeType, accept, acceptBy };
+  const mimeType = uploadedType({ ...types, sniffed: seen, name: given });
   const name = fileNameFor({ name: given, owner: 'upload', index: 1, ext: extensionOf(mimeType, sniffed) });
   return { principal, name, mimeType, ...writtenAs(mimeType, head) };
 }

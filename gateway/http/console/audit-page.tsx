@@ -2,21 +2,33 @@ import { countText, sizeText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { type AuditLine, type AuditPage as Found, WHATS } from './audit-search.js';
 import { ConsoleLayout, Table, Told, timeOf } from './console-layout.js';
+import { ProblemText } from './problem.js';
 
 /** The filter as its form spells it. */
 export type Written = Readonly<Record<string, string>>;
 
-interface Props {
+interface FormProps {
   user: ConsoleUser;
   written: Written;
   servers: readonly string[];
+}
+
+interface FoundProps extends FormProps {
   found: Found;
   next: string | undefined;
   csv: string;
+  problems?: undefined;
+}
+
+/** Nothing is searched by what cannot be read. */
+interface WrongProps extends FormProps {
+  /** By the names of the fields. */
+  problems: ReadonlyMap<string, string>;
 }
 
 /** The audit log of this process: searched, and as a table for a spreadsheet. */
-export function AuditPage({ user, written, servers, found, next, csv }: Props) {
+export function AuditPage(props: FoundProps | WrongProps) {
+  const { user, written, servers, problems } = props;
   return (
     <ConsoleLayout place="/audit" user={user}>
       <form method="get" action="/audit" class="search">
@@ -26,16 +38,22 @@ export function AuditPage({ user, written, servers, found, next, csv }: Props) {
         <Choice name="what" label="What" options={WHATS} written={written} />
         <Choice name="outcome" label="Outcome" options={['allowed', 'refused']} written={written} />
         <Text name="actor" label="Operator" written={written} />
-        <label>
-          From (UTC)
-          <input type="datetime-local" step="1" name="from" value={written.from ?? ''} />
-        </label>
-        <label>
-          Until (UTC)
-          <input type="datetime-local" step="1" name="until" value={written.until ?? ''} />
-        </label>
+        <Time name="from" label="From (UTC)" written={written} isWrong={problems?.has('from')} />
+        <Time name="until" label="Until (UTC)" written={written} isWrong={problems?.has('until')} />
         <button type="submit">Search</button>
       </form>
+      {problems ? (
+        [...problems.values()].map((text) => <ProblemText text={`${text}.`} todo={undefined} />)
+      ) : (
+        <FoundLines {...props} />
+      )}
+    </ConsoleLayout>
+  );
+}
+
+function FoundLines({ found, next, csv }: FoundProps) {
+  return (
+    <>
       <p class="soft">
         What this process has written, the newest first; another replica has a log of its own.{' '}
         {countText(found.looked, 'line was', 'lines were')} looked at. <a href={csv}>As CSV</a>
@@ -51,7 +69,7 @@ export function AuditPage({ user, written, servers, found, next, csv }: Props) {
           <a href={next}>Older</a>
         </p>
       )}
-    </ConsoleLayout>
+    </>
   );
 }
 
@@ -77,6 +95,33 @@ function Text({ name, label, written }: { name: string; label: string; written: 
     <label>
       {label}
       <input type="text" name={name} value={written[name] ?? ''} maxlength={200} autocomplete="off" />
+    </label>
+  );
+}
+
+/** What a browser cannot show as a time stays as it was written. */
+function Time({
+  name,
+  label,
+  written,
+  isWrong = false,
+}: {
+  name: string;
+  label: string;
+  written: Written;
+  isWrong: boolean | undefined;
+}) {
+  return (
+    <label>
+      {label}
+      <input
+        type={isWrong ? 'text' : 'datetime-local'}
+        step={isWrong ? undefined : '1'}
+        name={name}
+        value={written[name] ?? ''}
+        maxlength={200}
+        aria-invalid={isWrong ? 'true' : undefined}
+      />
     </label>
   );
 }

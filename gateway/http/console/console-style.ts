@@ -80,7 +80,7 @@ summary { width: fit-content; padding: .25rem 0; color: var(--sea); cursor: poin
 .try [type=text], .try textarea, .try select { display: block; width: 100%; min-height: 2.25rem; padding: .375rem .625rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--paper); color: inherit; font: inherit }
 .try textarea { max-height: 24rem; field-sizing: content; resize: vertical }
 .try [type=file] { max-width: 100%; padding: .25rem 0; color: inherit; font: inherit }
-.try [aria-invalid] { border-color: var(--bad) }
+.try [aria-invalid], .search [aria-invalid] { border-color: var(--bad) }
 .try .check { display: flex; align-items: center; gap: .5rem }
 .check input { width: 1.125rem; height: 1.125rem; accent-color: var(--sea) }
 :focus-visible { outline: 3px solid var(--sea); outline-offset: 2px }

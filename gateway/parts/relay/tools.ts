@@ -38,10 +38,10 @@ function takingFiles(
       const known = shown ? shown(tool) : tool;
       if (known === undefined) return [];
       const own = toolLimits.lower(limits, [tool]);
-      const accept = acceptedWithin(slot.accept, own.accept);
+      const { accept, acceptBy } = acceptedWithin(slot.accept, own.accept);
       const taking = { ...slot, ...(accept && { accept }) };
       const { bytes: maxSize, ...maxSizeBy } = maxSizeOf(slot, { limits: own, accepts, owner });
-      return [{ tool: known, slot: taking, maxSize, maxSizeBy }];
+      return [{ tool: known, slot: taking, maxSize, maxSizeBy, ...(acceptBy && { acceptBy }) }];
     });
   };
 }

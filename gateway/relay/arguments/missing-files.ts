@@ -45,7 +45,6 @@ async function refuseLacking(
     const attached = mayAttach ? attachedIn(args, slot) : undefined;
     if (!isMissing && attached === undefined) continue;
     const { transferModes } = slot;
-    const accept = typesIn(slot, context);
     const most = mostIn(slot, context);
     const place = attached ?? path;
     throw new GatewayError('file_missing', {
@@ -55,7 +54,7 @@ async function refuseLacking(
       ...countsOf(slot, place, context),
       maxSize: most.bytes,
       ...sizeBy(most),
-      ...(accept && { accept }),
+      ...typesIn(slot, context),
       ...(transferModes && { transferModes }),
     });
   }

@@ -1,7 +1,7 @@
 import type { JsonDocument } from '../../json/document.js';
 import type { Edits } from '../../json/edit.js';
 import type { ClientMessages } from '../../mcp/request.js';
-import { acceptedWithin } from '../../policy/message-limits.js';
+import { type Accepting, acceptedWithin } from '../../policy/message-limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
@@ -143,10 +143,10 @@ export function rulesOf(
   context: Pick<PostContext, 'deps'>,
 ): SlotRules {
   const maxInline = context.deps.limits.inlineArgument;
-  return { slot, ...of, maxSize: mostIn(slot, context), maxInline, types: typesIn(slot, context) };
+  return { slot, ...of, maxSize: mostIn(slot, context), maxInline, ...typesIn(slot, context) };
 }
 
-/** Media types of files in this slot, by its own declaration and by the config; undefined: every type. */
-export function typesIn({ accept }: FileSlot, { deps }: Pick<PostContext, 'deps'>): readonly string[] | undefined {
+/** Media types of files in this slot, by its own declaration and by the config. */
+export function typesIn({ accept }: FileSlot, { deps }: Pick<PostContext, 'deps'>): Accepting {
   return acceptedWithin(accept, deps.incoming.accept);
 }

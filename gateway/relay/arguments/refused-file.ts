@@ -1,10 +1,12 @@
 import { GatewayError } from '../../errors.js';
 import { contrast } from '../../policy/amounts.js';
+import type { AcceptedBy, Accepting } from '../../policy/message-limits.js';
 import type { FileReason } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { MostInSlot } from '../tools/max-size.js';
 
-export interface SlotRules {
+/** With the media types of an upload for it. */
+export interface SlotRules extends Accepting {
   slot: FileSlot;
   tool: string;
   /** The argument, as refusals name it. */
@@ -13,8 +15,6 @@ export interface SlotRules {
   maxSize: MostInSlot;
   /** `limits.inlineArgument` */
   maxInline: number;
-  /** Media types of an upload for it; absent: every type. */
-  types: readonly string[] | undefined;
 }
 
 interface RefusalFacts {
@@ -32,6 +32,7 @@ interface RefusalFacts {
   sizeLimit?: string;
   sizeSource?: string;
   uploadAccept?: readonly string[];
+  acceptBy?: readonly AcceptedBy[];
   /** The place in the config that sets the limit. */
   source?: string;
   /** The place of the rule in the config. */
@@ -66,10 +67,11 @@ const MENDED_BY_UPLOAD: ReadonlySet<FileReason> = new Set([
 ]);
 
 /** Facts for offering an upload instead of inline content. */
-export function uploadInstead({ slot, tool, maxSize, types }: SlotRules): RefusalFacts {
+export function uploadInstead({ slot, tool, maxSize, accept, acceptBy }: SlotRules): RefusalFacts {
   const { transferModes } = slot;
   if (transferModes && !transferModes.includes('upload')) return {};
-  return { tool, uploadLimit: maxSize.bytes, ...sizeBy(maxSize), ...(types && { uploadAccept: types }) };
+  const types = { ...(accept && { uploadAccept: accept }), ...(acceptBy && { acceptBy }) };
+  return { tool, uploadLimit: maxSize.bytes, ...sizeBy(maxSize), ...types };
 }
 
 /** What limits the size of an upload, as facts of an error. */

@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type ErrorFacts, GatewayError } from '../../errors.js';
 import { severalIn } from '../../files/tickets/several.js';
-import { type SizeBy, sizeByIn, type UploadIntent } from '../../files/tickets/upload-intent.js';
+import { acceptByIn, type SizeBy, sizeByIn, type UploadIntent } from '../../files/tickets/upload-intent.js';
 import { JsonDocument } from '../../json/document.js';
 import { Edits } from '../../json/edit.js';
 import { invalid } from '../../mcp/read-message.js';
 import { type ClientMessages, type ReadingLimits, readMessages } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
-import type { FileQuestion } from '../../ports/file-question.js';
+import type { AcceptedBy, Accepting } from '../../policy/message-limits.js';
+import type { FileBounds, FileQuestion } from '../../ports/file-question.js';
 import type { JsonPath, JsonValue } from '../../ports/json.js';
 import type { CallOwner } from '../../ports/owner.js';
 import { type PendingRequest, underOwnName } from '../pending-request.js';
@@ -22,6 +24,8 @@ export interface Lacking extends WantedFile {
   at: JsonPath;
   /** What limits its size. */
   maxSizeBy?: UploadIntent['maxSizeBy'];
+  /** The lists that limit its types. */
+  acceptBy?: readonly AcceptedBy[];
 }
 
 /** The file that a call was refused for the lack of, where it may be uploaded. */
@@ -37,18 +41,21 @@ export function lackingIn(error: unknown): Lacking | undefined {
     maxSize: Number(maxSize),
     ...sizeByIn(error.facts),
     ...(Array.isArray(accept) && { accept: accept as string[] }),
+    ...acceptByIn(error.facts),
     ...(several && { several }),
   };
 }
 
 /** What a refusal says of it: the reverse of `lackingIn`. */
-export function factsOfLack({ tool, argument, at, maxSize, maxSizeBy, accept, several }: Lacking): ErrorFacts {
+export function factsOfLack(lacking: Lacking): ErrorFacts {
+  const { tool, argument, at, maxSize, maxSizeBy, accept, acceptBy, several } = lacking;
   const counts = several && { minFiles: several.least, maxFiles: several.most };
   const { bytes, limit } = several?.together ?? {};
   const together = bytes !== undefined && limit !== undefined && { maxTogether: bytes, togetherLimit: limit };
   const { limit: sizeLimit, source: sizeSource } = maxSizeBy ?? {};
   const by = { ...(sizeLimit !== undefined && { sizeLimit }), ...(sizeSource !== undefined && { sizeSource }) };
-  return { tool, argument, at, maxSize, ...by, ...(accept && { accept }), ...counts, ...together };
+  const types = { ...(accept && { accept }), ...(acceptBy && { acceptBy }) };
+  return { tool, argument, at, maxSize, ...by, ...types, ...counts, ...together };
 }
 
 /** The field of a question for the file. @param maxInline bytes of a file that may be in an answer */
@@ -76,6 +83,17 @@ export function mostInAnswer({ message, inlineArgument }: Pick<Limits, 'message'
 /** What limits the size of a file to less than the tool takes. */
 export const BY_CLIENT: SizeBy = { limit: 'what the client declares' };
 
+/** What limits its types, where a client takes fewer than the tool as well. */
+export function acceptedBy(
+  accepting: Accepting,
+  { accept }: Pick<FileBounds, 'accept'>,
+): Pick<UploadIntent, 'acceptBy'> {
+  const { acceptBy = [] } = accepting;
+  const isNarrower = accept !== undefined && !isDeepStrictEqual(accept, accepting.accept);
+  const all = isNarrower ? [...acceptBy, { types: accept, ...BY_CLIENT }] : acceptBy;
+  return all.length > 0 ? { acceptBy: all } : {};
+}
+
 /** The upload that such a file needs. */
 export function uploadFor(
   lacking: Lacking,
@@ -88,6 +106,7 @@ export function uploadFor(
     principal,
     ...takes,
     ...(by && { maxSizeBy: by }),
+    ...acceptedBy(lacking, takes),
     ...(several && { several }),
     ...(form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
     purpose: { server, tool, argument, question: askedText(lacking, server).slice(0, MAX_QUESTION) },

@@ -1,7 +1,7 @@
 import { type ErrorFacts, GatewayError } from '../../errors.js';
 import type { FewLines } from '../../few-lines.js';
 import { severalIn } from '../../files/tickets/several.js';
-import { sizeByIn } from '../../files/tickets/upload-intent.js';
+import { acceptByIn, sizeByIn } from '../../files/tickets/upload-intent.js';
 import type { UploadLinks } from '../../files/uploads/upload-links.js';
 import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
@@ -105,6 +105,7 @@ async function offer(
     maxSize,
     ...sizeByIn(facts),
     ...accept,
+    ...acceptByIn(facts),
     isForPerson: true,
     ...(several && { several }),
     purpose: { server, tool: String(facts.tool), argument },

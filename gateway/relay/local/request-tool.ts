@@ -103,12 +103,13 @@ async function authorized(
     const tools = takingTools(slots, tool ?? '');
     throw invalid('invalidTool', `the tool '${tool}' takes no uploads; those of this server that do: ${tools}`);
   }
-  const { accept } = taken;
+  const { accept, acceptBy } = taken;
   const intent = {
     ...wanted,
     maxSize: taken.maxSize,
     maxSizeBy: taken.maxSizeBy,
     ...(accept && { accept }),
+    ...(acceptBy && { acceptBy }),
     isForPerson: true as const,
     purpose: { server, ...taken.purpose, ...(message !== undefined && { message }) },
   };

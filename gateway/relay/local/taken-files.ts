@@ -1,5 +1,6 @@
 import { nearestFirst } from '../../config/mistakes/nearest.js';
 import type { SizeBy } from '../../files/tickets/upload-intent.js';
+import type { Accepting } from '../../policy/message-limits.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import { argumentOf, joinPath } from '../../schema/argument-path.js';
 
@@ -10,13 +11,14 @@ export interface TakingSlot {
   /** Largest file that it takes, all limits considered, and what limits it. */
   maxSize: number;
   maxSizeBy: SizeBy;
+  /** What limits its types. */
+  acceptBy?: Accepting['acceptBy'];
 }
 
 /** Limits of an upload within which some tool takes the file. */
-interface TakenFiles {
+interface TakenFiles extends Accepting {
   maxSize: number;
   maxSizeBy: SizeBy;
-  accept?: readonly string[];
   /** For a single tool: its name, and its argument if it has only one. */
   purpose?: { tool: string; argument?: string };
 }
@@ -39,8 +41,11 @@ export function takenFiles(
   if (wanted === undefined) return { maxSize, maxSizeBy };
   const argument = others.length === 0 ? { argument: joinPath(argumentOf(first.slot.path)) } : {};
   const types = meant.map(({ slot }) => slot.accept);
-  const accept = types.every((list) => list !== undefined) ? { accept: [...new Set(types.flat())] } : {};
-  return { maxSize, maxSizeBy, ...accept, purpose: { tool: wanted, ...argument } };
+  // a type that none of its arguments takes is refused by a list of each
+  const accepting: Accepting = types.every((list) => list !== undefined)
+    ? { accept: [...new Set(types.flat())], acceptBy: meant.flatMap(({ acceptBy = [] }) => acceptBy) }
+    : {};
+  return { maxSize, maxSizeBy, ...accepting, purpose: { tool: wanted, ...argument } };
 }
 
 /** Tools that an error names: a model pays for each name, and a server may have hundreds. */

@@ -114,7 +114,7 @@ function placedSlot(
 ): PlacedSlot {
   const name = (lifts ? slot.lifted : undefined) ?? topLevelName(slot);
   const maxSize = maxSizeOf(slot, { limits, accepts, owner: { server } }).bytes;
-  const accept = acceptedWithin(slot.accept, limits.accept);
+  const { accept } = acceptedWithin(slot.accept, limits.accept);
   return {
     slot: accept ? { ...slot, accept } : slot,
     ...at,

@@ -118,7 +118,8 @@ describe.each<Transport>(['http', 'sse', 'stdio'])('the limits of single tools o
       actual: expect.any(Number),
       source: 'servers.blobs.tools.data_uri.limits.response',
     });
-    expect(await metrics()).toMatch(/wharf_limits_total\{limit="limits\.response"\} 1/);
+    // it is counted once the answer is sent
+    await until(async () => /wharf_limits_total\{limit="limits\.response"\} 1/.test(await metrics()));
     await audited('servers.blobs.tools.data_uri.limits.response');
     expect(kindsOf(await call(client, 'many', { count: 2, bytes: 39_000 }))).toContain('resource_link');
   });

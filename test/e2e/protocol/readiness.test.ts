@@ -155,15 +155,21 @@ describe('a gateway that takes tokens', () => {
         const answer = await fetch(`${own.adminUrl}/readyz`);
         return (await answer.json()) as { status: string; issuers: Record<string, string> };
       };
-      let seen = await look();
-      while (Object.values(seen.issuers).includes('not known yet')) seen = await look();
-      const cause = expect.stringContaining('its keys cannot be had');
-      expect(seen).toMatchObject({ status: 'ready', issuers: { [issuer.url]: 'ok', [away]: cause } });
       const asked = { headers: { authorization: 'Bearer the-key-of-ann' } };
-      const { problems } = (await (await fetch(`${own.adminUrl}/api/overview`, asked)).json()) as {
-        problems: object[];
+      const overview = async () => {
+        const answer = await fetch(`${own.adminUrl}/api/overview`, asked);
+        return ((await answer.json()) as { problems: { part: string; cause: string }[] }).problems;
       };
-      expect(problems).toEqual([{ part: `issuer ${away}`, cause }]);
+      const cause = /its keys cannot be had/;
+      // a busy machine may be late with an answer, about these and about other parts
+      await until(async () => {
+        const { status, issuers } = await look();
+        return status === 'ready' && issuers[issuer.url] === 'ok' && cause.test(issuers[away] ?? '');
+      });
+      await until(async () => {
+        const problems = (await overview()).filter(({ part }) => part.startsWith('issuer '));
+        return problems.length === 1 && problems[0]?.part === `issuer ${away}` && cause.test(problems[0].cause);
+      });
     } finally {
       await own.stop();
       await issuer.close();

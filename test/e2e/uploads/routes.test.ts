@@ -1,7 +1,9 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256Url } from '../../helpers/bytes.js';
 import { PRINCIPAL } from '../../helpers/file-parts.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
+import { until } from '../../helpers/wait.js';
 import { STORES } from '../../helpers/wharf.js';
 
 const HELLO = Buffer.from('Hello world!');
@@ -116,6 +118,26 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
       expect(server.budget.used).toBe(0);
     },
   );
+
+  it('429 with a time to try again while four others are under way at one link', async () => {
+    const { url } = await server.authorize();
+    const others = Array.from({ length: 4 }, () => {
+      const other = request(url, { method: 'PUT' });
+      other.on('error', () => undefined);
+      other.write('begun');
+      return other;
+    });
+    // another digest: what gets in before them ends without a file
+    const tried = () => fetch(url, { method: 'PUT', body: HELLO, headers: { 'Content-Digest': WRONG } });
+    let refused = await tried();
+    await until(async () => {
+      if (refused.status !== 429) refused = await tried();
+      return refused.status === 429;
+    });
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect(await reasonOf(refused)).toEqual([429, 'tooManyTries']);
+    for (const other of others) other.destroy();
+  });
 
   it('name limit, allowed and actual size (2631-57)', async () => {
     const { url } = await server.authorize({ maxSize: 11 });

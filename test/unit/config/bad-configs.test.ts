@@ -990,6 +990,40 @@ describe('problems', () => {
     },
   );
 
+  it.each([
+    ['auth.allowPublic', 'auth: { use: none, allowPublic: x }', 'key'],
+    ['auth.jwt.principal', 'auth: { use: jwt, jwt: { issuers: [{ issuer: "https://i.test" }], principal: 5 } }', 'key'],
+    ['auth.jwt.issuers', 'auth: { use: jwt, jwt: { issuers: x } }', 'key'],
+    ['auth.jwt', 'auth: { use: jwt, jwt: x }', 'key'],
+    ['auth.keys', 'auth: { use: apiKeys, keys: x }', 'group'],
+    ['auth.keys', 'auth: { use: apiKeys }', 'group'],
+    ['auth.passthrough.resource', 'auth: { use: passthrough, passthrough: { resource: x } }', 'key'],
+  ])('come together with those about callers where %s is wrong: %s', async (wrong, auth, member) => {
+    const text =
+      `${auth}\nlisten: 0.0.0.0:8080\nadminListen: 0.0.0.0:9090\npublicUrl: https://w.test\nadminAllowPublic: true\n` +
+      `servers: { a: { url: http://x } }\nflow: [{ deny: { from: a, ${member}: nosuch, principal: "console:ann" } }]\n`;
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths).toContain(wrong);
+    expect(paths).toContain(`flow[0].deny.${member}`);
+    // whether it lets every caller in is not known
+    expect(paths).not.toContain('listen');
+  });
+
+  it('call no name unknown that a wrong list of keys or issuers may have, and check the keys that are known', async () => {
+    const flow = 'flow: [{ deny: { from: a, principal: nosuch } }]\nservers: { a: { url: http://x } }\n';
+    for (const [wrong, auth] of [
+      ['auth.keys', 'auth: { use: apiKeys, keys: x }'],
+      ['auth.jwt.issuers', 'auth: { use: jwt, jwt: { issuers: x } }'],
+      ['auth.use', 'auth: { use: x, keys: [] }'],
+    ] as const)
+      expect([auth, (await problemsOf(`${auth}\n${flow}`)).map(({ path }) => path)]).toEqual([auth, [wrong]]);
+    const both =
+      `auth: { use: [apiKeys, jwt], keys: [{ name: b, hash: "sha256:${'a'.repeat(64)}", servers: [nosuch] }], ` +
+      'jwt: { issuers: [{ issuer: "https://i.test" }], clockTolerance: x } }\n';
+    const paths = (await problemsOf(`${both}${flow}`)).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual(['auth.jwt.clockTolerance', 'auth.keys[0].servers[0]', 'flow[0].deny.principal']);
+  });
+
   it('say of no setting that it is required because it has a wrong value', async () => {
     const text =
       'listen: 0.0.0.0:8080\npublicUrl: nonsense\nadminListen: nonsense\n' +

@@ -37,3 +37,13 @@ it('closes, for one more, one of the caller with the most of them, and of others
   expect(flood.map(({ socket }) => socket.destroyed)).toEqual(flood.map((_, at) => at < 3));
   for (const { request } of [...own, ...flood, ...more]) request.emit('close');
 });
+
+it('is done with one whose connection has closed, of which Node says no more', () => {
+  const all = Array.from({ length: 256 }, () => refused());
+  for (const { socket } of all) socket.emit('close');
+  const more = Array.from({ length: 256 }, () => refused());
+  expect([...all, ...more].filter(({ socket }) => socket.destroyed)).toEqual([]);
+  expect(all.map(({ socket }) => socket.listenerCount('close'))).toEqual(all.map(() => 0));
+  for (const { request } of more) request.emit('close');
+  expect(more.map(({ socket }) => socket.listenerCount('close'))).toEqual(more.map(() => 0));
+});

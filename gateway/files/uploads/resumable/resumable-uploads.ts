@@ -253,10 +253,11 @@ export class ResumableUploads {
 }
 
 /** Refuses a declared type that the argument does not accept: the bytes cannot make it acceptable. */
-function checkDeclared({ mimeType: announced, name, accept }: UploadIntent, declared: Announced): void {
+function checkDeclared({ mimeType: announced, name, accept, acceptBy }: UploadIntent, declared: Announced): void {
   const { mimeType } = declared;
   if (mimeType === undefined || parseMediaType(mimeType) === undefined || isAnyType(mimeType)) return;
-  uploadedType({ announced, declared: mimeType, sniffed: 'unread', name: name ?? declared.name, accept });
+  const types = { announced, declared: mimeType, accept, acceptBy };
+  uploadedType({ ...types, sniffed: 'unread', name: name ?? declared.name });
 }
 
 /** @throws GatewayError `upload_offset_differs` */

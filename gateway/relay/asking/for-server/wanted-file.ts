@@ -1,11 +1,11 @@
 import type { FileRecord } from '../../../files/file.js';
 import type { Several } from '../../../files/tickets/several.js';
 import type { UploadIntent } from '../../../files/tickets/upload-intent.js';
-import { acceptedWithin } from '../../../policy/message-limits.js';
+import { type Accepting, acceptedWithin } from '../../../policy/message-limits.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { ServerFile } from '../../../ports/file-question.js';
 import type { AskingDeps } from '../deps.js';
-import { BY_CLIENT, MAX_QUESTION, mostInAnswer } from '../lacking.js';
+import { acceptedBy, BY_CLIENT, MAX_QUESTION, mostInAnswer } from '../lacking.js';
 import { type Way, wayFor } from '../means.js';
 import { serverAskedText } from '../texts.js';
 
@@ -16,7 +16,7 @@ export function wayForServer(
   deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts'>,
 ): Way | undefined {
   const { name, title, description, transferModes } = wanted;
-  const accept = acceptedFor(wanted, deps);
+  const { accept } = acceptedFor(wanted, deps);
   if (!takesInline(wanted) && !deps.dialects.some(({ transfer }) => transfer)) return undefined;
   const words = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
   const maxSize = largestFor(wanted, deps);
@@ -49,6 +49,7 @@ export function uploadForServer(
     principal,
     ...takes,
     ...(takes.maxSize < largestFor(wanted, deps) && { maxSizeBy: BY_CLIENT }),
+    ...acceptedBy(acceptedFor(wanted, deps), takes),
     ...(several && { several }),
     ...(form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
     purpose: { server, argument: name, question, ...(tool !== undefined && { tool }) },
@@ -74,8 +75,8 @@ function takesUploads({ transferModes, endpoint }: ServerFile): boolean {
 }
 
 /** One list of what the server and the config take. */
-function acceptedFor({ accept }: ServerFile, { limits }: Pick<AskingDeps, 'limits'>): readonly string[] | undefined {
-  return acceptedWithin(accept, limits.accept);
+function acceptedFor({ accept }: ServerFile, { limits }: Pick<AskingDeps, 'limits'>): Accepting {
+  return acceptedWithin(accept, limits.accept, 'accept of the question');
 }
 
 /** Bytes of the largest file that such a field takes. */

@@ -308,6 +308,40 @@ describe('a link for several files', () => {
     expect(await given()).not.toContain(two.id);
   });
 
+  it('gives up no place whose file is on its way to another replica, and the place of one that broke off', async () => {
+    const { lab, link, add, put } = await begin();
+    const one = await add();
+    await put('2');
+    await put('3');
+    let breakOff = () => {};
+    const broken = new Promise<never>((_, reject) => {
+      breakOff = () => reject(new Error('broken off'));
+    });
+    async function* bytes() {
+      yield Buffer.from('a');
+      await broken;
+    }
+    const sent = lab.send(one.ticket, bytes()).catch(() => 'broken off');
+    await until(() => lab.uploads.isReceiving(one.id));
+    const elsewhere = lab.severalElsewhere();
+    const addElsewhere = async () => elsewhere.add(link.ticket, await lab.uploadLinks.admit(link.ticket));
+    await expect(addElsewhere()).rejects.toEqual(reason('tooManyFiles'));
+    breakOff();
+    expect(await sent).toBe('broken off');
+    await until(async () => (await addElsewhere().catch(() => undefined)) !== undefined);
+  });
+
+  it('takes a file at its place where the state store takes no mark of that', async () => {
+    const away = async () => Promise.reject(new Error('away'));
+    const state = (real: StateStore): StateStore => ({
+      ...real,
+      create: async (...all) => (all[0].startsWith('arriving:') ? away() : real.create(...all)),
+    });
+    const { put, finish } = await begin({ state });
+    const files = [await put('1'), await put('2')];
+    expect(await finish()).toEqual(files);
+  });
+
   it('makes only so many places, however many are given up, because each is remembered', async () => {
     const { lab, add, put, finish } = await begin();
     await put('1');

@@ -94,6 +94,8 @@ export function createLab(options: LabOptions = {}) {
   return {
     time,
     replica,
+    /** Links for several files, as one more replica knows them. */
+    severalElsewhere: () => parts().several,
     objects: realObjects,
     state: realState,
     tickets,

@@ -18,7 +18,6 @@ const RULES: SlotRules = {
   argument: 'file',
   maxSize: { bytes: 1000, limit: 'limits.file' },
   maxInline: 1000,
-  types: undefined,
 };
 
 function recordOf(server: string | undefined): FileRecord {
