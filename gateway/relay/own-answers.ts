@@ -184,7 +184,7 @@ export class OwnAnswers {
       const read = this.#inquire(asked) && ((uri: string) => this.#parts.streams.asFile(uri, asked));
       return () => methods.answer(method, params, { client, principal, read, signal, refused });
     }
-    const own = await resources.answerTo(request, { principal, client, signal });
+    const own = await resources.answerTo(request, { principal, client, signal, refused });
     if (own) {
       await letServerJudgeReader(asked, this.#deps, this.#parts.transports.overHttp);
       return own;

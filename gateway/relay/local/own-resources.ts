@@ -64,11 +64,19 @@ interface Reader {
   principal: string;
   client: ClientFacts;
   signal: AbortSignal;
+  /** Hears of an error whose answer is in MCP's own words, so that it is logged, counted and audited like any other. */
+  refused: (error: GatewayError) => void;
 }
 
 /** The error for a resource that does not exist. */
 export function notFound(uri: JsonValue, why: string, { missingResourceCode: code }: Era): LocalAnswer {
   return { error: { code, message: `Resource not found: ${why}`, data: { uri } } };
+}
+
+/** The answer for one of Wharf's own URIs that leads this caller to no file. */
+function noFile(uri: string, why: string, { client, refused }: Reader): LocalAnswer {
+  refused(new GatewayError('params_invalid', { text: why }));
+  return notFound(uri, why, eraOf(client.protocolVersion));
 }
 
 /**
@@ -111,13 +119,14 @@ export class OwnResources {
     return false;
   }
 
-  async #read(own: OwnUri, { principal, client, signal }: Reader): Promise<LocalAnswer> {
+  async #read(own: OwnUri, reader: Reader): Promise<LocalAnswer> {
     const { library } = this.#deps;
+    const { principal, client, signal } = reader;
     const era = eraOf(client.protocolVersion);
     const { uri } = own;
-    if ('why' in own) return notFound(uri, noFileText({ kind: own.why }), era);
+    if ('why' in own) return noFile(uri, noFileText({ kind: own.why }), reader);
     const found = await library.open(own.handle, principal, signal);
-    if (found.kind !== 'ready') return notFound(uri, noFileText(found), era);
+    if (found.kind !== 'ready') return noFile(uri, noFileText(found), reader);
     await library.touch(found.record.id);
     const contents = await this.#contents(uri, found.record, { client, signal });
     // it belongs to one caller, and expires with the file
@@ -125,10 +134,10 @@ export class OwnResources {
   }
 
   /** A file never changes, so there is nothing to do for a caller that wants to hear of changes. */
-  async #watch(own: OwnUri, { principal, client }: Reader): Promise<LocalAnswer> {
-    const kind = 'why' in own ? own.why : (await this.#deps.library.resolve(own.handle, principal)).kind;
+  async #watch(own: OwnUri, reader: Reader): Promise<LocalAnswer> {
+    const kind = 'why' in own ? own.why : (await this.#deps.library.resolve(own.handle, reader.principal)).kind;
     if (kind === 'ready' || kind === 'lazy' || kind === 'pending') return { result: {} };
-    return notFound(own.uri, NO_FILE_TEXTS[kind], eraOf(client.protocolVersion));
+    return noFile(own.uri, NO_FILE_TEXTS[kind], reader);
   }
 
   /** The content itself if a host can show it or a model can read it; otherwise where to get the file. */

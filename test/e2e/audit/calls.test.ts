@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { EmptyResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -92,6 +93,22 @@ describe('the audit log of a gateway', () => {
       ...{ what: 'call', principal: 'ada', tool: 'echo', allowed: false },
       ...{ rule: 'servers.store.accepts', code: 'message_too_large' },
     });
+  });
+
+  it.each([
+    ['resources/read', 'a handle', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA'],
+    ['resources/subscribe', 'a handle', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA'],
+    ['resources/read', 'a link', undefined],
+  ] as const)('says that %s was refused of %s that leads the caller to no file', async (method, _, handle) => {
+    audit.entries.length = 0;
+    const uri = handle ?? `${wharf.url}/d/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA`;
+    await expect(client.request({ method, params: { uri } }, EmptyResultSchema)).rejects.toThrow('no such file');
+    expect(audit.entries).toEqual([
+      expect.objectContaining({ what: 'call', ...who, method, allowed: true }),
+      expect.objectContaining({ what: 'call', ...who, method, allowed: false, code: 'params_invalid' }),
+    ]);
+    const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/wharf_exchanges_total\{server="store",outcome="params_invalid"\} [1-9]/);
   });
 
   it('names the call for which a batch is refused', async () => {
