@@ -33,7 +33,7 @@ export function uploadedType({ announced, declared, sniffed, name, accept }: Typ
   const accepted = accept
     .map((entry) => typeUnder(entry.trim().toLowerCase(), facts))
     .find((type) => type !== undefined);
-  if (accepted === undefined) throw refused(sniffed === 'empty' ? sniffed : mimeType, accept);
+  if (accepted === undefined) throw refused(sniffed === 'empty' ? sniffed : mimeType, accept, { limit: 'accept' });
   return accepted;
 }
 
@@ -81,6 +81,7 @@ function extensionIn(name: string): string {
   return /\.([^.]{1,32})$/.exec(name.toLowerCase())?.[1] ?? '';
 }
 
-function refused(actual: string, accept: readonly string[]): GatewayError {
-  return new GatewayError('upload_type_refused', { reason: 'mimeTypeNotAccepted', actual, accept });
+/** @param by the list of types, where it was not the file's own announcement */
+function refused(actual: string, accept: readonly string[], by: { limit?: 'accept' } = {}): GatewayError {
+  return new GatewayError('upload_type_refused', { reason: 'mimeTypeNotAccepted', ...by, actual, accept });
 }
