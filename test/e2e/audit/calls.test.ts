@@ -18,7 +18,13 @@ let opening: unknown[];
 beforeAll(async () => {
   fake = await startFakeUpstream({ transport: 'json' });
   wharf = await startWharf({
-    servers: { store: { url: fake.url, allow: [{ tools: ['*', '!image'] }] } },
+    servers: {
+      store: {
+        url: fake.url,
+        allow: [{ tools: ['*', '!image'] }],
+        tools: { blob: { files: { file: { encoding: 'base64' } } } },
+      },
+    },
     config: { auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] } },
     adapters: audit.adapters,
   });
@@ -122,6 +128,26 @@ describe('the audit log of a gateway', () => {
     const about = { principal: 'ada', server: 'store', method: 'tools/call' };
     expect(audit.entries).toEqual([
       expect.objectContaining({ what: 'call', ...about, tool: 'image', allowed: false, rule: 'servers.store.allow' }),
+    ]);
+  });
+
+  it('names the call whose file is refused, and not the first one of its batch', async () => {
+    audit.entries.length = 0;
+    const session = { 'mcp-protocol-version': '2025-03-26' };
+    const headers = { ...session, authorization: `Bearer ${KEY}`, accept: 'application/json, text/event-stream' };
+    const calls = [
+      { name: 'echo', arguments: { text: 'hello' } },
+      { name: 'blob', arguments: { file: '/home/ada/report.pdf' } },
+    ].map((params, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params }));
+    const body = JSON.stringify(calls);
+    const answer = await fetch(wharf.mcp, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+    });
+    expect(await answer.text()).toContain('is a path');
+    expect(audit.entries.filter(({ allowed }) => !allowed)).toEqual([
+      expect.objectContaining({ principal: 'ada', method: 'tools/call', tool: 'blob', code: 'file_refused' }),
     ]);
   });
 
