@@ -36,7 +36,8 @@ export function uploadedType({ announced, declared, sniffed, name, accept, accep
   const accepted = typeWithin(accept, facts);
   if (accepted !== undefined) return accepted;
   const refusing = acceptBy.find(({ types }) => typeWithin(types, facts) === undefined);
-  throw refused(sniffed === 'empty' ? sniffed : mimeType, accept, refusing);
+  // otherwise the one that the link was asked with
+  throw refused(sniffed === 'empty' ? sniffed : mimeType, accept, refusing ?? { limit: 'accept' });
 }
 
 type ShownFacts = Pick<TypeFacts, 'sniffed'> & { mimeType: string; extension: string };
@@ -87,8 +88,8 @@ function extensionIn(name: string): string {
   return /\.([^.]{1,32})$/.exec(name.toLowerCase())?.[1] ?? '';
 }
 
-/** @param by the list that refuses it, where what is accepted follows from several */
-function refused(actual: string, accept: readonly string[], by?: AcceptedBy): GatewayError {
+/** @param by the list that refuses it; absent where that is the type that was announced */
+function refused(actual: string, accept: readonly string[], by?: Pick<AcceptedBy, 'limit' | 'source'>): GatewayError {
   const named: ErrorFacts = by ? { limit: by.limit, ...(by.source !== undefined && { source: by.source }) } : {};
   return new GatewayError('upload_type_refused', { reason: 'mimeTypeNotAccepted', actual, accept, ...named });
 }

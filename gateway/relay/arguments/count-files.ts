@@ -3,15 +3,18 @@ import { valueAt } from '../../json/value.js';
 import { countText } from '../../policy/amounts.js';
 import { EACH, PathKeys } from '../../schema/argument-path.js';
 import { calledAs } from '../tools/lifted-arguments.js';
-import { type Call, lifts, nameIn, type Post } from './post.js';
+import { type Call, lifts, nameIn, ofCall, type Post } from './post.js';
 
 /** Refuses a call with more files than allowed, or fewer than the server takes, before one of them is opened. */
-export function countFiles(post: Post): Post {
+export async function countFiles(post: Post): Promise<Post> {
   const withLifted = lifts(post.context);
   let before = 0;
   for (const call of post.calls) {
-    refuseTooMany(call, before, post);
-    refuseTooFew(call, withLifted);
+    const earlier = before;
+    await ofCall(call, post, () => {
+      refuseTooMany(call, earlier, post);
+      refuseTooFew(call, withLifted);
+    });
     before += call.uses.length;
   }
   return post;

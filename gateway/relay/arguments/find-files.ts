@@ -17,6 +17,7 @@ import {
   type Call,
   type FileUse,
   nameIn,
+  ofCall,
   ownerOf,
   type Post,
   type PostContext,
@@ -77,7 +78,7 @@ async function callOf(request: PendingRequest, context: PostContext): Promise<Ca
 export async function findFiles(post: Post): Promise<Post> {
   const calls: Call[] = [];
   for (const call of post.calls) {
-    const uses = await filesIn(call, post.context);
+    const uses = await ofCall(call, post, () => filesIn(call, post.context));
     if (uses.length > 0) calls.push({ ...call, uses });
   }
   const withFiles = new Set(calls.map(({ request }) => request));

@@ -8,7 +8,7 @@ import { argumentOf, isEach } from '../../schema/argument-path.js';
 import type { ToolSlot } from '../../tools/tool.js';
 import { valuesIn } from '../tools/file-slots.js';
 import { calledAs, writtenAt } from '../tools/lifted-arguments.js';
-import { type Call, lifts, mostIn, ownerOf, type Post, type PostContext, togetherIn, typesIn } from './post.js';
+import { type Call, lifts, mostIn, ofCall, ownerOf, type Post, type PostContext, togetherIn, typesIn } from './post.js';
 import { sizeBy } from './refused-file.js';
 
 /** What a client may write in place of "the file that is to be attached". */
@@ -25,7 +25,7 @@ export async function refuseMissing(post: Post): Promise<Post> {
   const { bytes } = post.messages;
   // all values of a list are looked at for it: a call may have half a million, and a tool a hundred slots below them
   const mayAttach = bytes.includes(SENTINEL) || bytes.includes(ESCAPE);
-  for (const call of post.calls) await refuseLacking(call, post.context, mayAttach);
+  for (const call of post.calls) await ofCall(call, post, () => refuseLacking(call, post.context, mayAttach));
   return post;
 }
 

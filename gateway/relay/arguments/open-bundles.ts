@@ -7,7 +7,7 @@ import { isEach } from '../../schema/argument-path.js';
 import { type SlotUse, valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { readingOf } from './find-files.js';
-import { type Call, lifts, ownerOf, type Post, type PostContext, rulesOf } from './post.js';
+import { type Call, lifts, ofCall, ownerOf, type Post, type PostContext, rulesOf } from './post.js';
 import { notThere } from './refused-file.js';
 
 /** The end of a bundle's handle, whatever a model has put around it. */
@@ -40,7 +40,7 @@ function mayNameBundles(body: Buffer): boolean {
 
 async function withBundles(post: Post): Promise<Post> {
   const calls: Call[] = [];
-  for (const call of post.calls) calls.push(await withOpened(call, post));
+  for (const call of post.calls) calls.push(await ofCall(call, post, () => withOpened(call, post)));
   return { ...post, calls };
 }
 

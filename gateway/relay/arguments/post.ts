@@ -8,6 +8,7 @@ import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { Owner } from '../../ports/owner.js';
 import type { ToolFacts, ToolSlot } from '../../tools/tool.js';
+import { type ExchangeFacts, noteCall } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { SlotUse } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
@@ -22,6 +23,8 @@ import type { SlotRules } from './refused-file.js';
 /** Facts about a client's messages besides their content. */
 export interface PostContext extends CallContext {
   client: ClientFacts;
+  /** Of its exchange, which then names the call that is refused. */
+  facts: ExchangeFacts;
   /** False where a batch is sent as its messages, one by one. */
   takesBatches: boolean;
   /** True when some arguments are repeated in headers for the server. */
@@ -82,6 +85,20 @@ export type FileUse = SlotUse & { reading: ArgumentReading };
 export interface HandedOver {
   argument: string;
   file: IncomingFile;
+}
+
+/** Does the work for one call: the log and the audit log name it, and not the first of its batch, if that fails. */
+export async function ofCall<T>(
+  { name }: Call,
+  { context: { facts } }: Pick<Post, 'context'>,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    noteCall(facts, name);
+    throw error;
+  }
 }
 
 /** True for a batch that is sent as its messages. */

@@ -11,7 +11,7 @@ import type { SlotUse } from '../tools/file-slots.js';
 import { Companions } from './companions.js';
 import { asText } from './deliveries.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
-import { type Call, type FileUse, type HandedOver, nameIn, type Post, rulesOf } from './post.js';
+import { type Call, type FileUse, type HandedOver, nameIn, ofCall, type Post, rulesOf } from './post.js';
 
 /** A header repeats an argument (SEP-2243), but must not contain megabytes. */
 const MAX_HEADER_BYTES = 4096;
@@ -27,7 +27,7 @@ export async function writeFiles(post: Post): Promise<Post> {
   const handed: HandedOver[] = [...post.handed];
   const headers = { ...post.headers };
   for (const call of post.calls) {
-    const own = await writeCall(call, post);
+    const own = await ofCall(call, post, () => writeCall(call, post));
     addAll(handed, own.handed);
     Object.assign(headers, own.headers);
   }

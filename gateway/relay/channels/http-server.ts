@@ -87,6 +87,7 @@ export class HttpServer {
       principal,
       identity,
       by: causeOf(exchange),
+      facts: exchange.facts,
       client,
       inquire,
       signal,

@@ -252,8 +252,8 @@ export class SharedSession {
     deps: ChannelDeps,
   ): ToUpstream | Promise<ToUpstream> {
     const { principal } = this.#options;
-    const { signal, identity } = exchange;
-    const asked = { deps, principal, identity, by: causeOf(exchange), client, inquire, signal };
+    const { signal, identity, facts } = exchange;
+    const asked = { deps, principal, identity, by: causeOf(exchange), facts, client, inquire, signal };
     // no SDK's server reads a batch from a line, and one of legacy SSE takes one message in a POST
     const context = { ...asked, hasParamHeaders: false, takesBatches: false };
     return toUpstream(messages, id === undefined ? context : { ...context, id });

@@ -122,6 +122,13 @@ describe('media types of files in results', () => {
     expect(texts(result)).not.toContain('mcp-file:');
   });
 
+  it('the log says whose file was left out, and of which tool', async () => {
+    await called('small');
+    const about =
+      /"principal":"ada"[^\n]*"client":"[^\n]*"method":"tools\/call","name":"(small|large)"[^\n]*file_type_refused/;
+    expect(wharf.logged()).toMatch(about);
+  });
+
   it('the bytes count, not what the server says of them', async () => {
     expect(texts(await called('disguised'))).toMatch(/application\/pdf, \d+ bytes\) is left out/);
   });

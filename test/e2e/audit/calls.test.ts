@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { EmptyResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -17,7 +18,13 @@ let opening: unknown[];
 beforeAll(async () => {
   fake = await startFakeUpstream({ transport: 'json' });
   wharf = await startWharf({
-    servers: { store: { url: fake.url, allow: [{ tools: ['*', '!image'] }], tools: { blob: { name: 'bytes' } } } },
+    servers: {
+      store: {
+        url: fake.url,
+        allow: [{ tools: ['*', '!image'] }],
+        tools: { blob: { name: 'bytes', files: { file: { encoding: 'base64' } } } },
+      },
+    },
     config: { auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] } },
     adapters: audit.adapters,
   });
@@ -131,6 +138,42 @@ describe('the audit log of a gateway', () => {
     const about = { principal: 'ada', server: 'store', method: 'tools/call' };
     expect(audit.entries).toEqual([
       expect.objectContaining({ what: 'call', ...about, tool: 'image', allowed: false, rule: 'servers.store.allow' }),
+    ]);
+  });
+
+  it.each([
+    ['resources/read', 'a handle', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA'],
+    ['resources/subscribe', 'a handle', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA'],
+    ['resources/read', 'a link', undefined],
+  ] as const)('says that %s was refused of %s that leads the caller to no file', async (method, _, handle) => {
+    audit.entries.length = 0;
+    const uri = handle ?? `${wharf.url}/d/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA`;
+    await expect(client.request({ method, params: { uri } }, EmptyResultSchema)).rejects.toThrow('no such file');
+    expect(audit.entries).toEqual([
+      expect.objectContaining({ what: 'call', ...who, method, allowed: true }),
+      expect.objectContaining({ what: 'call', ...who, method, allowed: false, code: 'resource_unknown' }),
+    ]);
+    const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/wharf_exchanges_total\{server="store",outcome="resource_unknown"\} [1-9]/);
+  });
+
+  it('names the call whose file is refused, and not the first one of its batch', async () => {
+    audit.entries.length = 0;
+    const session = { 'mcp-protocol-version': '2025-03-26' };
+    const headers = { ...session, authorization: `Bearer ${KEY}`, accept: 'application/json, text/event-stream' };
+    const calls = [
+      { name: 'echo', arguments: { text: 'hello' } },
+      { name: 'bytes', arguments: { file: '/home/ada/report.pdf' } },
+    ].map((params, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params }));
+    const body = JSON.stringify(calls);
+    const answer = await fetch(wharf.mcp, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+    });
+    expect(await answer.text()).toContain('is a path');
+    expect(audit.entries.filter(({ allowed }) => !allowed)).toEqual([
+      expect.objectContaining({ principal: 'ada', method: 'tools/call', tool: 'blob', code: 'file_refused' }),
     ]);
   });
 

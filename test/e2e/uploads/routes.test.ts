@@ -153,6 +153,20 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
   });
 
   it.each([
+    ['a raw body', HELLO],
+    ['a form', form(HELLO)],
+  ])('name the list that keeps a type out, of %s', async (_how, body) => {
+    const { url } = await server.authorize({ accept: ['image/png'] });
+    const refused = await fetch(url, { method: 'POST', body });
+    expect(((await refused.json()) as { error: object }).error).toMatchObject({
+      code: 'upload_type_refused',
+      limit: 'accept',
+      accept: ['image/png'],
+      actual: 'text/plain',
+    });
+  });
+
+  it.each([
     [{ maxSize: 11 }, /^The file is larger than the 11 bytes allowed \(\S+ \S+ so far\)\.$/],
     [{ size: 11 }, /^The file has another size than announced: \d+ bytes so far instead of 11\.$/],
   ])('say of a file that was not read to its end that its size is that so far: %j', async (intent, message) => {

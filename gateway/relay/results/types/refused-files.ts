@@ -9,6 +9,7 @@ import { pointer } from '../../../wire/json/pointer.js';
 import type { Cut } from '../../cut/cut.js';
 import { FILE_ERROR_META_KEY } from '../../cut/places.js';
 import { causeOf } from '../../exchange.js';
+import { logError } from '../../exchange-log.js';
 import { refuseDuplicates } from '../duplicates.js';
 import { resultOf } from '../host/shown-file.js';
 import type { Work } from '../work.js';
@@ -145,8 +146,7 @@ export class RefusedFiles {
       `${about} of this result (${type}, ${sizeText(size)}) is left out: of this server's files, only those of these ` +
       `types are passed on: ${rule.types.join(', ')}.`;
     const facts = { reason: 'mimeTypeNotAccepted', accept: [...rule.types], actualType: type };
-    const leftOut = deps.fewLines.take(`refused file ${server}`);
-    if (leftOut) deps.log.warn({ code: error.code, facts: error.facts, ...leftOut }, 'a file of a result was left out');
+    logError(deps, error, 'a file of a result was left out', { exchange: to });
     return { result, text, facts, error };
   }
 }

@@ -100,7 +100,7 @@ describe('the type of an uploaded file', () => {
   ])('%s is refused', async (_what, bytes, facts) => {
     await expect(typeOf(bytes, facts)).rejects.toMatchObject({
       code: 'upload_type_refused',
-      facts: { reason: 'mimeTypeNotAccepted' },
+      facts: { reason: 'mimeTypeNotAccepted', ...(facts.accept && { limit: 'accept' }) },
     });
   });
 
