@@ -212,7 +212,6 @@ export class FileControl {
     throw new Error(`the record of ${id} changes all the time`);
   }
 
-  /** @throws GatewayError `audit_unavailable`: nothing is done then */
   /** Notes that a file was to be removed, and stays. */
   #held(file: FileRecord, actor: string): 'held' {
     const { principal, server } = file;
@@ -221,6 +220,7 @@ export class FileControl {
     return 'held';
   }
 
+  /** @throws GatewayError `audit_unavailable`: nothing is done then */
   async #record(subject: string, file: FileRecord, actor: string): Promise<void> {
     const { principal, server } = file;
     await this.#deps.audit.record({ what: 'control', allowed: true, actor, subject, principal, server, files: [file] });

@@ -111,26 +111,27 @@ export function noPlaceIn(waiting: Ledger, owner: CallOwner): string | undefined
   return `This call does not wait for the file. ${message}`;
 }
 
-/** No number that is an id has more characters. */
-const LONGEST_NUMBER = 100;
+/** Python reads no longer number, and digits of other scripts are looked up one by one. */
+const LONGEST_FOREIGN = 10_000;
 
 /**
  * The ids that servers take an id for: the official SDKs read "42" as 42, that of TypeScript by `Number`, and that of Python by
- * `int`, which knows the digits of every script and an underscore between them.
+ * `int`, which knows the digits of every script, an underscore between them, and a blank more than `Number`. Zeros before it make
+ * a number as long as a client likes.
  */
 function readingsOf(id: JsonValue): readonly JsonValue[] {
   if (typeof id === 'number') return [id, String(id)];
-  if (typeof id !== 'string' || id.length > LONGEST_NUMBER) return [id];
-  return [id, numberIn(id)];
+  return typeof id === 'string' ? [id, numberIn(id)] : [id];
 }
 
 function numberIn(id: string): number {
-  return Number(id.replaceAll('_', '').replaceAll(/\p{Nd}/gu, digitOf));
+  const plain = id.replaceAll('\u0085', ' ').trim().replaceAll('_', '');
+  return Number(plain.length > LONGEST_FOREIGN ? plain : plain.replaceAll(/\p{Nd}/gu, digitOf));
 }
 
 /** Names a question on all replicas, the same for all ids that a server takes for one. */
 function nameOfQuestion(from: Questioned, server: string, id: JsonValue): string {
-  const number = typeof id === 'string' && id.length <= LONGEST_NUMBER ? numberIn(id) : Number.NaN;
+  const number = typeof id === 'string' ? numberIn(id) : Number.NaN;
   return JSON.stringify([ownerIn(from), server, Number.isNaN(number) ? id : number]);
 }
 
