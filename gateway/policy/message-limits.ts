@@ -66,6 +66,25 @@ export interface Accepting {
   acceptBy?: readonly AcceptedBy[];
 }
 
+/** Most types in such lists together, and in one list of an upload. */
+export const MAX_ACCEPT = 100;
+/** RFC 6838 §4.2: a type and a subtype have at most 127 characters each. */
+export const MAX_TYPE = 255;
+
+/**
+ * Those that are kept: they only give a refusal its name, a server may write long ones, and they are in tickets, in errors and in
+ * what a client gives back.
+ */
+export function keptLists(lists: readonly AcceptedBy[]): Pick<Accepting, 'acceptBy'> {
+  let left = MAX_ACCEPT;
+  const kept = lists.filter(({ types }) => {
+    const isKept = types.length <= left && types.every(({ length }) => length <= MAX_TYPE);
+    if (isKept) left -= types.length;
+    return isKept;
+  });
+  return kept.length > 0 ? { acceptBy: kept } : {};
+}
+
 /** What a place for a file and all of these rules accept. @param limit what the place's own list is called */
 export function acceptedWithin(
   own: readonly string[] | undefined,
@@ -75,7 +94,7 @@ export function acceptedWithin(
   const accept = acceptedByAll([own, ...rules.map(({ types }) => types)]);
   if (accept === undefined) return {};
   const ofPlace = own ? [{ types: own, limit }] : [];
-  return { accept, acceptBy: [...ofPlace, ...rules.map((rule) => ({ ...rule, limit: 'limits.accept' }))] };
+  return { accept, ...keptLists([...ofPlace, ...rules.map((rule) => ({ ...rule, limit: 'limits.accept' }))]) };
 }
 
 /** The limits of one exchange; those of the server themselves where no other side lowers any. */

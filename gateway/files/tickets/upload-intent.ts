@@ -1,6 +1,6 @@
 import { type ErrorFacts, GatewayError } from '../../errors.js';
 import { isAnyType } from '../../policy/accept.js';
-import type { AcceptedBy } from '../../policy/message-limits.js';
+import { type AcceptedBy, keptLists, MAX_ACCEPT, MAX_TYPE } from '../../policy/message-limits.js';
 import { parseMediaType, showsInBytes } from '../names/media-type.js';
 import { uploadedType } from '../names/upload-type.js';
 import type { Several } from './several.js';
@@ -56,10 +56,7 @@ const DIGEST = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /** Bounds of what a ticket stores, because it is one value of the state store. */
 const MAX_NAME = 1024;
-const MAX_ACCEPT = 100;
 const MAX_MESSAGE = 1000;
-/** RFC 6838 §4.2: a type and a subtype have at most 127 characters each. */
-const MAX_TYPE = 255;
 
 /** Largest size of an upload, and the name of the setting behind it. */
 export function largestUpload({ maxSize, maxSizeBy }: UploadIntent, fileLimit: number): UploadBound {
@@ -79,12 +76,9 @@ export function acceptByIn({ acceptBy }: ErrorFacts): Pick<UploadIntent, 'accept
   return Array.isArray(acceptBy) ? { acceptBy: acceptBy as readonly AcceptedBy[] } : {};
 }
 
-/** What a ticket keeps of it: the lists behind `accept` only give a refusal its name, and a server may write long ones. */
-export function keptIntent(intent: UploadIntent): UploadIntent {
-  const { acceptBy = [], ...kept } = intent;
-  const types = acceptBy.flatMap((list) => list.types);
-  const isLong = types.length > MAX_ACCEPT || types.some((type) => type.length > MAX_TYPE);
-  return isLong ? kept : intent;
+/** What a ticket keeps of it. */
+export function keptIntent({ acceptBy = [], ...intent }: UploadIntent): UploadIntent {
+  return { ...intent, ...keptLists(acceptBy) };
 }
 
 /** @throws GatewayError `upload_invalid`, `upload_too_large` */
