@@ -20,8 +20,8 @@ export interface CutOptions extends SpelledIn {
   definite: boolean;
   /** Decoded bytes up to which the string stays in memory, whatever it turns out to be. */
   inlineLimit: number;
-  /** `limits.spool`. */
-  spoolLimit: number;
+  /** `limits.spool`, or more where a message has room for it, while it has kept so many raw bytes of the string's spelling. */
+  spoolLimit: (kept: number) => number;
   /** Path of the string, for errors. */
   path: string;
   /** A part's memory, requested before it is known whether the string becomes a file. */
@@ -352,7 +352,7 @@ export class Cut implements SlotSink {
     return new GatewayError('spool_full', {
       path,
       limit: 'limits.spool',
-      allowed: spoolLimit,
+      allowed: spoolLimit(0),
       actual: this.#spelling.bytes,
     });
   }

@@ -55,6 +55,9 @@ type CutLimits = Pick<CutOptions, 'definite' | 'inlineLimit'> &
 /** Most bytes of `limits.response` that files which stay inline leave free, for what is around files. */
 const KEPT_FREE = 256 * 1024;
 
+/** Raw bytes of a line with escapes: it is counted before it is known whether it belongs to the base64 above it. */
+const MOST_LINE = 1024;
+
 /** Characters of a path in an error; a key can have millions, and errors are logged. */
 const MAX_SHOWN_PATH = 200;
 
@@ -202,12 +205,16 @@ export class MessageCuts {
 
   /**
    * Whether it is a file is known only at the end of the text, and a text that would have passed must still pass: so the
-   * spelling of such a string may take half of what a message may have.
+   * spelling of such a string may take half of what a message may have. In structuredContent, where a program may want it as it
+   * came, it may take all that is left.
    */
   #newNestedCut(value: SlotValue, spelled: SpelledIn): Cut | undefined {
     if (this.failure) return undefined;
     const { spool, response, inlineOther } = this.#limits;
-    const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#own);
+    const half = Math.max(spool, Math.floor(response / 2) - this.#own);
+    const spoolLimit = isInStructure(value)
+      ? (kept: number) => Math.max(spool, response - MOST_LINE - this.#own + kept)
+      : () => half;
     const cut = this.#newCut(value, spelled, { definite: false, inlineLimit: inlineOther, spoolLimit, isNested: true });
     this.#inTexts.add(cut);
     return cut;
@@ -216,14 +223,15 @@ export class MessageCuts {
   #newCut(
     value: SlotValue,
     spelled: SpelledIn,
-    { definite, inlineLimit, spoolLimit = this.#limits.spool, isShown = false, isNested = false }: CutLimits,
+    { definite, inlineLimit, spoolLimit, isShown = false, isNested = false }: CutLimits,
   ): Cut {
     const path = shown(pointer(value.path));
+    const { spool } = this.#limits;
     const cut = new Cut(value, {
       ...spelled,
       definite,
       inlineLimit,
-      spoolLimit,
+      spoolLimit: spoolLimit ?? (() => spool),
       path,
       lease: () => new PartLease(this.#deps.ingest, this.owner, this.#signal),
       openFile: (lease) => this.#openFile(path, lease, { isNested, isShown }),

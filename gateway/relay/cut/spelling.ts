@@ -12,13 +12,15 @@ const NOTHING = Buffer.alloc(0);
  * `limits.spool`.
  */
 export class Spelling {
-  readonly #limit: number;
+  readonly #limit: (kept: number) => number;
   readonly #account: (delta: number) => void;
   readonly #kept = new ByteStore();
   #tail: Buffer = NOTHING;
   #bytes = 0;
+  #lost = false;
 
-  constructor(limit: number, account: (delta: number) => void) {
+  /** @param limit most raw bytes now that it has kept so many */
+  constructor(limit: (kept: number) => number, account: (delta: number) => void) {
     this.#limit = limit;
     this.#account = account;
   }
@@ -30,7 +32,7 @@ export class Spelling {
 
   /** True when it is longer than allowed: the string can no longer be written as it came. */
   get lost(): boolean {
-    return this.#bytes > this.#limit;
+    return this.#lost;
   }
 
   get pieces(): readonly Buffer[] {
@@ -61,8 +63,11 @@ export class Spelling {
 
   push(piece: Buffer): void {
     if (piece.length === 0) return;
+    const kept = this.#bytes;
     this.#bytes += piece.length;
-    if (this.lost) {
+    // what is lost stays lost, though there may be room again
+    this.#lost ||= this.#bytes > this.#limit(kept);
+    if (this.#lost) {
       this.clear();
       return;
     }

@@ -213,6 +213,36 @@ describe('a string in structuredContent stays as it is', () => {
     );
   });
 
+  const LINED = PDF.toString('base64').repeat(12).replaceAll(/.{76}/g, '$&\n');
+
+  it.each<[string, string, Record<string, ToolSettings>]>([
+    ['among words', `Here:\n${LINED}\nend`, {}],
+    ['in JSON', JSON.stringify({ type: 'image', data: LINED, mimeType: 'image/png' }), {}],
+    ['where the config says so', `Here:\n${LINED}\nend`, off],
+  ])(
+    'with base64 in lines that fill limits.response, which a program gets line by line: %s',
+    async (_what, words, settings) => {
+      const body = bodyOf({ content: textOf('Done.'), structuredContent: { n: 1, result: words } });
+      await everyPiece(
+        body,
+        async (relayed, lab) => {
+          expect(relayed.text).toBe(body);
+          expect(await lab.keys()).toEqual([]);
+        },
+        { settings, limits: { ...LIMITS, response: body.length + 1024, file: 100_000 } },
+      );
+    },
+  );
+
+  it('becomes the link only where base64 in lines would not go through limits.response', async () => {
+    const body = bodyOf({ content: textOf('Done.'), structuredContent: { result: `Here:\n${LINED}\nend` } });
+    await everyPiece(
+      body,
+      (relayed) => expect(resultOf(relayed).structuredContent.result.replace(LINK, '')).toBe('Here:\n\nend'),
+      { limits: { ...LIMITS, response: body.length - 1000, file: 100_000 } },
+    );
+  });
+
   it('where its message breaks off in it, wherever that is', async () => {
     const body = Buffer.from(bodyOf({ structuredContent: { result: `${'many words. '.repeat(20)}"é` }, content: [] }));
     for (let end = 70; end < body.length - 20; end += 1) {
