@@ -170,8 +170,11 @@ describe('a task of a stdio server, which takes the path of a file', () => {
 
   /** Begins it. @returns where its file is */
   async function begin(value: string): Promise<string> {
-    await client.request('tools/call', { name: 'read', arguments: { file: `data:,${value}` }, task: {} });
-    return String((await client.request('tasks/get', { taskId: 'task-1' })).result?.statusMessage);
+    const call = await client.request('tools/call', { name: 'read', arguments: { file: `data:,${value}` }, task: {} });
+    const told = await client.request('tasks/get', { taskId: 'task-1' });
+    // where either has failed, what follows would wait for a file that never was
+    expect([call.error, told.error]).toEqual([undefined, undefined]);
+    return String(told.result?.statusMessage);
   }
   const textOf = ({ result }: { result?: Json }) =>
     String((result as { content?: { text: string }[] } | undefined)?.content?.[0]?.text);
